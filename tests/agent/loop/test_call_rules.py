@@ -95,6 +95,7 @@ def test_ids_are_kept_apart_from_those_of_the_history_the_turn_and_the_message()
 
     assert len(ids) == 1, "made up from the state alone"
     assert not ids & {"old", "earlier", "r1", ""}
+    assert all(len(one) == 9 and one.isalnum() for one in ids), "the one form that every service takes"
     assert judge_call(state, replace(CALL, id="fresh")).call.id == "fresh"
     assert judge_call(state, replace(CALL, id="i" * 64)).call.id == "i" * 64
 

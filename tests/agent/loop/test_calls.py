@@ -1,7 +1,5 @@
 """What becomes of a call: the tool that was meant, the arguments as they run, and what does not run at all."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, strategies as st
 
@@ -116,9 +114,9 @@ def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
     assert "not allowed" in refusal(judge(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ()))
 
 
-def test_a_call_of_the_client_is_handed_out_as_it_was_written() -> None:
-    call = judged("show_page", "not json")
-    assert call == JudgedCall(ToolCall("1", "show_page", "not json"), ClientCall())
+@pytest.mark.parametrize(("written", "handed_out"), [("not json", "not json"), (" ", "{}")])
+def test_a_call_of_the_client_is_handed_out_as_it_was_written(written: str, handed_out: str) -> None:
+    assert judged("show_page", written) == JudgedCall(ToolCall("1", "show_page", handed_out), ClientCall())
 
 
 @pytest.mark.parametrize(
@@ -138,7 +136,7 @@ def test_a_name_that_no_tool_has_is_recorded_as_providers_take_it_back(written: 
     assert call.call.name == recorded
 
 
-def test_of_what_a_runaway_model_wrote_only_the_beginning_is_kept() -> None:
+def test_calls_of_a_runaway_model_are_cut() -> None:
     for name in ("HassTurnOn", "x" * 1_000_000):
         call = judged(name, "x" * 1_000_000)
         assert len(call.call.arguments) == 1_000
@@ -218,11 +216,6 @@ def test_whatever_a_model_writes_is_judged(name: str, arguments: str) -> None:
     call = judged(name, arguments)
     assert call.call.id == "1"
     assert judge(call.call, TOOLS, None, ()) == call or isinstance(call.verdict, Resolved)
-
-
-def test_a_judged_call_is_judged_the_same_again() -> None:
-    call = judged("HassTurnOn", '{"domain": "light"}')
-    assert judge(replace(call.call), TOOLS, None, ()) == call
 
 
 def test_the_spellings_of_a_name_are_those_by_which_its_tool_is_found() -> None:

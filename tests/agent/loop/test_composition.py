@@ -16,10 +16,10 @@ def test_every_ending_has_words(reason: StopReason) -> None:
     assert PlainComposer().compose(reason, (ON,), None).startswith("Done: light_on.")
 
 
-def test_an_answer_that_was_only_deeds_names_each_of_them_once() -> None:
+def test_without_an_answer_each_tool_is_named_once() -> None:
     assert PlainComposer().compose(StopReason.COMPLETED, (ON, LOOK, ON), None) == "Done: light_on, look."
 
 
-def test_deeds_come_before_the_ending_and_the_error_after_it() -> None:
+def test_tools_come_before_the_ending_and_the_error_after_it() -> None:
     text = PlainComposer().compose(StopReason.PROVIDER_FAILED, (ON,), ProviderUnreachable("no route"))
     assert text == "Done: light_on. The model could not be reached. (no route)"

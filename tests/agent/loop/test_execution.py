@@ -7,13 +7,13 @@ from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.events import ToolFinished, ToolStarted
+from custom_components.chatterbox.agent.events import ToolStarted
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.agent.transcript import has_outside_content
-from tests.agent.turns import collect, finished, results, run_other_tasks
+from tests.agent.turns import collect, results, run_other_tasks
 from tests.support.doubles import (
     Gate,
     ScriptedDispatcher,
@@ -46,11 +46,6 @@ def the_same(_: str, __: JsonObject) -> frozenset[str]:
 
 def unknown(_: str, __: JsonObject) -> None:
     """Know no targets."""
-
-
-def nothing(_: str, __: JsonObject) -> frozenset[str]:
-    """Let all tools change nothing that is known."""
-    return frozenset()
 
 
 def broken(_: str, __: JsonObject) -> frozenset[str]:
@@ -132,17 +127,6 @@ async def test_a_call_whose_targets_are_unknown_waits_for_those_before_it_and_ho
     assert len(await turn) == 3
 
 
-async def test_calls_that_change_nothing_known_do_not_wait() -> None:
-    light, fan = Gate(), Gate()
-    turn = run(ScriptedDispatcher({"light_on": light, "fan_on": fan}, nothing), A, B)
-    await light.reached.wait()
-    await fan.reached.wait()
-    light.opened.set()
-    fan.opened.set()
-
-    assert len(await turn) == 2
-
-
 async def test_a_reading_call_sees_what_was_changed_before_it() -> None:
     light, look = Gate(), Gate()
     look.opened.set()
@@ -178,20 +162,6 @@ async def test_targets_of_reading_calls_are_not_asked_for() -> None:
 
     await run(ScriptedDispatcher({}, note), LOOKING, A)
     assert asked == ["light_on"]
-
-
-async def test_a_repeatable_call_runs_as_often_as_it_was_asked_for() -> None:
-    dispatcher = ScriptedDispatcher()
-    answers = await run(dispatcher, ToolCall("1", "song", "{}"), ToolCall("2", "song", "{}"))
-    assert len(dispatcher.finished) == 2
-    assert not any(answer.is_error for answer in answers)
-
-
-async def test_the_same_call_twice_runs_once() -> None:
-    dispatcher = ScriptedDispatcher()
-    first, second = await run(dispatcher, A, replace(A, id="2"))
-    assert len(dispatcher.finished) == 1
-    assert (first.synthetic, second.synthetic) == (False, True)
 
 
 class Mute(Exception):
@@ -324,21 +294,6 @@ async def test_a_call_that_was_cut_off_may_have_brought_something_in() -> None:
     ]
 
 
-async def test_a_call_that_did_not_run_has_brought_nothing_in() -> None:
-    turn = replace(TURN, tools=(PAGE,), allowed_tools=frozenset())
-    provider = ScriptedProvider(call(READ), say("Done."))
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
-    assert [result.open_world for result in results(events)] == [False]
-    assert not has_outside_content(provider.requests[1].transcript)
-
-
-async def test_every_call_is_started_before_any_is_waited_for() -> None:
-    provider = ScriptedProvider(call(A, B), say("Done."))
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher({}, by_name)), TURN)
-    kinds = [type(event) for event in events if isinstance(event, ToolStarted | ToolFinished)]
-    assert kinds == [ToolStarted, ToolStarted, ToolFinished, ToolFinished]
-
-
 async def test_a_hook_may_rewrite_what_the_model_reads() -> None:
     native = object()
 
@@ -354,25 +309,3 @@ async def test_a_hook_may_rewrite_what_the_model_reads() -> None:
     assert results(events)[0].native is None, "the native result still tells the code"
     assert provider.requests[1].transcript[-1] == results(events)[0]
     assert hook.results == [(A, ToolResult("a", "light_on", "code 1234"))]
-
-
-async def test_a_hook_may_hide_a_result() -> None:
-    async def body(_: JsonObject) -> ToolOutcome:
-        return ToolOutcome("code 1234", native="code 1234")
-
-    hook = ScriptedHooks(after=lambda _: Deny("Not for you."))
-    provider = ScriptedProvider(call(A), say("Done."))
-
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher({"light_on": body}), hooks=[hook]), TURN)
-
-    [result] = results(events)
-    assert result == ToolResult("a", "light_on", "Not for you.", is_error=True)
-    assert result.native is None
-    assert finished(events).tool_results == ()
-
-
-async def test_hooks_see_failures_too() -> None:
-    hook = ScriptedHooks()
-    provider = ScriptedProvider(call(A), say("Done."))
-    await collect(AgenticLoop(provider, ScriptedDispatcher({"light_on": raises}), hooks=[hook]), TURN)
-    assert [result.is_error for _, result in hook.results] == [True]

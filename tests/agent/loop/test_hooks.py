@@ -27,16 +27,6 @@ def chain(*hooks: Hooks) -> HookChain:
     return HookChain(hooks, lambda: 60)
 
 
-async def test_a_hook_that_overrides_nothing_has_no_opinion() -> None:
-    hooks = chain(ScriptedHooks(), ScriptedCensor(lambda _: None))
-    assert await hooks.user_prompt_submit("Hi") == HookResult("Hi")
-    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == HookResult({})
-    assert await hooks.pre_approved_use(LIGHT, {}) is None
-    assert await hooks.post_tool_use(CALL, RESULT) == RESULT
-    assert await hooks.pre_speech("Hi") == HookResult("Hi")
-    assert await chain().user_prompt_submit("Hi") == HookResult("Hi")
-
-
 class DeferringHooks(Hooks):
     """Looks at everything, and leaves each decision to the class that it comes from."""
 
@@ -53,9 +43,13 @@ class DeferringHooks(Hooks):
         return await super().pre_speech(text)
 
 
-async def test_a_hook_may_leave_a_decision_to_its_base_class() -> None:
-    hooks = chain(DeferringHooks())
+@pytest.mark.parametrize(
+    "hooks", [chain(), chain(ScriptedHooks(), ScriptedCensor(lambda _: None)), chain(DeferringHooks())]
+)
+async def test_a_hook_without_an_opinion_changes_nothing(hooks: HookChain) -> None:
     assert await hooks.user_prompt_submit("Hi") == HookResult("Hi")
+    assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == HookResult({})
+    assert await hooks.pre_approved_use(LIGHT, {}) is None
     assert await hooks.post_tool_use(CALL, RESULT) == RESULT
     assert await hooks.pre_speech("Hi") == HookResult("Hi")
 
@@ -107,23 +101,6 @@ async def test_what_several_hooks_ask_becomes_one_question() -> None:
     question = Ask("It is late. The children sleep.", "late\nchildren\nloud")
     assert await hooks.pre_tool_use(LIGHT, {}, as_it_is) == HookResult({}, question)
     assert await hooks.pre_approved_use(LIGHT, {}) == question
-
-
-async def test_an_ask_does_not_spare_a_call_the_hooks_after_it() -> None:
-    asks = asking(Ask("Sure?"))
-    moves = ScriptedHooks(before=lambda _, __: Rewrite({"room": "cellar"}))
-    denies = ScriptedHooks(before=lambda _, __: Deny("Never."), approved=lambda _, __: Deny("Not now."))
-    last = ScriptedHooks()
-
-    assert await chain(asks, moves, last).pre_tool_use(LIGHT, {}, as_it_is) == HookResult(
-        {"room": "cellar"}, Ask("Sure?")
-    )
-    assert last.calls == [("light_on", {"room": "cellar"})]
-    assert await chain(asks, moves, denies, asks).pre_tool_use(LIGHT, {}, as_it_is) == HookResult(
-        {"room": "cellar"}, Deny("Never.")
-    )
-    assert await chain(asks, denies, asks).pre_approved_use(LIGHT, {}) == Deny("Not now.")
-    assert (await chain(asks, ScriptedHooks(before=broken)).pre_tool_use(LIGHT, {}, as_it_is)).decision == FAILED
 
 
 async def test_a_question_is_about_what_would_run_in_the_end() -> None:
@@ -200,16 +177,6 @@ async def test_a_no_does_not_spare_a_result_the_hooks_after_it() -> None:
 def asking(ask: Ask) -> ScriptedHooks:
     """Return a hook that always asks the same."""
     return ScriptedHooks(before=lambda _, __: ask, approved=lambda _, __: ask)
-
-
-async def test_hooks_see_what_they_decide_about() -> None:
-    hook = ScriptedHooks()
-    await chain(hook).pre_tool_use(LIGHT, {"a": [1]}, as_it_is)
-    await chain(hook).pre_approved_use(LIGHT, {"a": [2]})
-    await chain(hook).post_tool_use(CALL, RESULT)
-    assert hook.calls == [("light_on", {"a": [1]})]
-    assert hook.approved_calls == [("light_on", {"a": [2]})]
-    assert hook.results == [(CALL, RESULT)]
 
 
 async def test_a_hook_that_changes_the_arguments_it_was_shown_changes_nothing() -> None:

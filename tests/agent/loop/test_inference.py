@@ -12,7 +12,6 @@ from custom_components.chatterbox.agent.events import (
     Phase,
     PhaseEntered,
     PromptReplaced,
-    StopReason,
     TextDelta,
     ToolCallReady,
     ToolStarted,
@@ -38,7 +37,6 @@ from tests.support.doubles import (
     ScriptedProvider,
     asks_for,
     call,
-    never,
     say,
     tool,
 )
@@ -125,24 +123,6 @@ async def test_what_starts_early_is_what_nobody_stands_in_the_way_of() -> None:
     assert await early(TURN, on, looking, hooks=asked) == ["look"], "what waits for a yes changes nothing now"
 
 
-async def test_early_calls_answer_in_the_order_of_the_message() -> None:
-    provider = ScriptedProvider(call(LOOKING, ON, replace(LOOKING, id="p", name="peek")), say("Done."))
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
-    assert [result.call_id for result in results(events)] == ["l", "a", "p"]
-
-
-async def test_a_call_that_started_early_and_was_not_waited_for_is_ended() -> None:
-    dispatcher = ScriptedDispatcher({"look": never})
-    provider = ScriptedProvider([ToolCallReady(LOOKING), ProviderUnreachable("gone")])
-
-    events = await collect(AgenticLoop(provider, dispatcher), TURN)
-
-    assert dispatcher.running == 0
-    [result] = results(events)
-    assert "Cut off" in result.content
-    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
-
-
 async def test_a_call_is_shown_to_hooks_as_it_would_run() -> None:
     hook = ScriptedHooks()
     number: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}}
@@ -212,16 +192,6 @@ async def test_rewritten_arguments_have_to_fit_too() -> None:
 
     assert dispatcher.started == []
     assert "n: expected integer" in results(events)[0].content
-
-
-async def test_a_call_that_is_rewritten_into_one_that_ran_does_not_run_again() -> None:
-    hook = ScriptedHooks(before=lambda _, __: Rewrite({"n": 1}))
-    provider = ScriptedProvider(
-        call(replace(ON, arguments='{"n":1}'), replace(ON, id="b", arguments='{"n":2}')), say(".")
-    )
-    dispatcher = ScriptedDispatcher()
-    await collect(AgenticLoop(provider, dispatcher, hooks=[hook]), TURN)
-    assert [one.id for one in dispatcher.finished] == ["a"]
 
 
 async def test_words_that_a_hook_rewrote_are_what_the_model_and_the_history_get() -> None:

@@ -18,7 +18,6 @@ from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approve
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
-    NamedTool,
     ToolCall,
     ToolChoiceMode,
     ToolResult,
@@ -107,13 +106,6 @@ async def test_how_long_a_question_stays_open_is_a_limit_of_the_turn() -> None:
     assert pending.expires_at > time.time() + 900
 
 
-async def test_calls_that_need_no_yes_run_before_the_question() -> None:
-    """Invariant 48."""
-    home = Home(call(UNLOCK, ON))
-    await home.take(TURN)
-    assert home.ran == ["light_on"]
-
-
 async def test_a_result_that_only_stands_for_a_question_says_so() -> None:
     provider = ScriptedProvider(call(UNLOCK, ON, replace(ON, id="x", name="unheard_of")))
     events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock")]), TURN)
@@ -137,25 +129,6 @@ async def test_what_is_asked_about_is_never_out_of_the_budget_by_the_yes() -> No
     assert home.ran == ["light_on", "unlock"]
 
 
-async def test_back_and_forth_may_be_asked_about_at_once() -> None:
-    lock, again = replace(UNLOCK, id="4", name="disarm"), replace(UNLOCK, id="5")
-    home = Home(call(UNLOCK, lock, again), say("As you like."))
-
-    pending = await home.take(TURN)
-
-    assert pending
-    assert [gated.call.name for gated in pending.calls] == ["unlock", "disarm", "unlock"]
-    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
-    assert home.ran == ["unlock", "disarm", "unlock"]
-
-
-async def test_the_same_twice_without_anything_between_is_asked_once() -> None:
-    home = Home(call(UNLOCK, replace(UNLOCK, id="5")))
-    pending = await home.take(TURN)
-    assert pending
-    assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
-
-
 async def test_it_is_asked_even_when_the_time_ran_out_beside_it() -> None:
     home = Home(call(UNLOCK, ON), say("It is open."))
     home.dispatcher.bodies["light_on"] = never
@@ -167,14 +140,6 @@ async def test_it_is_asked_even_when_the_time_ran_out_beside_it() -> None:
     assert [(result.name, result.is_error) for result in home.results] == [("unlock", False), ("light_on", True)]
     await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
     assert home.ran == ["unlock"]
-
-
-async def test_two_questions_are_two_questions() -> None:
-    home = Home(call(UNLOCK), call(UNLOCK))
-    first, second = await home.take(TURN), await home.take(TURN)
-    assert first
-    assert second
-    assert first.id != second.id
 
 
 async def test_a_yes_runs_the_call_without_asking_the_model_first() -> None:
@@ -208,22 +173,6 @@ async def test_a_yes_holds_once() -> None:
     assert "answered or asked anew" in home.results[0].content
 
 
-async def test_some_calls_may_be_approved_and_others_not() -> None:
-    """Invariant 48."""
-    home = Home(call(UNLOCK, DISARM, replace(UNLOCK, id="5", arguments='{"door": "back"}')), say("The front door."))
-    pending = await home.take(TURN)
-    assert pending
-    answer = ApprovalAnswer(pending, {"2": Approved(), "3": Denied("Never.")})
-
-    await home.take(replace(TURN, user_text=None, approval=answer))
-
-    assert home.ran == ["unlock"]
-    approved, denied, unanswered = home.results
-    assert not approved.is_error
-    assert denied.content == "Not run: the person said no. Never."
-    assert unanswered.content == "Not run: no yes was given."
-
-
 async def test_a_yes_that_comes_too_late_runs_nothing() -> None:
     home = Home(call(UNLOCK), say("Too late."))
     pending = await home.take(TURN)
@@ -234,16 +183,6 @@ async def test_a_yes_that_comes_too_late_runs_nothing() -> None:
 
     assert home.ran == []
     assert home.results[0].content == "Not run: no yes came in time."
-
-
-async def test_a_yes_to_a_tool_that_is_gone_is_answered() -> None:
-    home = Home(call(UNLOCK), say("I cannot any more."))
-    pending = await home.take(TURN)
-
-    await home.take(replace(TURN, user_text=None, approval=yes(pending), tools=(tool("garage__unlock"),)))
-
-    assert home.ran == []
-    assert "changed since the question" in home.results[0].content
 
 
 async def test_the_turn_goes_on_under_the_budgets_it_had() -> None:
@@ -273,14 +212,6 @@ async def test_a_lower_bound_than_what_is_used_up_ends_the_turn_after_the_yes() 
     assert len(home.provider.requests) == 3
     assert isinstance(home.history[-1], AssistantMessage)
     assert "ran out of steps" in home.history[-1].text
-
-
-async def test_a_forced_choice_was_for_the_turn_that_asked() -> None:
-    home = Home(call(UNLOCK), say("Open."))
-    turn = replace(TURN, tool_choice=NamedTool("unlock"))
-    pending = await home.take(turn)
-    await home.take(replace(turn, user_text=None, approval=yes(pending)))
-    assert home.provider.requests[1].tool_choice is ToolChoiceMode.AUTO
 
 
 async def test_what_was_denied_is_not_asked_again_in_the_same_turn() -> None:
@@ -355,34 +286,6 @@ class Guard:
                 return Ask(f"{terms}?", terms)
 
 
-async def test_a_question_tells_what_a_yes_is_to() -> None:
-    home = Home(call(UNLOCK), hooks=(asks_for("unlock"), Guard().hook))
-    pending = await home.take(TURN)
-    assert pending
-    assert pending.calls == (PendingCall(UNLOCK_AS_ASKED, "unlock is risky. front door?", "front door"),)
-
-
-async def test_a_yes_runs_the_call_when_it_would_be_asked_the_same_now() -> None:
-    guard, silent = Guard(), asks_for("unlock")
-    home = Home(call(UNLOCK), say("It is open."), hooks=(silent, guard.hook))
-    pending = await home.take(TURN)
-
-    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
-
-    assert home.ran == ["unlock"]
-    assert guard.hook.approved_calls == silent.approved_calls == [("unlock", {"door": "front"})]
-    assert len(guard.hook.calls) == 1, "it is no new call"
-
-
-async def test_a_call_that_needs_no_yes_any_more_runs_on_the_one_it_got() -> None:
-    guard = Guard()
-    home = Home(call(UNLOCK), say("It is open."), hooks=(guard.hook,))
-    pending = await home.take(TURN)
-    del guard.terms["unlock"]
-    await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
-    assert home.ran == ["unlock"]
-
-
 async def test_a_yes_to_something_else_than_it_would_be_now_asks_anew_before_the_model() -> None:
     guard = Guard()
     home = Home(call(UNLOCK), say("Both are open."), hooks=(guard.hook,))
@@ -407,20 +310,6 @@ async def test_a_yes_to_something_else_than_it_would_be_now_asks_anew_before_the
     assert home.ran == ["unlock"]
 
 
-async def test_the_first_question_is_over_once_it_was_asked_anew() -> None:
-    guard = Guard()
-    home = Home(call(UNLOCK), say("I asked about both."), hooks=(guard.hook,))
-    first = await home.take(TURN)
-    guard.terms["unlock"] = "front door and back door"
-    await home.take(replace(TURN, user_text="Yes", approval=yes(first)))
-    guard.terms["unlock"] = "front door"
-
-    await home.take(replace(TURN, user_text="Yes", approval=yes(first)))
-
-    assert home.ran == []
-    assert "answered or asked anew" in home.results[0].content
-
-
 async def test_a_call_that_is_forbidden_by_now_is_answered_with_the_reason() -> None:
     guard = Guard()
     home = Home(call(UNLOCK), say("I may not."), hooks=(guard.hook,))
@@ -431,34 +320,6 @@ async def test_a_call_that_is_forbidden_by_now_is_answered_with_the_reason() -> 
 
     assert home.ran == []
     assert [(result.content, result.is_error) for result in home.results] == [("Not any more.", True)]
-
-
-async def test_of_several_approved_calls_those_run_that_may() -> None:
-    guard = Guard()
-    back = replace(UNLOCK, id="5", arguments='{"door": "back"}')
-    home = Home(call(UNLOCK, DISARM, back), say("The alarm is off."), hooks=(guard.hook,))
-    pending = await home.take(TURN)
-    assert pending
-    guard.terms["unlock"] = "all doors"
-    answer = ApprovalAnswer(pending, {"2": Approved(), "3": Approved(), "5": Denied()})
-
-    again = await home.take(replace(TURN, user_text="Yes", approval=answer))
-
-    assert home.ran == ["disarm"]
-    assert len(home.provider.requests) == 1
-    assert again
-    assert [gated.terms for gated in again.calls] == ["all doors"]
-    assert (again.iterations, again.tool_calls) == (1, 1)
-    assert ("unlock", {"door": "back"}) not in guard.hook.approved_calls
-    assert [result.content for result in home.results] == [
-        "Not run yet: a person has to say yes first.",
-        '{"done":true}',
-        "Not run: the person said no.",
-    ]
-
-    assert await home.take(replace(TURN, user_text="Yes", approval=yes(again))) is None
-    assert home.ran == ["disarm", "unlock"]
-    assert len(home.provider.requests) == 2
 
 
 async def test_hooks_are_not_shown_a_call_that_would_not_run() -> None:

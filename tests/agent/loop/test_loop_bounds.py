@@ -12,7 +12,6 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
-    Phase,
     ProviderEvent,
     StopReason,
     TextDelta,
@@ -31,7 +30,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, LeavableProvider
-from tests.agent.turns import collect, finished, phases, results, run_other_tasks, spoken
+from tests.agent.turns import collect, finished, results, run_other_tasks, spoken
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
@@ -43,7 +42,7 @@ def light(number: int) -> ToolCall:
     return ToolCall(f"light{number}", "light_on", f'{{"n":{number}}}')
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3, 7])
+@pytest.mark.parametrize("bound", [1, 3])
 async def test_no_inference_is_made_above_the_bound(bound: int) -> None:
     """Invariant 20."""
     provider = ScriptedProvider(*(call(light(n)) for n in range(bound)))
@@ -90,55 +89,6 @@ async def test_the_bound_of_tools_counts_calls_and_not_rounds() -> None:
     assert finished(events).stop_reason is StopReason.COMPLETED
 
 
-async def test_calls_of_several_rounds_count_together() -> None:
-    provider = ScriptedProvider(call(light(1), light(2)), call(light(3), light(4)), say("Three are on."))
-    dispatcher = ScriptedDispatcher()
-
-    await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=3)))
-
-    assert [one.id for one in dispatcher.finished] == ["light1", "light2", "light3"]
-
-
-async def test_calls_that_cannot_run_cost_nothing() -> None:
-    unknown = [ToolCall(f"u{n}", "unheard_of", "{}") for n in range(5)]
-    provider = ScriptedProvider(call(*unknown, light(1)), say("It is on."))
-    dispatcher = ScriptedDispatcher()
-
-    await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=2)))
-
-    assert len(dispatcher.finished) == 1
-    assert provider.requests[1].tool_choice is ToolChoiceMode.AUTO
-
-
-async def test_a_turn_that_ends_at_a_bound_says_what_was_done() -> None:
-    provider = ScriptedProvider(call(light(1)), call(light(2)))
-
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(max_iterations=2)))
-
-    assert finished(events).text == "Done: light_on. I ran out of steps before I was finished."
-    assert [result.call_id for result in finished(events).tool_results] == ["light1"]
-
-
-async def test_the_deadline_ends_a_model_that_never_ends() -> None:
-    """Invariant 21."""
-    provider = ScriptedProvider([TextDelta("Let me see"), never])
-
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
-
-    assert finished(events).stop_reason is StopReason.DEADLINE
-    assert finished(events).text == "Let me see I ran out of time before I was finished."
-    assert provider.open_streams == 0
-
-
-async def test_the_deadline_ends_a_model_that_never_makes_us_wait() -> None:
-    provider = ScriptedProvider([TextDelta("blah ")] * 200_000)
-
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
-
-    assert finished(events).stop_reason is StopReason.DEADLINE
-    assert provider.open_streams == 0
-
-
 async def test_the_deadline_ends_all_tools_that_run() -> None:
     """Invariant 21."""
     provider = ScriptedProvider(call(light(1), ToolCall("l", "look", "{}"), light(2)))
@@ -150,16 +100,6 @@ async def test_the_deadline_ends_all_tools_that_run() -> None:
     assert [result.is_error for result in results(events)] == [True, True, True]
     assert "Cut off" in results(events)[0].content
     assert finished(events).stop_reason is StopReason.DEADLINE
-
-
-async def test_a_tool_that_was_done_before_the_deadline_is_told() -> None:
-    provider = ScriptedProvider(call(ToolCall("l", "look", "{}"), light(1)))
-    dispatcher = ScriptedDispatcher({"light_on": never})
-
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1)))
-
-    assert [result.is_error for result in results(events)] == [False, True]
-    assert finished(events).text == "Done: look. I ran out of time before I was finished."
 
 
 async def test_calls_that_had_no_time_to_start_are_said_not_to_have_run() -> None:
@@ -215,16 +155,6 @@ async def test_one_tool_may_take_only_its_time() -> None:
     assert slow.is_error
     assert not quick.is_error
     assert finished(events).stop_reason is StopReason.COMPLETED
-
-
-async def test_when_little_time_is_left_the_next_inference_is_the_last() -> None:
-    provider = ScriptedProvider(call(light(1)), say("It did not answer."))
-    dispatcher = ScriptedDispatcher({"light_on": never})
-
-    await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=0.5, tool_timeout=0.4)))
-
-    # On a machine that is busy elsewhere there may be no time left for a second inference.
-    assert all(request.tool_choice is ToolChoiceMode.NONE and request.directive for request in provider.requests[1:])
 
 
 async def test_a_tool_that_ignores_its_cancellation_holds_nobody_up() -> None:
@@ -309,23 +239,12 @@ async def test_the_deadline_ends_hooks_too(asked: str) -> None:
     assert all(result.is_error for result in results(events))
 
 
-@pytest.mark.parametrize("asked", ["prompt", "before", "after", "speech"])
-async def test_a_hook_that_takes_longer_than_a_tool_may_denies(asked: str) -> None:
-    provider = ScriptedProvider(call(light(1), text="Hm."), say("Done."))
-    dispatcher = ScriptedDispatcher()
-    loop = AgenticLoop(provider, dispatcher, hooks=[Sleepy(asked)])
+async def test_a_hook_may_take_no_longer_than_a_tool() -> None:
+    loop = AgenticLoop(ScriptedProvider(), ScriptedDispatcher(), hooks=[Sleepy("prompt")])
 
     events = await collect(loop, replace(TURN, limits=Limits(tool_timeout=0.02)))
 
-    denied = {
-        "prompt": finished(events).text,
-        "before": next((result.content for result in results(events)), ""),
-        "after": next((result.content for result in results(events)), ""),
-        "speech": finished(events).text,
-    }
-    assert denied[asked] == "A safety check failed."
-    assert len(dispatcher.finished) == {"prompt": 0, "before": 0, "after": 1, "speech": 1}[asked]
-    assert phases(events)[-1] is Phase.OUTPUT
+    assert finished(events).text == "A safety check failed."
 
 
 class Reader(Hooks):

@@ -7,11 +7,8 @@ from dataclasses import replace
 import pytest
 
 from custom_components.chatterbox.agent.errors import (
-    ModelNotFound,
-    ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
-    ProviderRejectedRequest,
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
@@ -26,7 +23,7 @@ from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from tests.agent.turns import calls, collect, finished, results, spoken
+from tests.agent.turns import collect, finished, results, spoken
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 NUMBER: JsonObject = {
@@ -41,14 +38,7 @@ ON = ToolCall("1", "light_on", "{}")
 
 @pytest.mark.parametrize(
     "error",
-    [
-        ProviderUnreachable,
-        ProviderRejectedKey,
-        ProviderBusy,
-        ModelNotFound,
-        ProviderRejectedRequest,
-        ProviderReplyInvalid,
-    ],
+    [ProviderUnreachable, ProviderRejectedKey],
 )
 async def test_a_provider_that_fails_ends_the_turn_in_words(error: type[ProviderError]) -> None:
     failure = error("what it said")
@@ -70,30 +60,6 @@ async def test_what_was_said_before_a_failure_stays_said() -> None:
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
     assert finished(events).text == spoken(events)
     assert finished(events).text.startswith("It is The model could not be reached.")
-
-
-async def test_after_a_tool_a_failure_still_tells_what_was_done() -> None:
-    dispatcher = ScriptedDispatcher()
-    provider = ScriptedProvider(call(ON), [ProviderUnreachable("gone")])
-
-    events = await collect(AgenticLoop(provider, dispatcher), TURN)
-
-    end = finished(events)
-    assert end.stop_reason is StopReason.PROVIDER_FAILED
-    assert end.text.startswith("Done: light_on.")
-    assert [result.call_id for result in end.tool_results] == ["1"]
-    assert len(dispatcher.finished) == 1, "nothing that acted is done again"
-    assert end.usage.input_tokens == 10
-
-
-async def test_calls_of_a_message_that_was_cut_do_not_run() -> None:
-    dispatcher = ScriptedDispatcher()
-    provider = ScriptedProvider([ToolCallReady(ON), ProviderReplyInvalid("cut")])
-
-    events = await collect(AgenticLoop(provider, dispatcher), TURN)
-
-    assert dispatcher.started == []
-    assert [result.content for result in results(events)] == ["Not run: the turn ended first."]
 
 
 @pytest.mark.parametrize("lines", [[], [TextDelta("It is")], [ToolCallReady(ON)]], ids=["nothing", "text", "call"])
@@ -137,17 +103,11 @@ async def test_an_event_that_no_provider_may_send_is_a_bug() -> None:
     ("name", "arguments", "words"),
     [
         ("unheard_of", "{}", "There is no tool 'unheard_of'. Tools: dim, light_on, look."),
-        ("dim", '{"n": 5', "not valid JSON"),
-        ("dim", "[5]", "one JSON object"),
         ("dim", '{"n": "bright"}', "n: expected integer"),
-        ("dim", "", "n is missing: expected integer"),
-        ("dim", '{"n": 5, "speed": 1}', "speed is not a parameter. Use: n."),
-        ("dim", '{"n": 1e999}', "not a number"),
         ("dim", '{"n": "' + "5" * 1024 * 1024 + '"}', "too long"),
         ("x" * 1024 * 1024, "{}", "There is no tool"),
-        ("dim", '{"n":' * 5_000 + "1" + "}" * 5_000, "nested too deeply"),
     ],
-    ids=["unknown", "cut", "list", "wrong", "missing", "extra", "infinite", "1 MB", "1 MB name", "deep"],
+    ids=["unknown", "wrong", "1 MB", "1 MB name"],
 )
 async def test_a_call_that_cannot_run_is_answered_and_the_model_goes_on(name: str, arguments: str, words: str) -> None:
     """Invariants 27, 28, 62."""
@@ -163,24 +123,6 @@ async def test_a_call_that_cannot_run_is_answered_and_the_model_goes_on(name: st
     assert [one.name for one in dispatcher.finished] == ["light_on"]
     assert finished(events).text == "The light is on."
     assert sum(len(str(message)) for message in provider.requests[1].transcript) < 5_000
-
-
-@pytest.mark.parametrize("arguments", ['{"n": 5', "[5]", "5", "no JSON"])
-async def test_what_a_model_wrote_and_nobody_understands_is_kept_as_it_is(arguments: str) -> None:
-    """Invariant 28."""
-    provider = ScriptedProvider(call(ToolCall("1", "dim", arguments)), say("Hm."))
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
-    assert [one.arguments for one in calls(events)] == [arguments]
-
-
-async def test_a_model_may_correct_itself() -> None:
-    dispatcher = ScriptedDispatcher()
-    provider = ScriptedProvider(
-        call(ToolCall("1", "dim", '{"n": "bright"}')), call(ToolCall("2", "dim", '{"n": "100"}')), say("Bright.")
-    )
-    events = await collect(AgenticLoop(provider, dispatcher), TURN)
-    assert [result.is_error for result in results(events)] == [True, False]
-    assert [one.arguments for one in dispatcher.finished] == ['{"n":100}']
 
 
 @pytest.mark.parametrize("finish", [FinishReason.STOP, FinishReason.TOOL_CALLS])

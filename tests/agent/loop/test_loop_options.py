@@ -1,6 +1,5 @@
 """What who asks wishes for one turn: how long answers may be, how the model answers, and one call at a time."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,6 @@ from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
     ToolCall,
-    ToolChoiceMode,
     ToolOutcome,
     Usage,
 )
@@ -26,7 +24,6 @@ from custom_components.chatterbox.agent.protocols import (
     NO_WISHES,
     AnswerOptions,
     Hooks,
-    OutputFormat,
     ReasoningEffort,
     Verbosity,
 )
@@ -38,7 +35,6 @@ SHOW, FAN = ToolCall("3", "show_page", "{}"), ToolCall("4", "fan_on", "{}")
 TURN = Turn("Light!", tools=(tool("light_on"), tool("fan_on"), tool("look", read_only=True)))
 WITH_CLIENT = replace(TURN, tools=(*TURN.tools, tool("show_page", client=True)))
 ONE_BY_ONE = AnswerOptions(parallel_tool_calls=False)
-ANSWER = OutputFormat("answer", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
 
 
 def bounded(tokens: int | None, options: AnswerOptions = NO_WISHES) -> Turn:
@@ -53,19 +49,12 @@ async def test_wishes_reach_every_inference() -> None:
     assert [request.options for request in provider.requests] == [wishes] * 2
 
 
-async def test_who_wishes_nothing_asks_as_ever() -> None:
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_a_history_is_shortened_by_nobody_where_that_is_not_allowed(*, allowed: bool) -> None:
     provider = ScriptedProvider(say("Hi."))
-    await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, may_be_shortened=allowed))
     [request] = provider.requests
-    assert request.options is NO_WISHES
-    assert (request.may_be_shortened, request.may_be_cut) == (True, True)
-
-
-async def test_a_history_that_may_not_be_shortened_is_not_cut_by_servers_either() -> None:
-    provider = ScriptedProvider(say("Hi."))
-    await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, may_be_shortened=False))
-    [request] = provider.requests
-    assert (request.may_be_shortened, request.may_be_cut) == (False, False)
+    assert (request.may_be_shortened, request.may_be_cut) == (allowed, allowed)
 
 
 async def test_the_bound_of_the_answers_holds_over_all_inferences() -> None:
@@ -97,30 +86,6 @@ async def test_a_turn_that_has_no_tokens_left_ends_and_says_what_was_done(used: 
     assert end.composed
 
 
-async def test_with_few_tokens_left_the_model_answers_from_what_is_known() -> None:
-    """Invariant 16."""
-    provider = ScriptedProvider(call(ON, usage=Usage(10, 80)), say("It is on."))
-    end = finished(await collect(AgenticLoop(provider, ScriptedDispatcher()), bounded(100)))
-    assert provider.requests[1].tool_choice is ToolChoiceMode.NONE
-    assert provider.requests[1].directive
-    assert (end.stop_reason, end.text) == (StopReason.COMPLETED, "It is on.")
-
-
-async def test_a_model_that_calls_with_its_last_tokens_ends_by_their_bound() -> None:
-    """Invariant 16."""
-    provider = ScriptedProvider(call(ON, usage=Usage(10, 80)), call(FAN, usage=Usage(10, 4)))
-    dispatcher = ScriptedDispatcher()
-    end = finished(await collect(AgenticLoop(provider, dispatcher), bounded(100)))
-    assert [one.id for one in dispatcher.started] == [ON.id]
-    assert end.stop_reason is StopReason.LENGTH
-
-
-async def test_an_answer_that_used_up_the_bound_is_still_whole() -> None:
-    provider = ScriptedProvider(say("It is dark.", usage=Usage(10, 100)))
-    end = finished(await collect(AgenticLoop(provider, ScriptedDispatcher()), bounded(100)))
-    assert (end.stop_reason, end.text) == (StopReason.COMPLETED, "It is dark.")
-
-
 async def test_what_a_service_does_not_count_is_estimated() -> None:
     """Invariant 16."""
     uncounted: list[Line] = [
@@ -137,19 +102,6 @@ async def test_what_a_service_does_not_count_is_estimated() -> None:
     assert finished(events).usage.output_tokens == 5, "what is reported is what was counted"
 
 
-async def test_no_claim_is_corrected_without_tokens_left() -> None:
-    provider = ScriptedProvider(say("I turned on the light.", usage=Usage(10, 90)))
-    turn = replace(bounded(100), checked_language="en")
-    end = finished(await collect(AgenticLoop(provider, ScriptedDispatcher()), turn))
-    assert end.stop_reason is StopReason.UNVERIFIED_ACTION
-
-
-async def test_no_data_is_asked_for_again_without_tokens_left() -> None:
-    provider = ScriptedProvider(say("no data", usage=Usage(10, 90)))
-    end = finished(await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(bounded(100), output=ANSWER)))
-    assert end.stop_reason is StopReason.OUTPUT_UNFIT
-
-
 @pytest.mark.parametrize("tokens", [-1, 0, 15])
 def test_a_bound_that_no_answer_fits_in_is_refused(tokens: int) -> None:
     with pytest.raises(ValueError, match="max_output_tokens must be at least 16"):
@@ -159,7 +111,7 @@ def test_a_bound_that_no_answer_fits_in_is_refused(tokens: int) -> None:
 
 
 @pytest.mark.parametrize("arguments", ["", '{"area": "Kit', "{}"], ids=["not begun", "begun", "whole"])
-@pytest.mark.parametrize("hooks", [[], [asks_for("light_on")]], ids=["free", "gated"])
+@pytest.mark.parametrize("hooks", [[], [asks_for("light_on")]], ids=["free", "with a question"])
 async def test_no_call_of_a_message_that_was_cut_by_its_length_runs(arguments: str, hooks: list[Hooks]) -> None:
     """Invariant 17."""
     half = replace(ON, arguments=arguments)
@@ -174,16 +126,6 @@ async def test_no_call_of_a_message_that_was_cut_by_its_length_runs(arguments: s
         ("1", True, True),
     ]
     assert finished(events).stop_reason is StopReason.LENGTH
-
-
-async def test_a_cut_message_hands_out_no_call_and_asks_nothing() -> None:
-    """Invariant 17."""
-    provider = ScriptedProvider([ToolCallReady(ON), ToolCallReady(SHOW), CompletionResult(FinishReason.LENGTH)])
-    events = await collect(
-        AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("light_on")]), replace(WITH_CLIENT)
-    )
-    end = finished(events)
-    assert (end.stop_reason, end.client_calls, end.pending) == (StopReason.LENGTH, (), None)
 
 
 async def test_what_reads_and_began_before_a_message_was_cut_is_told_as_far_as_it_came() -> None:
@@ -226,28 +168,6 @@ async def test_calls_run_one_by_one_where_that_is_wished(options: AnswerOptions,
     events = await collect(AgenticLoop(provider, dispatcher), turn)
     assert watch.most == at_once
     assert [result.call_id for result in results(events)] == ["b", "c", "a"]
-
-
-async def test_calls_that_meet_nowhere_run_one_by_one_where_that_is_wished() -> None:
-    """Invariant 31."""
-    watch = Watch()
-    dispatcher = ScriptedDispatcher({"light_on": watch, "fan_on": watch}, lambda name, _: frozenset({name}))
-    provider = ScriptedProvider(call(ON, FAN), say("Both are on."))
-    await collect(AgenticLoop(provider, dispatcher), replace(TURN, options=ONE_BY_ONE))
-    assert (watch.most, [one.name for one in dispatcher.finished]) == (1, ["light_on", "fan_on"])
-
-
-async def test_a_call_that_fails_holds_up_none_of_those_that_wait_for_it() -> None:
-    """Invariants 30, 31."""
-
-    async def fail(_: JsonObject) -> ToolOutcome:
-        await asyncio.sleep(0)
-        raise RuntimeError("no power")
-
-    provider = ScriptedProvider(call(ON, FAN), say("One is on."))
-    turn = replace(TURN, options=ONE_BY_ONE)
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher({"light_on": fail})), turn)
-    assert [result.is_error for result in results(events)] == [True, False]
 
 
 async def test_a_caller_who_runs_one_call_at_a_time_is_given_one() -> None:

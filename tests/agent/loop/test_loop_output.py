@@ -1,10 +1,9 @@
 """A turn that asks for data: the schema is told, tools may run before, and what does not fit is asked for once more."""
 
-from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
-from custom_components.chatterbox.agent.messages import AssistantMessage, FinishReason, ToolCall, ToolChoiceMode
+from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolChoiceMode
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from tests.agent.turns import collect, finished, results
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, say, tool
@@ -48,15 +47,6 @@ async def test_data_that_does_not_fit_is_asked_for_once_more_with_what_is_wrong(
     )
 
 
-async def test_it_is_asked_for_only_once_more() -> None:
-    _, loop = scripted(say("Three."), say("Three, I said."))
-
-    end = finished(await collect(loop, TURN))
-
-    assert (end.stop_reason, end.text) == (StopReason.OUTPUT_UNFIT, "Three, I said.")
-    assert end.misfit == "There is no JSON object in it."
-
-
 async def test_no_tool_runs_while_an_answer_is_put_right() -> None:
     _, loop = scripted(say("{}"), call(LOOK))
 
@@ -65,28 +55,6 @@ async def test_no_tool_runs_while_an_answer_is_put_right() -> None:
     end = finished(events)
     assert (end.stop_reason, end.misfit, end.composed) == (StopReason.OUTPUT_UNFIT, WRONG, True)
     assert [result.synthetic for result in results(events)] == [True]
-
-
-async def test_no_inference_above_the_bound() -> None:
-    turn = Turn("How many?", limits=Limits(max_iterations=1), output=COUNT)
-    _, loop = scripted(say("{}"))
-
-    assert finished(await collect(loop, turn)).stop_reason is StopReason.OUTPUT_UNFIT
-
-
-async def test_an_answer_that_was_cut_off_is_not_asked_for_again() -> None:
-    _, loop = scripted(say('{"lamps": 3', FinishReason.LENGTH))
-
-    end = finished(await collect(loop, TURN))
-
-    assert end.stop_reason is StopReason.LENGTH
-    assert end.misfit
-
-
-async def test_a_provider_that_fails_meanwhile_ends_the_turn() -> None:
-    _, loop = scripted(say("{}"), [ProviderUnreachable("gone")])
-
-    assert finished(await collect(loop, TURN)).stop_reason is StopReason.PROVIDER_FAILED
 
 
 async def test_the_last_inference_is_not_asked_for_a_report() -> None:

@@ -18,17 +18,14 @@ from custom_components.chatterbox.agent.events import (
     TurnEvent,
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
     JsonObject,
     ProviderItem,
     ToolCall,
-    ToolChoiceMode,
     ToolOutcome,
-    ToolResult,
-    Transcript,
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import Deny, Hooks, Rewrite
@@ -40,7 +37,6 @@ from tests.support.doubles import (
     ScriptedCensor,
     ScriptedDispatcher,
     ScriptedProvider,
-    asks_for,
     call,
     say,
     tool,
@@ -92,13 +88,6 @@ async def test_a_model_that_only_says_so_is_told_and_acts() -> None:
     assert phases(events)[1:5] == inference * 2
 
 
-async def test_a_model_may_admit_that_it_was_not_done() -> None:
-    events, _ = await play(say(LIE), say("I did not turn it on, because there is no such light."))
-
-    assert spoken(events) == "I did not turn it on, because there is no such light."
-    assert finished(events).stop_reason is StopReason.COMPLETED
-
-
 async def test_a_model_that_claims_it_again_is_not_heard() -> None:
     events, provider = await play(say(LIE), say("Really, I've turned it on."))
 
@@ -137,20 +126,6 @@ async def test_what_was_said_before_two_claims_is_followed_by_the_truth() -> Non
 
     assert spoken(events) == f"It was dark. It still is. {NOT_DONE}"
     assert finished(events).text == spoken(events)
-
-
-async def test_a_model_is_told_once_in_a_turn() -> None:
-    events, provider = await play(say(LIE), call(ON), say(LIE), fails=True)
-
-    assert len(provider.requests) == 3
-    assert spoken(events) == NOT_DONE
-    assert finished(events).stop_reason is StopReason.UNVERIFIED_ACTION
-
-
-async def test_a_failed_call_is_unverified_action_and_looking_is_none() -> None:
-    events, _ = await play(call(ON, LOOK), say(LIE), say("That did not work."), fails=True)
-
-    assert spoken(events) == "That did not work."
 
 
 async def test_with_a_receipt_every_word_flows_at_once() -> None:
@@ -212,26 +187,11 @@ async def test_words_after_a_claim_and_its_call_are_dropped_with_it() -> None:
     assert withheld(events) == [f"{LIE} Anything else?"]
 
 
-async def test_a_message_of_the_client_keeps_no_claim() -> None:
-    show = ToolCall("s", "show_page", "{}")
-    turn = replace(TURN, tools=(*TURN.tools, tool("show_page", client=True)))
-    events, _ = await play(call(show, text=LIE), turn=turn)
-
-    assert spoken(events) == ""
-    assert finished(events).client_calls == (show,)
-
-
 async def test_a_turn_that_nobody_checks_says_what_the_model_says() -> None:
     events, _ = await play(say(LIE), turn=replace(TURN, checked_language=None))
 
     assert spoken(events) == LIE
     assert withheld(events) == []
-
-
-async def test_a_language_that_nobody_knows_is_not_held() -> None:
-    events, _ = await play(say(LIE), turn=replace(TURN, checked_language="xx"))
-
-    assert spoken(events) == LIE
 
 
 async def test_the_claim_is_read_in_the_language_of_the_turn() -> None:
@@ -240,68 +200,6 @@ async def test_the_claim_is_read_in_the_language_of_the_turn() -> None:
     )
 
     assert spoken(events) == "Das ging nicht."
-
-
-HISTORY: Transcript = (
-    UserMessage("Light!"),
-    AssistantMessage(tool_calls=(replace(ON, id="h"),)),
-    ToolResult("h", "light_on", "done"),
-    AssistantMessage("It is on."),
-)
-
-
-async def test_a_person_may_ask_what_was_done_in_the_turn_before() -> None:
-    events, _ = await play(say(LIE), turn=replace(TURN, user_text="Did you turn on the light?", history=HISTORY))
-
-    assert spoken(events) == LIE
-
-
-async def test_what_was_done_long_ago_is_unverified_action() -> None:
-    history = (*HISTORY, UserMessage("Thanks!"), AssistantMessage("You are welcome."))
-    events, _ = await play(say(LIE), say("I did nothing."), turn=replace(TURN, history=history))
-
-    assert spoken(events) == "I did nothing."
-
-
-@pytest.mark.parametrize("decision", [Approved(), Denied()], ids=repr)
-async def test_an_approved_call_is_a_receipt_and_a_denied_one_is_none(decision: Approved | Denied) -> None:
-    asked, _ = await play(call(ON), hooks=(asks_for("light_on"),))
-    pending = finished(asked).pending
-    assert pending is not None
-    recorder = TranscriptRecorder()
-    recorder.append(UserMessage("Light!"))
-    for event in asked:
-        recorder.add(event)
-    turn = replace(TURN, user_text=None, history=recorder.messages, approval=ApprovalAnswer(pending, {ON.id: decision}))
-
-    events, _ = await play(say(LIE), *([] if isinstance(decision, Approved) else [say("Then not.")]), turn=turn)
-
-    assert spoken(events) == (LIE if isinstance(decision, Approved) else "Then not.")
-
-
-@pytest.mark.parametrize(
-    "turn",
-    [
-        replace(TURN, limits=Limits(max_iterations=1)),
-        replace(TURN, limits=Limits(max_iterations=2)),
-        replace(TURN, tool_choice=ToolChoiceMode.NONE),
-    ],
-    ids=["one inference", "two inferences", "no tools"],
-)
-async def test_where_no_tool_could_follow_the_model_is_not_asked_again(turn: Turn) -> None:
-    events, provider = await play(say(f"It was dark. {LIE}"), turn=turn)
-
-    assert len(provider.requests) == 1
-    assert spoken(events) == f"It was dark. {NOT_DONE}"
-    assert finished(events).stop_reason is StopReason.UNVERIFIED_ACTION
-
-
-async def test_a_correction_leaves_an_inference_for_the_answer() -> None:
-    turn = replace(TURN, limits=Limits(max_iterations=3))
-    events, provider = await play(say(LIE), call(ON), say("I've turned it on."), turn=turn)
-
-    assert spoken(events) == "I've turned it on."
-    assert provider.requests[2].tool_choice is ToolChoiceMode.NONE
 
 
 @pytest.mark.parametrize(
@@ -327,15 +225,6 @@ async def test_a_correction_that_fails_says_so_and_keeps_the_claim_to_itself() -
     events, _ = await play(say(f"It was dark. {LIE}"), [ProviderUnreachable("gone")])
 
     assert spoken(events) == "It was dark. The model could not be reached. (gone)"
-
-
-async def test_a_correction_may_ask_for_a_yes() -> None:
-    events, _ = await play(say(LIE), call(ON), hooks=(asks_for("light_on"),))
-
-    end = finished(events)
-    assert end.stop_reason is StopReason.APPROVAL_REQUIRED
-    assert end.pending is not None
-    assert end.pending.iterations == 2
 
 
 async def test_thoughts_stay_together_and_what_the_service_wants_back_is_that_of_the_correction() -> None:

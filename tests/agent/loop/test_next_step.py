@@ -36,7 +36,7 @@ AUTO, REQUIRED, NONE = ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, ToolChoiceM
 LIGHT = tool("light_on")
 CALL = ToolCall("1", "light_on", "{}")
 RUNNABLE = JudgedCall(CALL, Runnable(LIGHT, {}))
-GATED = JudgedCall(replace(CALL, id="2"), NeedsApproval(LIGHT, {}, "It is risky."))
+WAITING = JudgedCall(replace(CALL, id="2"), NeedsApproval(LIGHT, {}, "It is risky."))
 CLIENTS = JudgedCall(replace(CALL, id="3"), ClientCall())
 RESOLVED = resolve(replace(CALL, id="4"), "No.")
 
@@ -50,7 +50,8 @@ START = TurnState(TURN, (SAID,))
 AFTER_TOOLS = TurnState(TURN, ANSWERED, iterations=1, tool_calls=1, finish_reason=FinishReason.TOOL_CALLS)
 WITH_CALLS = replace(AFTER_TOOLS, messages=(SAID, ASKED), tool_calls=0)
 WITH_ANSWER = replace(AFTER_TOOLS, answer=AssistantMessage("It is on."), finish_reason=FinishReason.STOP)
-WITH_CLAIM = replace(START, iterations=1, answer=AssistantMessage(), withheld="Done!", finish_reason=FinishReason.STOP)
+MISFIT = replace(WITH_ANSWER, misfit="n is missing.")
+UNVERIFIED = replace(START, iterations=1, answer=AssistantMessage(), withheld="Done!", finish_reason=FinishReason.STOP)
 
 
 def chosen(choice: ToolChoice) -> Turn:
@@ -166,9 +167,23 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         ExecuteTools((RUNNABLE,)),
     ),
     "calls of a message cut by its length": (
-        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED), finish_reason=FinishReason.LENGTH),
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, WAITING), finish_reason=FinishReason.LENGTH),
         Finish(StopReason.LENGTH),
     ),
+    "calls of a message that was filtered": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, WAITING), finish_reason=FinishReason.CONTENT_FILTER),
+        Finish(StopReason.CONTENT_FILTER),
+    ),
+    # data of the wrong shape
+    "misfit": (MISFIT, CallModel(NONE, StopReason.OUTPUT_UNFIT, repairs=True)),
+    "second misfit": (replace(MISFIT, repaired=True), Finish(StopReason.OUTPUT_UNFIT)),
+    "misfit without inferences left": (replace(MISFIT, iterations=5), Finish(StopReason.OUTPUT_UNFIT)),
+    "misfit without time left": (replace(MISFIT, elapsed=100), Finish(StopReason.OUTPUT_UNFIT)),
+    "misfit without tokens left": (
+        replace(MISFIT, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=85),
+        Finish(StopReason.OUTPUT_UNFIT),
+    ),
+    "misfit cut by its length": (replace(MISFIT, finish_reason=FinishReason.LENGTH), Finish(StopReason.LENGTH)),
     # calls
     "calls": (replace(WITH_CALLS, open_calls=(RUNNABLE,)), ExecuteTools((RUNNABLE,))),
     "answered calls only": (replace(WITH_CALLS, open_calls=(RESOLVED,)), ExecuteTools((RESOLVED,))),
@@ -177,28 +192,28 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         ExecuteTools((RESOLVED,)),
     ),
     "those without a question first": (
-        replace(WITH_CALLS, open_calls=(RUNNABLE, GATED, RESOLVED)),
+        replace(WITH_CALLS, open_calls=(RUNNABLE, WAITING, RESOLVED)),
         ExecuteTools((RUNNABLE, RESOLVED)),
     ),
     "then those with one, together": (
-        replace(WITH_CALLS, messages=ANSWERED, open_calls=(GATED, GATED)),
-        InterruptForApproval((GATED, GATED)),
+        replace(WITH_CALLS, messages=ANSWERED, open_calls=(WAITING, WAITING)),
+        InterruptForApproval((WAITING, WAITING)),
     ),
     "a question after the time was used up": (
-        replace(WITH_CALLS, messages=ANSWERED, open_calls=(GATED,), elapsed=100),
-        InterruptForApproval((GATED,)),
+        replace(WITH_CALLS, messages=ANSWERED, open_calls=(WAITING,), elapsed=100),
+        InterruptForApproval((WAITING,)),
     ),
     "a question beside calls without time left": (
-        replace(WITH_CALLS, open_calls=(RUNNABLE, GATED), elapsed=100),
+        replace(WITH_CALLS, open_calls=(RUNNABLE, WAITING), elapsed=100),
         Finish(StopReason.DEADLINE),
     ),
     "a question that the model was not done with": (
-        replace(WITH_CALLS, open_calls=(GATED,), finish_reason=None, out_of_time=True, elapsed=100),
+        replace(WITH_CALLS, open_calls=(WAITING,), finish_reason=None, out_of_time=True, elapsed=100),
         Finish(StopReason.DEADLINE),
     ),
     "a call of the client returns all": (
-        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, GATED, RESOLVED)),
-        ReturnToClient((RUNNABLE, CLIENTS, GATED, RESOLVED)),
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, WAITING, RESOLVED)),
+        ReturnToClient((RUNNABLE, CLIENTS, WAITING, RESOLVED)),
     ),
     # answers
     "answer": (WITH_ANSWER, Finish(StopReason.COMPLETED)),
@@ -223,43 +238,59 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         Finish(StopReason.COMPLETED),
     ),
     "answer at the last moment": (replace(WITH_ANSWER, elapsed=101), Finish(StopReason.COMPLETED)),
-    # claims without a receipt
-    "claim": (WITH_CLAIM, CallModel(AUTO, corrects=True)),
-    "claim that announces calls it lacks": (
-        replace(WITH_CLAIM, finish_reason=FinishReason.TOOL_CALLS),
+    # actions that no tool result confirms
+    "unverified action": (UNVERIFIED, CallModel(AUTO, corrects=True)),
+    "unverified action that announces calls it lacks": (
+        replace(UNVERIFIED, finish_reason=FinishReason.TOOL_CALLS),
         CallModel(AUTO, corrects=True),
     ),
-    "claim after other words": (
-        replace(WITH_CLAIM, answer=AssistantMessage("It was dark. ")),
+    "unverified action after other words": (
+        replace(UNVERIFIED, answer=AssistantMessage("It was dark. ")),
         CallModel(AUTO, corrects=True),
     ),
-    "claim where a call was forced": (replace(WITH_CLAIM, turn=chosen(REQUIRED)), CallModel(AUTO, corrects=True)),
-    "claim of a turn without tools": (
-        replace(WITH_CLAIM, turn=replace(TURN, tools=())),
+    "unverified action where a call was forced": (
+        replace(UNVERIFIED, turn=chosen(REQUIRED)),
         CallModel(AUTO, corrects=True),
     ),
-    "second claim": (replace(WITH_CLAIM, corrected=True), Finish(StopReason.UNVERIFIED_ACTION)),
+    "unverified action of a turn without tools": (
+        replace(UNVERIFIED, turn=replace(TURN, tools=())),
+        CallModel(AUTO, corrects=True),
+    ),
+    "second unverified action": (replace(UNVERIFIED, corrected=True), Finish(StopReason.UNVERIFIED_ACTION)),
     "answer after a correction": (replace(WITH_ANSWER, corrected=True), Finish(StopReason.COMPLETED)),
-    "claim with two inferences left": (replace(WITH_CLAIM, iterations=3), CallModel(AUTO, corrects=True)),
-    "claim with one inference left": (replace(WITH_CLAIM, iterations=4), Finish(StopReason.UNVERIFIED_ACTION)),
-    "claim in the last inference": (
-        replace(WITH_CLAIM, iterations=5, last_call=StopReason.MAX_ITERATIONS),
+    "unverified action with two inferences left": (replace(UNVERIFIED, iterations=3), CallModel(AUTO, corrects=True)),
+    "unverified action with one inference left": (
+        replace(UNVERIFIED, iterations=4),
         Finish(StopReason.UNVERIFIED_ACTION),
     ),
-    "claim with little time left": (replace(WITH_CLAIM, elapsed=75), Finish(StopReason.UNVERIFIED_ACTION)),
-    "claim without time left": (replace(WITH_CLAIM, elapsed=101), Finish(StopReason.UNVERIFIED_ACTION)),
-    "claim when tool calls are used up": (replace(WITH_CLAIM, tool_calls=3), Finish(StopReason.UNVERIFIED_ACTION)),
-    "claim where no tool may run": (replace(WITH_CLAIM, turn=chosen(NONE)), Finish(StopReason.UNVERIFIED_ACTION)),
-    "claim cut by its length": (
-        replace(WITH_CLAIM, finish_reason=FinishReason.LENGTH),
+    "unverified action in the last inference": (
+        replace(UNVERIFIED, iterations=5, last_call=StopReason.MAX_ITERATIONS),
         Finish(StopReason.UNVERIFIED_ACTION),
     ),
-    "claim cut by the deadline": (
-        replace(WITH_CLAIM, finish_reason=None, out_of_time=True),
+    "unverified action with little time left": (replace(UNVERIFIED, elapsed=75), Finish(StopReason.UNVERIFIED_ACTION)),
+    "unverified action without time left": (replace(UNVERIFIED, elapsed=101), Finish(StopReason.UNVERIFIED_ACTION)),
+    "unverified action without tokens left": (
+        replace(UNVERIFIED, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=90),
+        Finish(StopReason.UNVERIFIED_ACTION),
+    ),
+    "unverified action when tool calls are used up": (
+        replace(UNVERIFIED, tool_calls=3),
+        Finish(StopReason.UNVERIFIED_ACTION),
+    ),
+    "unverified action where no tool may run": (
+        replace(UNVERIFIED, turn=chosen(NONE)),
+        Finish(StopReason.UNVERIFIED_ACTION),
+    ),
+    "unverified action cut by its length": (
+        replace(UNVERIFIED, finish_reason=FinishReason.LENGTH),
+        Finish(StopReason.UNVERIFIED_ACTION),
+    ),
+    "unverified action cut by the deadline": (
+        replace(UNVERIFIED, finish_reason=None, out_of_time=True),
         Finish(StopReason.DEADLINE),
     ),
-    "claim cut by a failure": (
-        replace(WITH_CLAIM, finish_reason=None, failure=ProviderUnreachable("gone")),
+    "unverified action cut by a failure": (
+        replace(UNVERIFIED, finish_reason=None, failure=ProviderUnreachable("gone")),
         Finish(StopReason.PROVIDER_FAILED),
     ),
     # failures
@@ -305,7 +336,7 @@ def test_a_state_that_no_turn_can_be_in_is_refused(state: TurnState) -> None:
 
 
 def test_deciding_leaves_the_state_as_it_is() -> None:
-    state = replace(WITH_CALLS, open_calls=(RUNNABLE, GATED))
+    state = replace(WITH_CALLS, open_calls=(RUNNABLE, WAITING))
     before = replace(state)
     assert next_step(state) == next_step(state)
     assert state == before

@@ -42,7 +42,7 @@ def test_a_turn_with_nothing_to_answer_is_refused(history: Transcript) -> None:
 
 
 @pytest.mark.parametrize("history", [(SAID,), (SAID, ASKED), ANSWERED], ids=["words", "open call", "results"])
-def test_a_turn_may_go_on_without_new_words(history: Transcript) -> None:
+def test_a_turn_may_continue_without_new_words(history: Transcript) -> None:
     assert Turn(None, history).history == history
 
 
