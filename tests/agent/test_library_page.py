@@ -1,4 +1,4 @@
-"""The library can be installed, and the programs on its page do what the page says."""
+"""The library can be installed, and the examples on its page do what the page says."""
 
 import ast
 import asyncio
@@ -68,16 +68,16 @@ def says(text: str) -> ScriptedAnswer:
 
 
 async def run(
-    program: str, installed: Path, folder: Path, *answers: ScriptedAnswer
+    source: str, installed: Path, folder: Path, *answers: ScriptedAnswer
 ) -> tuple[str, list[dict[str, object]]]:
-    """Run a program against a server with these answers; return what it printed, and the bodies it sent."""
+    """Run source code against a server with these answers; return what it printed, and the bodies it sent."""
     script = Script(models=("qwen3:8b",), answers=answers, trial_answer=None)
     async with scripted_server(script, folder) as server:
         process = await asyncio.create_subprocess_exec(
             *(
                 sys.executable,
                 "-c",
-                _REFUSE_HOME_ASSISTANT + program.replace("http://localhost:11434/v1", server.base_url),
+                _REFUSE_HOME_ASSISTANT + source.replace("http://localhost:11434/v1", server.base_url),
             ),
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(installed)},
@@ -117,12 +117,12 @@ def test_what_the_package_imports_is_declared() -> None:
     assert imported - sys.stdlib_module_names == {re.split(r"[^\w-]", one)[0] for one in declared} | {"pydantic_core"}
 
 
-def test_the_first_program_is_as_short_as_promised() -> None:
+def test_the_first_example_is_as_short_as_promised() -> None:
     assert len([line for line in _BLOCKS[0].splitlines() if line.strip()]) <= 20
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_first_program_runs_as_it_stands_there(installed: Path, tmp_path: Path) -> None:
+async def test_the_first_example_runs_unchanged(installed: Path, tmp_path: Path) -> None:
     printed, bodies = await run(
         _BLOCKS[0],
         installed,
@@ -140,7 +140,7 @@ async def test_the_first_program_runs_as_it_stands_there(installed: Path, tmp_pa
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_other_programs_do_what_is_said_of_them(installed: Path, tmp_path: Path) -> None:
+async def test_the_other_examples_do_what_the_page_says(installed: Path, tmp_path: Path) -> None:
     definitions = "".join(_BLOCKS).replace("asyncio.run(main())\n", "")
 
     printed, bodies = await run(

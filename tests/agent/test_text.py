@@ -14,7 +14,7 @@ def test_a_shortened_text_is_no_longer_than_it_may_be(text: str, length: int) ->
     assert (short == text) == (len(text) <= length)
 
 
-def test_a_shortened_text_has_a_beginning_and_an_end_and_says_what_is_missing() -> None:
+def test_a_shortened_text_keeps_both_ends_and_says_how_much_is_missing() -> None:
     text = "".join(map(str, range(1_000)))
     short = shortened(text, 200)
     begin, note, end = short.split("\n")
@@ -32,7 +32,7 @@ def test_a_clipped_text_stands_on_one_line(text: str, length: int) -> None:
     assert clipped(line, length) == line
 
 
-def test_a_clipped_text_is_seen_to_go_on() -> None:
+def test_a_clipped_text_ends_in_an_ellipsis() -> None:
     assert clipped("Turn on\n the  light", 12) == "Turn on the…"
     assert clipped("Turn on\n the  light", 17) == "Turn on the light"
 

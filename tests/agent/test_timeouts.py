@@ -209,7 +209,7 @@ async def test_a_stream_that_nobody_reads_does_not_get_far() -> None:
     assert numbers.closed == 1
 
 
-async def test_a_stream_that_never_waits_lets_others_go_on() -> None:
+async def test_a_stream_that_never_waits_does_not_block_other_tasks() -> None:
     ticks = 0
 
     async def tick() -> None:

@@ -211,14 +211,7 @@ def test_any_messages_are_repaired_once_and_for_all(messages: list[Message]) -> 
             due = [call.id for call in message.tool_calls] if isinstance(message, AssistantMessage) else []
     assert not due
     assert repair(repaired) == repaired
-
-
-@given(st.lists(_MESSAGES, max_size=12))
-def test_a_result_that_was_there_for_a_call_is_kept(messages: list[Message]) -> None:
-    given_results = {m.call_id: m for m in reversed(messages) if isinstance(m, ToolResult)}
-    first_answers: dict[str, ToolResult] = {}
-    for message in repair(messages):
-        if isinstance(message, ToolResult):
-            first_answers.setdefault(message.call_id, message)
-    for call_id, answer in first_answers.items():
-        assert answer == given_results.get(call_id, answer)
+    results, kept = (
+        {one.call_id: one for one in reversed(each) if isinstance(one, ToolResult)} for each in (messages, repaired)
+    )
+    assert all(one == results.get(call_id, one) for call_id, one in kept.items()), "a result of a call is kept"

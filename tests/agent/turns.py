@@ -119,7 +119,7 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
         assert not result.open_world or result.call_id in started
 
     waiting = {event.result.call_id for event in events if isinstance(event, ToolFinished) and event.awaits_approval}
-    assert waiting == ({gated.call.id for gated in end.pending.calls} if end.pending else set())
+    assert waiting == ({pending_call.call.id for pending_call in end.pending.calls} if end.pending else set())
 
     assert list(end.tool_results) == [result for result in answers if not (result.is_error or result.synthetic)]
     assert end.usage == reduce(add, (event.usage for event in events if isinstance(event, UsageReported)), Usage())

@@ -58,7 +58,7 @@ class PendingCall:
     reason: str
     """Why it waits, in words for the person; may be empty."""
     terms: str = ""
-    """What exactly a yes is to, as `approval_terms.py` joins it; nobody reads it."""
+    """What exactly a yes is to, as `hooks.join_terms` writes it; it is only compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class CompletionResult:
     provider_items: tuple[ProviderItem, ...] = ()
     """What has to go back with the message in later requests."""
     answered_by: str = ""
-    """Id of the link of a chain that has answered; empty where there is no chain, or nobody to tell apart."""
+    """Id of the provider of a chain that has answered; empty without a chain."""
 
 
 type ProviderEvent = TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult

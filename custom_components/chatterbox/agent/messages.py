@@ -1,7 +1,4 @@
-"""A picture that a model has made: its bytes, and what they themselves say of it.
-
-Knows how the files of the usual formats begin; must not know who makes pictures, or who wants them.
-"""
+"""The words of a transcript: messages, tool calls, tools and results, usage, and pictures that a model has made."""
 
 import json
 from dataclasses import dataclass, field
@@ -219,7 +216,7 @@ _RIFF: Final = b"RIFF"
 _WEBP: Final = b"WEBP"
 _MARKER: Final = 0xFF
 """Begins each marker of a JPEG file."""
-_FRAMES: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+_SIZE_MARKERS: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 """Markers of a JPEG file that say how large the picture is."""
 _14_BITS: Final = 0x3FFF
 _STANDALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
@@ -264,7 +261,7 @@ def _jpeg_size(data: bytes) -> tuple[int | None, int | None]:
     at = 2
     while at + 4 <= len(data) and data[at] == _MARKER:
         marker = data[at + 1]
-        if marker in _FRAMES:
+        if marker in _SIZE_MARKERS:
             height, width = _size(data, at + 5, 2, "big")
             return width, height
         at += 2 if marker in _STANDALONE else 2 + int.from_bytes(data[at + 2 : at + 4])

@@ -103,7 +103,7 @@ def read_language_files[T: BaseModel](folder: Path, model: type[T]) -> Mapping[s
 def shortened(text: str, length: int) -> str:
     """Return a text of at most `length` characters: of a longer one the beginning and the end, and how much is missing.
 
-    `length` has to leave room for the note that says so, which takes up to 70 characters.
+    `length` has to leave room for the note that says so, which has up to 70 characters.
     """
     if len(text) <= length:
         return text

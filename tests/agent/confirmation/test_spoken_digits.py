@@ -165,12 +165,6 @@ def test_courtesies_around_a_pin_do_not_matter(data: st.DataObject, language: st
         assert spoken_digits(text, language) == "4711"
 
 
-@given(LANGUAGES, st.text())
-def test_a_pin_with_anything_unknown_is_none(language: str, more: str) -> None:
-    assert spoken_digits(f"4711 {more} #", language) is None
-    assert spoken_digits(f"4711 xyz {more}", language) is None
-
-
 @given(st.text(), LANGUAGES)
 def test_any_text_is_a_pin_or_none(text: str, language: str) -> None:
     digits = spoken_digits(text, language)

@@ -129,7 +129,7 @@ class Home:
 
         waiting = {name: one for name, one in fates.items() if isinstance(one, Waits)}
         pending = finished(events).pending
-        asked = {gated.call.name: gated for gated in pending.calls} if pending else {}
+        asked = {pending_call.call.name: pending_call for pending_call in pending.calls} if pending else {}
         assert asked.keys() == waiting.keys()
         assert all(bool(asked[name].terms) == bool(one.terms) for name, one in waiting.items())
         assert all(asked[name].call.arguments == f'{{"door":{one.door}}}' for name, one in waiting.items())
@@ -147,7 +147,7 @@ class Home:
 
 def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
     """Return decisions about tools as decisions about calls."""
-    asked = {gated.call.name: gated.call.id for gated in pending.calls}
+    asked = {pending_call.call.name: pending_call.call.id for pending_call in pending.calls}
     return {asked[name]: decision for name, decision in decisions.items() if name in asked}
 
 

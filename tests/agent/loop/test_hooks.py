@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import override
 
 import pytest
+from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.loop.hooks import HookChain, HookResult
+from custom_components.chatterbox.agent.loop.hooks import HookChain, HookResult, covers, join_terms
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult
 from custom_components.chatterbox.agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from tests.support.doubles import ScriptedCensor, ScriptedHooks, never, tool
@@ -365,3 +366,27 @@ async def test_who_was_given_a_say_later_is_asked() -> None:
     vars(hook)["user_prompt_submit"] = refuse
 
     assert (await chain(hook).user_prompt_submit("Hi")).decision == Deny("Not now.")
+
+
+TERMS = st.lists(st.text(st.sampled_from("ab\\\n,"), max_size=4), max_size=4)
+
+
+@given(TERMS, TERMS)
+def test_a_yes_covers_what_was_part_of_the_question(asked: list[str], now: list[str]) -> None:
+    assert covers(join_terms(asked), join_terms(now)) == (set(now) <= {"", *asked})
+
+
+@given(TERMS, TERMS)
+def test_other_terms_are_another_text(terms: list[str], others: list[str]) -> None:
+    distinct, distinct_others = ([*dict.fromkeys(filter(None, each))] for each in (terms, others))
+    assert (join_terms(terms) == join_terms(others)) == (distinct == distinct_others)
+
+
+@given(st.text(st.characters(exclude_characters="\\\n")))
+def test_terms_of_one_line_stay_as_they_are(terms: str) -> None:
+    assert join_terms([terms]) == terms
+
+
+def test_a_part_of_somebodys_terms_is_not_those_terms() -> None:
+    assert not covers(join_terms(["unlock\nfront door"]), join_terms(["unlock"]))
+    assert not covers(join_terms(["front door, back door"]), join_terms(["front door"]))

@@ -78,7 +78,7 @@ class Home:
 def yes(pending: PendingApproval | None) -> ApprovalAnswer:
     """Say yes to all that is asked."""
     assert pending
-    return ApprovalAnswer(pending, {gated.call.id: Approved() for gated in pending.calls})
+    return ApprovalAnswer(pending, {pending_call.call.id: Approved() for pending_call in pending.calls})
 
 
 async def test_a_question_holds_the_exact_calls_and_the_budgets() -> None:
@@ -121,7 +121,7 @@ async def test_what_is_asked_about_is_never_out_of_the_budget_by_the_yes() -> No
     pending = await home.take(turn)
 
     assert pending
-    assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
+    assert [pending_call.call for pending_call in pending.calls] == [UNLOCK_AS_ASKED]
     assert home.ran == ["light_on"]
     assert ["used up" in result.content for result in home.results] == [False, False, True, True]
 
@@ -136,7 +136,7 @@ async def test_it_is_asked_even_when_the_time_ran_out_beside_it() -> None:
     pending = await home.take(replace(TURN, limits=Limits(deadline=0.1)))
 
     assert pending
-    assert [gated.call for gated in pending.calls] == [UNLOCK_AS_ASKED]
+    assert [pending_call.call for pending_call in pending.calls] == [UNLOCK_AS_ASKED]
     assert [(result.name, result.is_error) for result in home.results] == [("unlock", False), ("light_on", True)]
     await home.take(replace(TURN, user_text="Yes", approval=yes(pending)))
     assert home.ran == ["unlock"]
@@ -231,7 +231,7 @@ async def test_a_new_call_of_the_going_on_may_ask_again() -> None:
     pending = await home.take(TURN)
     again = await home.take(replace(TURN, user_text=None, approval=yes(pending)))
     assert again is not None
-    assert [gated.call.name for gated in again.calls] == ["disarm"]
+    assert [pending_call.call.name for pending_call in again.calls] == ["disarm"]
     assert again.iterations == 2
     assert again.tool_calls == 1
 
@@ -299,10 +299,10 @@ async def test_a_yes_to_something_else_than_it_would_be_now_asks_anew_before_the
     assert first
     assert second
     assert second.id != first.id
-    assert [(gated.reason, gated.terms) for gated in second.calls] == [
+    assert [(pending_call.reason, pending_call.terms) for pending_call in second.calls] == [
         ("front door and back door?", "front door and back door")
     ]
-    assert [gated.call.arguments for gated in second.calls] == [UNLOCK_AS_ASKED.arguments]
+    assert [pending_call.call.arguments for pending_call in second.calls] == [UNLOCK_AS_ASKED.arguments]
     assert (second.iterations, second.tool_calls) == (1, 0)
     assert_valid(home.history)
 

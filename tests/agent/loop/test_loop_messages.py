@@ -25,10 +25,10 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from tests.agent.turns import collect, finished, spoken
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, say, tool
+from tests.agent.turns import collect, finished, results, spoken
+from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
 
-from .loop_tools import LIGHT, LOCK, ON, TURN, UNLOCK
+from .loop_tools import LIGHT, LOCK, ON, SHOW, TURN, UNLOCK
 
 
 async def test_what_the_provider_streams_is_passed_on_as_it_comes() -> None:
@@ -166,3 +166,30 @@ async def test_blank_lines_before_an_answer_are_not_spoken() -> None:
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), Turn("Hi"))
 
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["It", "\nis."]
+
+
+async def test_beside_a_call_of_the_caller_nothing_runs_and_the_model_may_call_again() -> None:
+    """Invariant 22."""
+    look, show = ToolCall("l", "look", "{}"), replace(SHOW, arguments='{ "n" : 1 }')
+    dispatcher = ScriptedDispatcher()
+    provider = ScriptedProvider(call(look, ON, show, UNLOCK, replace(ON, id="x", name="unheard_of")))
+    turn = replace(TURN, tools=(*TURN.tools, tool("look", read_only=True)))
+
+    events = await collect(AgenticLoop(provider, dispatcher, hooks=[asks_for("unlock")]), turn)
+
+    assert dispatcher.started == []
+    assert finished(events).client_calls == (show,), "as it was written"
+    refused = {result.call_id: "Call it again" in result.content for result in results(events)}
+    assert refused == {look.id: True, ON.id: True, UNLOCK.id: True, "x": False}
+
+
+async def test_the_caller_may_be_called_when_the_home_may_no_more() -> None:
+    """Invariants 18, 19."""
+    provider = ScriptedProvider(call(ON), call(replace(ON, id="x", arguments='{"n":1}')), call(SHOW))
+    dispatcher = ScriptedDispatcher()
+
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=1)))
+
+    assert [one.id for one in dispatcher.finished] == [ON.id]
+    assert ["used up" in result.content for result in results(events)] == [False, True]
+    assert finished(events).client_calls == (SHOW,)

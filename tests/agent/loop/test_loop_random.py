@@ -187,7 +187,7 @@ class Conversation:
             options=AnswerOptions(parallel_tool_calls=not script.one_by_one),
         )
         if self.last and self.last.pending:
-            ids = [gated.call.id for gated in self.last.pending.calls]
+            ids = [pending_call.call.id for pending_call in self.last.pending.calls]
             decisions = {call_id: answer for call_id, answer in zip(ids, script.answers, strict=False) if answer}
             words = "Yes" if script.speaks else None
             return replace(turn, user_text=words, approval=ApprovalAnswer(self.last.pending, decisions))

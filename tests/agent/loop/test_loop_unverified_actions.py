@@ -1,4 +1,4 @@
-"""An answer that claims an action which nothing has done is not spoken: the model is told so once, and may act."""
+"""An answer that reports an action which no tool has done is not spoken: the model is told once, and may act."""
 
 import asyncio
 from contextlib import aclosing
@@ -43,7 +43,7 @@ from tests.support.doubles import (
 )
 
 TURN = Turn("Light!", tools=(tool("light_on"), tool("look", read_only=True)), checked_language="en")
-ON, LOOK = ToolCall("a", "light_on", "{}"), ToolCall("l", "look", "{}")
+ON = ToolCall("a", "light_on", "{}")
 LIE = "I've turned on the light."
 NOT_DONE = "As far as I can tell, that was not done."
 
@@ -88,7 +88,7 @@ async def test_a_model_that_only_says_so_is_told_and_acts() -> None:
     assert phases(events)[1:5] == inference * 2
 
 
-async def test_a_model_that_claims_it_again_is_not_heard() -> None:
+async def test_a_model_that_reports_it_again_is_not_heard() -> None:
     events, provider = await play(say(LIE), say("Really, I've turned it on."))
 
     assert spoken(events) == NOT_DONE
@@ -104,7 +104,7 @@ async def test_a_model_that_has_nothing_to_say_for_itself_is_answered_for() -> N
     assert finished(events).stop_reason is StopReason.UNVERIFIED_ACTION
 
 
-async def test_what_comes_before_the_claim_is_said_at_once_and_the_message_goes_on() -> None:
+async def test_text_before_the_report_is_spoken_at_once_and_the_message_continues() -> None:
     events, provider = await play(say(f"It was dark. {LIE} Enjoy!"), say("\nBut I did not turn on the light."))
 
     assert spoken(events) == "It was dark. But I did not turn on the light."
@@ -113,7 +113,7 @@ async def test_what_comes_before_the_claim_is_said_at_once_and_the_message_goes_
     assert 'heard only this, go on from there: "It was dark."' in provider.requests[1].directive
 
 
-async def test_what_was_said_before_the_claim_leads_to_the_call() -> None:
+async def test_text_before_the_report_stays_in_the_message_of_the_call() -> None:
     events, provider = await play(say(f"It was dark. {LIE}"), call(ON), say("It is on now."))
 
     asked = AssistantMessage("It was dark. ", tool_calls=(ON,))
@@ -121,14 +121,14 @@ async def test_what_was_said_before_the_claim_leads_to_the_call() -> None:
     assert spoken(events) == "It was dark. It is on now."
 
 
-async def test_what_was_said_before_two_claims_is_followed_by_the_truth() -> None:
+async def test_text_before_two_reports_is_followed_by_the_truth() -> None:
     events, _ = await play(say(f"It was dark. {LIE}"), say(f"It still is. {LIE}"))
 
     assert spoken(events) == f"It was dark. It still is. {NOT_DONE}"
     assert finished(events).text == spoken(events)
 
 
-async def test_with_a_receipt_every_word_flows_at_once() -> None:
+async def test_after_a_tool_result_every_word_is_spoken_at_once() -> None:
     stream = Gate()
     provider = ScriptedProvider(call(ON), [TextDelta("I've turned on"), stream, *say(" the light.")])
     async with aclosing(AgenticLoop(provider, ScriptedDispatcher()).stream(TURN)) as events:
@@ -141,7 +141,7 @@ async def test_with_a_receipt_every_word_flows_at_once() -> None:
         assert spoken([event async for event in events]) == " the light."
 
 
-async def test_without_one_a_sentence_flows_as_soon_as_it_is_whole() -> None:
+async def test_without_a_tool_result_a_sentence_is_spoken_once_it_is_complete() -> None:
     stream = Gate()
     provider = ScriptedProvider([TextDelta("It is "), TextDelta("dark. It is"), stream, *say(" late.")])
     async with aclosing(AgenticLoop(provider, ScriptedDispatcher()).stream(TURN)) as events:
@@ -169,9 +169,9 @@ async def test_words_that_lead_to_a_call_do_not_wait_for_the_end_of_the_message(
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["works", "fails"])
-async def test_a_claim_beside_its_call_is_dropped_whatever_becomes_of_the_call(*, fails: bool) -> None:
-    claim = "One moment. I've turned on the light"
-    events, provider = await play(call(ON, text=claim), say("Well, then."), fails=fails)
+async def test_a_report_beside_its_call_is_dropped_whether_or_not_the_call_succeeds(*, fails: bool) -> None:
+    report = "One moment. I've turned on the light"
+    events, provider = await play(call(ON, text=report), say("Well, then."), fails=fails)
 
     assert spoken(events) == "One moment. Well, then."
     assert withheld(events) == ["I've turned on the light"]
@@ -179,7 +179,7 @@ async def test_a_claim_beside_its_call_is_dropped_whatever_becomes_of_the_call(*
     assert len(provider.requests) == 2, "who calls needs no correction"
 
 
-async def test_words_after_a_claim_and_its_call_are_dropped_with_it() -> None:
+async def test_words_after_a_report_and_its_call_are_dropped_with_it() -> None:
     lines: list[Line] = [TextDelta(LIE), ToolCallReady(ON), TextDelta(" Anything else?"), *call()]
     events, _ = await play(lines, say("It is on."))
 
@@ -194,7 +194,7 @@ async def test_a_turn_that_nobody_checks_says_what_the_model_says() -> None:
     assert withheld(events) == []
 
 
-async def test_the_claim_is_read_in_the_language_of_the_turn() -> None:
+async def test_the_answer_is_checked_in_the_language_of_the_turn() -> None:
     events, _ = await play(
         say("Ich habe das Licht eingeschaltet."), say("Das ging nicht."), turn=replace(TURN, checked_language="de-AT")
     )
@@ -211,7 +211,7 @@ async def test_the_claim_is_read_in_the_language_of_the_turn() -> None:
     ],
     ids=["length", "filter", "failure"],
 )
-async def test_a_claim_that_was_cut_off_is_withheld_and_not_corrected(
+async def test_a_report_that_was_cut_off_is_withheld_and_not_corrected(
     ending: Line, stop_reason: StopReason, said: str
 ) -> None:
     events, provider = await play([TextDelta(f"It was dark. {LIE} And"), ending])
@@ -221,7 +221,7 @@ async def test_a_claim_that_was_cut_off_is_withheld_and_not_corrected(
     assert len(provider.requests) == 1
 
 
-async def test_a_correction_that_fails_says_so_and_keeps_the_claim_to_itself() -> None:
+async def test_a_correction_that_fails_says_so_and_withholds_the_report() -> None:
     events, _ = await play(say(f"It was dark. {LIE}"), [ProviderUnreachable("gone")])
 
     assert spoken(events) == "It was dark. The model could not be reached. (gone)"
@@ -251,7 +251,7 @@ async def test_a_going_on_turn_keeps_its_context_in_the_correction() -> None:
     assert provider.requests[1].directive.startswith("It is late.\n\nYou were about to say")
 
 
-async def test_a_long_claim_is_quoted_from_its_beginning() -> None:
+async def test_a_long_report_is_cut_in_the_correction() -> None:
     _, provider = await play(say(LIE + " Bye." * 1_000), say("I did nothing."))
 
     assert LIE in provider.requests[1].directive
@@ -270,7 +270,7 @@ async def test_who_reads_speech_sees_the_whole_message_before_it_is_held(
     assert spoken(events) == said.get(type(decision), "It was dark. I did nothing.")
 
 
-async def test_a_hidden_word_is_not_told_as_withheld() -> None:
+async def test_a_withheld_answer_contains_no_redacted_word() -> None:
     censor = ScriptedCensor(lambda text: Rewrite(text.replace("1234", "****")))
     events, _ = await play(say("I've unlocked the door with 1234."), say("I did nothing."), hooks=(censor,))
 

@@ -1,4 +1,4 @@
-"""Whatever models say and do, nothing is spoken that claims what has no receipt, and one correction is all there is."""
+"""Whatever models say and do, no unverified action is spoken, and a turn has at most one correction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -86,7 +86,7 @@ DONE: Transcript = (
 
 
 class Namer(ResponseComposer):
-    """Says how a turn ended, and claims nothing."""
+    """Says how a turn ended, and reports no action."""
 
     @override
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
@@ -153,7 +153,7 @@ def _assert_nothing_untrue_was_said(script: Script, events: list[TurnEvent]) -> 
                 pass
 
 
-def _assert_the_end_tells_of_a_claim(events: list[TurnEvent]) -> None:
+def _assert_the_end_tells_of_a_report(events: list[TurnEvent]) -> None:
     begin = max((n for n, event in enumerate(events) if event == PhaseEntered(Phase.LLM_INFERENCE)), default=0)
     last = events[begin:]
     withheld = any(isinstance(event, AnswerWithheld) for event in last)
@@ -177,7 +177,7 @@ async def test_nothing_untrue_is_spoken_and_one_correction_is_all(script: Script
     for number in corrections:
         assert provider.requests[number].transcript == provider.requests[number - 1].transcript
         assert provider.requests[number].tool_choice is ToolChoiceMode.AUTO
-    _assert_the_end_tells_of_a_claim(events)
+    _assert_the_end_tells_of_a_report(events)
     recorder = TranscriptRecorder()
     recorder.append(UserMessage("Light!"))
     for event in events:
@@ -191,7 +191,7 @@ async def test_nothing_untrue_is_spoken_and_one_correction_is_all(script: Script
 
 @settings(max_examples=150, deadline=None)
 @given(scripts())
-async def test_who_claims_nothing_is_heard_as_without_the_check(script: Script) -> None:
+async def test_an_answer_without_a_report_is_spoken_as_without_the_check(script: Script) -> None:
     def honest(line: Line) -> Line:
         return TextDelta("It is dark. ") if isinstance(line, TextDelta) else line
 

@@ -133,7 +133,7 @@ class Chain:
     def _answer(self, approval: ApprovalDecisions | None) -> ApprovalAnswer | None:
         if self.pending is None or approval is None:
             return None
-        ids = [gated.call.id for gated in self.pending.calls]
+        ids = [pending_call.call.id for pending_call in self.pending.calls]
         return ApprovalAnswer(self.pending, {ids[index]: one for index, one in approval.decisions.items()})
 
     async def _answered(self, stream: ResponseStream, turn: Turn) -> list[TurnEvent]:
@@ -198,13 +198,15 @@ class Chain:
         asked = [one for one in items if one["type"] == "mcp_approval_request"]
         questions = [one.pending for one in events if isinstance(one, ApprovalRequested)]
         assert len(asked) == sum(len(question.calls) for question in questions)
-        gated = {one.result.call_id for one in events if isinstance(one, ToolFinished) and one.awaits_approval}
+        pending_call = {one.result.call_id for one in events if isinstance(one, ToolFinished) and one.awaits_approval}
         calls = [call for one in stream.messages if isinstance(one, AssistantMessage) for call in one.tool_calls]
         shown = [str(one["name"]) for one in items if one["type"] in {"mcp_call", "function_call"}]
         remaining = iter([call.name for call in calls])
         assert all(name in remaining for name in shown), "calls are shown in their order"
         failed = {one.call_id for one in stream.messages if isinstance(one, ToolResult) and one.is_error}
-        assert len(shown) >= len([call for call in calls if call.id not in gated | failed]), "all that ran is shown"
+        assert len(shown) >= len([call for call in calls if call.id not in pending_call | failed]), (
+            "all that ran is shown"
+        )
         if end is not None and end.stop_reason is not StopReason.PROVIDER_FAILED:
             assert stream.resource["status"] not in {"failed", "cancelled"}
 

@@ -19,10 +19,7 @@ from custom_components.chatterbox.agent.speech import asks_back
         ("en", "Which light&quest;"),
         ("en", "Is that right?!"),
         ("en", "Which one would you like?\n\n1. **Rear Door Lock**\n2. **Smart Lock**"),
-        (
-            "en",
-            "Would you like me to:\n1. Add a task?\n2. End one?\n\nPlease let me know what to do, or by 7.30.",
-        ),
+        ("en", "Would you like me to:\n1. Add a task?\n2. End one?\n\nPlease let me know what to do, or by 7.30."),
         ("de", "Soll ich das Licht ausschalten? Sag einfach Bescheid."),
         ("de", "Welche Lampe? Vielen Dank!"),
         ("fr", "Voulez-vous que je l'éteigne ? Dites-le-moi."),

@@ -1,4 +1,4 @@
-"""An answer that claims an action is told from every other, and held against what was done."""
+"""Answers that report an action are recognised, and compared with the tool results."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -13,7 +13,6 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.text import base_language
-from custom_components.chatterbox.agent.transcript import changing_tools
 from custom_components.chatterbox.agent.unverified_actions import CHECKED_LANGUAGES, changed_something, reports_action
 from custom_components.chatterbox.agent.unverified_actions.grammar import GRAMMARS
 
@@ -43,7 +42,7 @@ ANSWERS = st.sampled_from(["I've turned on the light.", "The light is on.", "Don
         ("我已经打开了灯。", "zh"),
     ],
 )
-def test_claims_are_recognised(text: str, language: str) -> None:
+def test_reports_are_recognised(text: str, language: str) -> None:
     assert reports_action(text, language)
 
 
@@ -63,7 +62,7 @@ def test_claims_are_recognised(text: str, language: str) -> None:
         "",
     ],
 )
-def test_other_sentences_claim_nothing(text: str) -> None:
+def test_other_sentences_report_nothing(text: str) -> None:
     assert not reports_action(text, "en")
 
 
@@ -82,15 +81,11 @@ def test_other_sentences_claim_nothing(text: str) -> None:
         ("我不认为灯已打开。", "zh"),
     ],
 )
-def test_doubt_takes_a_claim_back(text: str, language: str) -> None:
+def test_doubt_withdraws_a_report(text: str, language: str) -> None:
     assert not reports_action(text, language)
 
 
-def test_one_claim_among_other_sentences_is_enough() -> None:
-    assert reports_action("It was dark. I've turned on the light. Anything else?", "en")
-
-
-def test_a_refusal_does_not_take_back_the_claim_beside_it() -> None:
+def test_a_refusal_does_not_withdraw_the_report_beside_it() -> None:
     assert reports_action("I couldn't find the lamp, but I've turned on the ceiling light.", "en")
 
 
@@ -105,21 +100,16 @@ def test_traditional_characters_are_read_too() -> None:
 
 
 @pytest.mark.parametrize("language", ["xx", "", "*"])
-def test_nothing_is_claimed_in_an_unknown_language(language: str) -> None:
+def test_nothing_is_reported_in_an_unknown_language(language: str) -> None:
     assert not reports_action("I've turned on the light.", language)
 
 
-def test_an_answer_in_another_language_claims_nothing() -> None:
+def test_an_answer_in_another_language_reports_nothing() -> None:
     assert not reports_action("Ich habe das Licht eingeschaltet.", "en")
 
 
-@given(st.text(), st.sampled_from(sorted(GRAMMARS)))
-def test_any_text_gets_the_same_verdict_twice(text: str, language: str) -> None:
-    assert reports_action(text, language) == reports_action(text, language)
-
-
 @given(st.lists(ANSWERS))
-def test_a_text_claims_what_one_of_its_lines_claims(lines: list[str]) -> None:
+def test_a_text_reports_what_one_of_its_lines_reports(lines: list[str]) -> None:
     assert reports_action("\n".join(lines), "en") == any(reports_action(line, "en") for line in lines)
 
 
@@ -132,7 +122,7 @@ def turns(*results: list[ToolResult]) -> list[Message]:
     return messages
 
 
-RECEIPTS: dict[str, tuple[list[Message], bool]] = {
+CONVERSATIONS: dict[str, tuple[list[Message], bool]] = {
     "nothing": ([], False),
     "words": ([SAID], False),
     "a change": (turns([DONE]), True),
@@ -155,13 +145,11 @@ RECEIPTS: dict[str, tuple[list[Message], bool]] = {
 }
 
 
-@pytest.mark.parametrize(("transcript", "expected"), RECEIPTS.values(), ids=RECEIPTS.keys())
-def test_a_change_in_this_turn_or_the_one_before_is_a_receipt(transcript: list[Message], *, expected: bool) -> None:
+@pytest.mark.parametrize(("transcript", "expected"), CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
+def test_a_change_in_this_turn_or_the_one_before_verifies_a_report(
+    transcript: list[Message], *, expected: bool
+) -> None:
     assert changed_something(transcript, [CHANGING, READING]) is expected
-
-
-def test_a_tool_changes_something_unless_it_is_known_to_only_read() -> None:
-    assert changing_tools([CHANGING, READING]) == {"turn_on"}
 
 
 def test_languages_that_are_checked_by_default_are_known() -> None:

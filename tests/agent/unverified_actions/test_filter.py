@@ -1,4 +1,4 @@
-"""An answer is let through up to a claim, whatever the pieces it arrives in."""
+"""An answer is released up to a report of an action, whatever the pieces it arrives in."""
 
 from itertools import pairwise
 
@@ -40,18 +40,11 @@ def test_sentences_are_let_through_as_soon_as_they_are_complete() -> None:
     assert (hold.held, hold.found) == ("", False)
 
 
-def test_a_claim_is_held_with_all_that_follows() -> None:
+def test_a_report_is_held_with_all_that_follows() -> None:
     hold = UnverifiedActionFilter("en")
 
     assert _said(hold, "It was dark. I've turned on the light. Anything", " else?") == ["It was dark. ", "", ""]
     assert (hold.held, hold.found) == ("I've turned on the light. Anything else?", True)
-
-
-def test_a_claim_without_an_end_is_held() -> None:
-    hold = UnverifiedActionFilter("en")
-
-    assert _said(hold, "I've turned on the light") == ["", ""]
-    assert hold.found
 
 
 def test_what_turns_out_to_be_a_quotation_is_let_through_in_the_end() -> None:
@@ -62,7 +55,7 @@ def test_what_turns_out_to_be_a_quotation_is_let_through_in_the_end() -> None:
     assert not hold.found
 
 
-def test_a_claim_before_a_closing_question_is_held() -> None:
+def test_a_report_before_a_closing_question_is_held() -> None:
     hold = UnverifiedActionFilter("en")
     text = "I've turned on the light, is there anything else? Well"
 
@@ -86,15 +79,8 @@ def test_a_sentence_without_an_end_is_let_through_in_parts(unit: str, parts: int
     assert "".join([*said, hold.feed(text[1005:]), hold.end()]) == text
 
 
-def test_a_claim_at_the_end_of_a_long_answer_is_held() -> None:
-    hold = UnverifiedActionFilter("en")
-    text = "It is dark. " * 500
-
-    assert _said(hold, text + "I've turned on the light.") == [text, ""]
-
-
 @pytest.mark.parametrize("end", ["。", "\N{FULLWIDTH EXCLAMATION MARK}", "\n", ". ", '." ', ".** "])
-def test_many_things_end_a_sentence(end: str) -> None:
+def test_a_sentence_ends_at_any_of_these_marks(end: str) -> None:
     assert UnverifiedActionFilter("zh").feed(f"灯开着{end}门") == f"灯开着{end}"
 
 
@@ -104,7 +90,7 @@ def test_a_point_within_a_word_ends_nothing(text: str) -> None:
 
 
 @given(ANSWERS)
-def test_nothing_is_lost_and_what_is_said_claims_nothing(text: str) -> None:
+def test_no_text_is_lost_and_released_text_reports_nothing(text: str) -> None:
     hold = UnverifiedActionFilter("en")
 
     said = "".join(_said(hold, text))
@@ -114,7 +100,7 @@ def test_nothing_is_lost_and_what_is_said_claims_nothing(text: str) -> None:
 
 
 @given(ANSWERS)
-def test_an_answer_is_held_exactly_when_it_claims_something(text: str) -> None:
+def test_an_answer_is_held_exactly_when_it_reports_an_action(text: str) -> None:
     hold = UnverifiedActionFilter("en")
     _said(hold, text)
 

@@ -8,7 +8,7 @@ LANGUAGES = pytest.mark.parametrize("grammar", [pytest.param(grammar, id=code) f
 
 
 @LANGUAGES
-def test_nothing_is_neither_claimed_nor_taken_back(grammar: Grammar) -> None:
+def test_no_pattern_matches_an_empty_text(grammar: Grammar) -> None:
     patterns = compiled(grammar)
 
     assert patterns.report.search("") is None
@@ -18,7 +18,7 @@ def test_nothing_is_neither_claimed_nor_taken_back(grammar: Grammar) -> None:
 
 
 @LANGUAGES
-def test_a_bare_name_is_neither_a_claim_nor_an_opening(grammar: Grammar) -> None:
+def test_a_bare_name_is_neither_a_report_nor_an_opening(grammar: Grammar) -> None:
     patterns = compiled(grammar)
 
     assert patterns.report.search("x") is None

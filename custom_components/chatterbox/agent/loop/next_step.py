@@ -1,11 +1,11 @@
 """The state machine of a turn: what state is, and what to do next.
 
 All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state
-and returns one step; `drive.py` does what the step says and folds what happened into the
+and returns one step; `runner.py` does what the step says and folds what happened into the
 next state. Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
 
 Rule of the file: a bound, a budget or a choice is a property of the state, never a branch
-of the driver.
+of the runner.
 """
 
 from collections.abc import Mapping
