@@ -17,7 +17,7 @@ from custom_components.chatterbox.agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from custom_components.chatterbox.agent.loop.composition import PlainComposer
+from custom_components.chatterbox.agent.loop.loop import PlainComposer
 from custom_components.chatterbox.agent.loop.turn import Approved, Denied, Limits
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,

@@ -55,7 +55,7 @@ def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
         ('"\\"lamp\\""', 'must be one JSON object, got "lamp"'),
         ('{"n": 1e999}', "not a number that can be used"),
         ('{"name": "\\ud83d"}', "lone surrogate"),
-        ('{"brightness": "bright"}', "brightness: expected integer from 0 to 100"),
+        ('{"brightness": "bright"}', "brightness: expected integer (minimum 0, maximum 100)"),
     ],
 )
 def test_what_has_none_is_refused_in_words_for_the_model(text: str, words: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.loop.composition import PlainComposer
+from custom_components.chatterbox.agent.loop.loop import PlainComposer
 from custom_components.chatterbox.agent.messages import ToolResult
 
 ON, LOOK = ToolResult("1", "light_on", "ok"), ToolResult("2", "look", "dark")

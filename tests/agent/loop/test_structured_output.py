@@ -58,7 +58,7 @@ def test_an_answer_is_read_where_there_is_one_way_to_read_it(text: str) -> None:
         ('```\n{"name": "Ada"}\n```\n```\n{"name": "Eve"}\n```', "There is more than one JSON object in it."),
         ('[{"name": "Ada"}]', 'It has to be one JSON object, not [{"name":"Ada"}].'),
         ("{}", "name is missing: expected string."),
-        ('{"name": "Ada", "count": -1}', "count: expected integer of at least 0, got -1."),
+        ('{"name": "Ada", "count": -1}', "count: expected integer (minimum 0), got -1."),
         ('{"name": "Ada", "age": 3}', "age is not a parameter. Use: count, name, tags."),
         ("x" * (MAX_LENGTH + 1), f"It is too long: {MAX_LENGTH + 1} characters, at most {MAX_LENGTH}."),
     ],

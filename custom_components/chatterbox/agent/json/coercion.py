@@ -18,8 +18,7 @@ _CHOICES_LENGTH: Final = 400
 _DESCRIBED_LEVELS: Final = 3
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING: Final = object()
-_SIZES: Final = {"string": ("minLength", "maxLength", "character"), "array": ("minItems", "maxItems", "item")}
-_BOUNDS: Final = frozenset(
+_BOUNDS: Final = dict.fromkeys(
     ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems")
 )
 """Keywords that are checked. `pattern` is not: a regular expression from elsewhere could run for ever."""
@@ -201,9 +200,9 @@ class _Fit:
             case "array":
                 items = schema.get("items")
                 of_what = f" of {self._describe(items, levels - 1)}" if isinstance(items, dict) else ""
-                return f"a list{of_what}{_bounds_in_words(schema, 'array')}"
+                return f"a list{of_what}{_bounds_in_words(schema)}"
             case str(kind):
-                return f"{kind}{_bounds_in_words(schema, kind)}"
+                return f"{kind}{_bounds_in_words(schema)}"
             case _:
                 return "a value"
 
@@ -245,7 +244,7 @@ def _alternatives(schema: JsonObject) -> list[JsonValue]:
 
 def _is_within(value: JsonValue, schema: JsonObject) -> bool:
     """Tell whether a value is within the bounds of a schema for its type."""
-    if _BOUNDS.isdisjoint(schema):
+    if _BOUNDS.keys().isdisjoint(schema):
         return True
     match value:
         case bool():
@@ -257,46 +256,17 @@ def _is_within(value: JsonValue, schema: JsonObject) -> bool:
                 and not value >= _bound(schema, "exclusiveMaximum", math.inf)
             )
         case str():
-            return _has_size(len(value), "string", schema)
+            return _bound(schema, "minLength", 0) <= len(value) <= _bound(schema, "maxLength", math.inf)
         case list():
-            return _has_size(len(value), "array", schema)
+            return _bound(schema, "minItems", 0) <= len(value) <= _bound(schema, "maxItems", math.inf)
         case _:
             return True
 
 
-def _bounds_in_words(schema: JsonObject, kind: str) -> str:
-    """Describe the bounds of a type, to follow its name."""
-    if kind in _SIZES:
-        least, most, unit = _SIZES[kind]
-        return _sizes_in_words(_bound(schema, least, 0), _bound(schema, most, math.inf), unit)
-    low, high = _bound(schema, "minimum", -math.inf), _bound(schema, "maximum", math.inf)
-    if math.isfinite(low) and math.isfinite(high):
-        return f" from {low} to {high}"
-    words = [
-        (" of at least ", low),
-        (" of at most ", high),
-        (" above ", _bound(schema, "exclusiveMinimum", -math.inf)),
-        (" below ", _bound(schema, "exclusiveMaximum", math.inf)),
-    ]
-    return "".join(f"{word}{bound}" for word, bound in words if math.isfinite(bound))
-
-
-def _sizes_in_words(least: float, most: float, unit: str) -> str:
-    units = f"{unit}{'' if (most if math.isfinite(most) else least) == 1 else 's'}"
-    match least > 0, math.isfinite(most):
-        case True, True:
-            return f", {least} {units}" if least == most else f", {least} to {most} {units}"
-        case True, False:
-            return f", at least {least} {units}"
-        case False, True:
-            return f", at most {most} {units}"
-        case _:
-            return ""
-
-
-def _has_size(size: int, kind: str, schema: JsonObject) -> bool:
-    least, most, _ = _SIZES[kind]
-    return _bound(schema, least, 0) <= size <= _bound(schema, most, math.inf)
+def _bounds_in_words(schema: JsonObject) -> str:
+    """Name the bounds of a schema as JSON Schema does, to follow its type."""
+    bounds = [f"{keyword} {schema[keyword]}" for keyword in _BOUNDS if _is_number(schema.get(keyword))]
+    return f" ({', '.join(bounds)})" if bounds else ""
 
 
 def _bound(schema: JsonObject, keyword: str, default: float) -> float:

@@ -126,11 +126,27 @@ class Inference:
     def begin(self, step: CallModel) -> Iterator[TurnEvent]:
         """Ask the model, and yield the events with which the inference begins."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
-        request = self._begin(step)
+        state = self.state
+        request = request_for(state, step)
+        self._begun, self._withheld = state.answer or AssistantMessage(), state.withheld
+        self._hold = UnverifiedActionFilter(state.checked_language)
+        self._holds_all = self.hooks.hold_speech
+        self.state = state._replace(
+            iterations=state.iterations + 1,
+            last_call=step.last_call,
+            finish_reason=None,
+            answer=None,
+            withheld="",
+            corrected=state.corrected or step.corrects,
+            repaired=state.repaired or step.repairs,
+        )
         if step.repairs:
             yield MessageDone(self._begun)
             self._begun = AssistantMessage()
-        self._stream = self._open(request)
+        stream = self.provider.stream(request)
+        if not isinstance(self.provider, LeavableProvider):
+            stream = leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
+        self._stream = stream
 
     async def next_events(self) -> Iterable[TurnEvent] | None:
         """Return the events of the next piece of the reply; None at its end, or when the turn is out of time.
@@ -166,29 +182,6 @@ class Inference:
     def _fail(self, error: ProviderError | StopAsyncIteration) -> None:
         cut = ProviderReplyInvalid("the stream ended without a finish")
         self.state = self.state._replace(failure=error if isinstance(error, ProviderError) else cut)
-
-    def _begin(self, step: CallModel) -> CompletionRequest:
-        state = self.state
-        request = request_for(state, step)
-        self._begun, self._withheld = state.answer or AssistantMessage(), state.withheld
-        self._hold = UnverifiedActionFilter(state.checked_language)
-        self._holds_all = self.hooks.hold_speech
-        self.state = state._replace(
-            iterations=state.iterations + 1,
-            last_call=step.last_call,
-            finish_reason=None,
-            answer=None,
-            withheld="",
-            corrected=state.corrected or step.corrects,
-            repaired=state.repaired or step.repairs,
-        )
-        return request
-
-    def _open(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        stream = self.provider.stream(request)
-        if isinstance(self.provider, LeavableProvider):
-            return stream
-        return leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
 
     def _heard(self, text: str) -> str:
         """Take in what the model wrote; return what of it may be said by now."""

@@ -17,14 +17,11 @@ from ..events import StopReason
 from ..messages import (
     AssistantMessage,
     FinishReason,
-    Message,
     NamedTool,
     ToolChoice,
     ToolChoiceMode,
-    ToolResult,
     Transcript,
     Usage,
-    UserMessage,
 )
 from ..protocols import LEAST_OUTPUT_TOKENS
 from ..unverified_actions import changed_something
@@ -141,13 +138,8 @@ class Finish:
 type NextStep = CallModel | ExecuteTools | InterruptForApproval | ReturnToClient | Finish
 
 
-class IllegalState(AssertionError):
-    """A state that no turn can reach: a bug of the runner."""
-
-
 def next_step(state: TurnState) -> NextStep:
-    """Decide what comes next. Raises `IllegalState` for a state that no turn can be in."""
-    _check(state)
+    """Decide what comes next."""
     if state.prompt_denied is not None:
         return Finish(StopReason.PROMPT_DENIED)
     if state.failure is not None:
@@ -163,26 +155,6 @@ def next_step(state: TurnState) -> NextStep:
     if state.last_call is not None:
         return Finish(state.last_call)
     return _call_model(state)
-
-
-def _check(state: TurnState) -> None:
-    ended = state.finish_reason is not None or state.failure is not None or state.out_of_time
-    if state.answer is not None and (state.open_calls or state.answer.tool_calls):
-        raise IllegalState("an answer has no calls")
-    if state.answer is not None and not ended:
-        raise IllegalState("an answer without an end of its inference")
-    if state.withheld and state.answer is None:
-        raise IllegalState("the end of an answer without its beginning")
-    if state.iterations > state.turn.limits.max_iterations:
-        raise IllegalState("more inferences than allowed")
-    if state.answer is None and not state.open_calls and not isinstance(_last(state), UserMessage | ToolResult):
-        raise IllegalState("there is nothing to answer")
-
-
-def _last(state: TurnState) -> Message | None:
-    if state.messages:
-        return state.messages[-1]
-    return state.turn.history[-1] if state.turn.history else None
 
 
 def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:

@@ -4,7 +4,7 @@ Knows messages; must not know where a turn stands or what comes next, which is `
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..events import PendingApproval
@@ -13,8 +13,6 @@ from ..protocols import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions, OutputFor
 
 _NO_TIME: Final = 0.001
 """Seconds of a turn that ends before it does anything, and says so."""
-
-
 _SHARE_OF_PREPARATION: Final = 0.25
 
 
@@ -42,14 +40,7 @@ class Limits:
 
     def after(self, seconds: float) -> Limits:
         """Return the bounds of a turn that somebody has been waiting for so long before it begins."""
-        return Limits(
-            self.max_iterations,
-            self.max_tool_calls,
-            max(self.deadline - seconds, _NO_TIME),
-            self.tool_timeout,
-            self.approval_expiry,
-            self.max_output_tokens,
-        )
+        return replace(self, deadline=max(self.deadline - seconds, _NO_TIME))
 
     def __post_init__(self) -> None:
         """Refuse bounds under which no turn could end well."""
