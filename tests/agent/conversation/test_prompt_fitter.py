@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 
 from custom_components.chatterbox.agent.conversation.prompt_fitter import (
+    DEFAULT_WINDOW,
+    LEAST_WINDOW,
     Allowance,
     ContextWindow,
     PromptFitter,
@@ -87,12 +89,23 @@ async def test_of_earlier_turns_no_more_is_sent_than_is_allowed() -> None:
     assert request_tokens(inner.requests[0]) <= 1_100
 
 
-@pytest.mark.parametrize(("answer", "room"), [(None, 2_048), (4_000, 4_000), (100, 100), (900_000, 8_192)])
-async def test_there_is_room_for_an_answer(answer: int | None, room: int) -> None:
+@pytest.mark.parametrize(
+    ("allowed", "requested", "room"),
+    [
+        (None, None, 2_048),
+        (4_000, None, 4_000),
+        (100, None, 100),
+        (900_000, None, 8_192),
+        (None, 6_000, 6_000),
+        (None, 90_000, 8_192),
+        (100, 6_000, 100),
+    ],
+)
+async def test_there_is_room_for_an_answer(allowed: int | None, requested: int | None, room: int) -> None:
     inner = ScriptedProvider(answering(0))
-    await ask(inner, PromptFitter(ContextWindow(16_384), Allowance(100_000, answer)), asking(1_000))
-    left = 16_384 - request_tokens(inner.requests[0])
-    assert left >= room
+    request = replace(asking(1_000), options=AnswerOptions(max_output_tokens=requested))
+    await ask(inner, PromptFitter(ContextWindow(16_384), Allowance(100_000, allowed)), request)
+    assert 16_384 - request_tokens(inner.requests[0]) >= room
 
 
 async def test_a_summary_stands_for_what_it_sums_up() -> None:
@@ -289,17 +302,6 @@ async def test_a_refusal_of_what_may_not_be_shortened_is_learned_from_and_passed
     assert fitter.context_window == 4_096
 
 
-@pytest.mark.parametrize(
-    ("allowed", "wished", "room"), [(None, 6_000, 6_000), (None, 90_000, 8_192), (100, 6_000, 100)]
-)
-async def test_there_is_room_for_the_answer_that_is_wished_for(allowed: int | None, wished: int, room: int) -> None:
-    inner = ScriptedProvider(answering(0))
-    request = replace(asking(1_000), options=AnswerOptions(max_output_tokens=wished))
-    await ask(inner, PromptFitter(ContextWindow(16_384), Allowance(100_000, allowed)), request)
-    left = 16_384 - request_tokens(inner.requests[0])
-    assert left >= room
-
-
 async def test_the_next_turn_counts_the_last_one_as_an_earlier_one() -> None:
     fitter = PromptFitter(ContextWindow(), Allowance(history=600))
     over = replace(asking(0), transcript=(UserMessage("Tell me all."), AssistantMessage("All. " * 2_000)))
@@ -359,3 +361,25 @@ def test_nothing_of_a_conversation_is_kept_once_it_is_to_be_forgotten() -> None:
     gc.collect()
 
     assert kept() is None
+
+
+@pytest.mark.parametrize(
+    ("window", "reported", "refused", "tokens", "is_known"),
+    [
+        (ContextWindow(), None, [], DEFAULT_WINDOW, False),
+        (ContextWindow(guess=128_000), None, [], 128_000, False),
+        (ContextWindow(guess=128_000), 8_192, [], 8_192, True),
+        (ContextWindow(16_384), 131_072, [], 16_384, True),
+        (ContextWindow(16_384), None, [12_000, 14_000], 12_000, True),
+        (ContextWindow(), None, [3], LEAST_WINDOW, True),
+    ],
+    ids=["nothing known", "guess", "reported", "configured", "refused", "refused without reason"],
+)
+def test_the_best_known_context_window(
+    window: ContextWindow, reported: int | None, refused: list[int], tokens: int, *, is_known: bool
+) -> None:
+    if reported is not None:
+        window.reported(reported)
+    for limit in refused:
+        window.refused(limit)
+    assert (window.tokens, window.is_known) == (tokens, is_known)

@@ -10,16 +10,11 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
-    ProviderError,
-    ProviderRejectedRequest,
-    ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
-    ReasoningDelta,
     TextDelta,
-    ToolCallReady,
 )
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -31,7 +26,6 @@ from custom_components.chatterbox.agent.messages import (
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
-    Usage,
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest, LLMProvider, ReasoningEffort
@@ -162,63 +156,12 @@ async def test_a_server_without_eyes_is_told_what_it_cannot_see(session: aiohttp
     assert b"a.pdf" in body
 
 
-@pytest.mark.parametrize("pieces", [[], [HELLO]], ids=["at once", "amid the answer"])
-@pytest.mark.parametrize(
-    ("kind", "error"),
-    [
-        ("overloaded_error", ProviderBusy),
-        ("rate_limit_error", ProviderBusy),
-        ("api_error", ProviderUnreachable),
-        ("invalid_request_error", ProviderRejectedRequest),
-    ],
-)
-async def test_failures_in_the_stream(
-    pieces: list[bytes], kind: str, error: type[ProviderError], session: aiohttp.ClientSession
-) -> None:
-    failure = event(type="error", error={"type": kind, "message": "it was key"})
-
-    async with raw_http_server(event_stream([*pieces, failure])) as server:
-        with pytest.raises(ProviderError, match="it was …") as caught:
-            await collect(provider_of(server, session))
-
-    assert type(caught.value) is error
-
-
 async def test_a_failure_in_place_of_a_stream(session: aiohttp.ClientSession) -> None:
     failure = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 
     async with raw_http_server(reply(json.dumps(failure).encode())) as server:
         with pytest.raises(ProviderBusy, match="Overloaded"):
             await collect(provider_of(server, session))
-
-
-async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.ClientSession) -> None:
-    message = {
-        "type": "message",
-        "role": "assistant",
-        "content": [
-            SIGNED,
-            {"type": "text", "text": "I do."},
-            {"type": "tool_use", "id": "a", "name": "on", "input": {}},
-        ],
-        "stop_reason": "tool_use",
-        "usage": {"input_tokens": 3, "cache_read_input_tokens": 2, "output_tokens": 1},
-    }
-    item = ProviderItem("anthropic_messages", {"block": SIGNED, "text": 0, "calls": 0, "skip": 0})
-
-    async with raw_http_server(reply(json.dumps(message).encode())) as server:
-        assert await collect(provider_of(server, session)) == [
-            ReasoningDelta("hm"),
-            TextDelta("I do."),
-            ToolCallReady(ToolCall("a", "on", "{}")),
-            CompletionResult(FinishReason.TOOL_CALLS, Usage(5, 1, 2), (item,)),
-        ]
-
-
-@pytest.mark.parametrize("end", [STOP, STOP + b"data: [DONE]\n\n", FINISH + b"data: [DONE]\n\ndata: more\n\n"])
-async def test_what_follows_the_end_is_not_read(end: bytes, session: aiohttp.ClientSession) -> None:
-    async with raw_http_server(event_stream([HELLO, end])) as server:
-        assert await collect(provider_of(server, session)) == SAID
 
 
 async def test_a_model_that_thinks_within_a_budget_is_asked_so_from_then_on(

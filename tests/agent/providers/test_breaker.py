@@ -68,23 +68,6 @@ def test_failures_in_a_row_open_it(circuit: Circuit) -> None:
     assert circuit.breaker.seconds_until_probe == 10
 
 
-def test_a_success_in_between_starts_the_count_anew(circuit: Circuit) -> None:
-    circuit.fail(2)
-    circuit.admit().succeeded()
-    assert (circuit.breaker.failures, circuit.breaker.last_error) == (0, None)
-
-    circuit.fail(2)
-
-    assert circuit.breaker.state is CLOSED
-
-
-def test_a_refused_request_tells_nothing_about_the_service(circuit: Circuit) -> None:
-    circuit.fail(5, ProviderRejectedRequest("too long"))
-
-    assert (circuit.breaker.state, circuit.breaker.failures) == (CLOSED, 0)
-    assert circuit.breaker.last_error is ProviderRejectedRequest
-
-
 @pytest.mark.parametrize("error", [ProviderRejectedKey("no"), ModelNotFound("gone")], ids=repr)
 def test_what_does_not_pass_by_itself_opens_it_at_once(circuit: Circuit, error: ProviderError) -> None:
     circuit.fail(1, error)
@@ -134,38 +117,6 @@ def test_a_service_that_names_a_time_is_left_alone_for_it(
     assert circuit.breaker.seconds_until_probe == wait
 
 
-def test_a_probe_that_is_given_up_lets_the_next_one_through(circuit: Circuit) -> None:
-    circuit.open()
-    circuit.clock.advance(10)
-
-    with circuit.admit():
-        pass
-
-    assert circuit.breaker.state is HALF_OPEN
-    circuit.admit()
-
-
-def test_who_is_asked_all_the_same_and_left_does_not_end_a_probe(circuit: Circuit) -> None:
-    circuit.open()
-    other = circuit.breaker.insist()
-    circuit.clock.advance(10)
-    with circuit.admit():
-        with other:
-            pass
-
-        assert circuit.breaker.admit() is None
-
-
-def test_who_refuses_a_probe_is_there(circuit: Circuit) -> None:
-    circuit.open()
-    circuit.clock.advance(10)
-
-    circuit.admit().failed(ProviderRejectedRequest("no"))
-
-    assert (circuit.breaker.state, circuit.breaker.failures) == (CLOSED, 0)
-    assert circuit.breaker.last_error is ProviderRejectedRequest
-
-
 def test_what_somebody_else_has_found_out_opens_it_at_once(circuit: Circuit) -> None:
     circuit.breaker.trip(ProviderRejectedKey("no"))
 
@@ -201,16 +152,6 @@ def test_an_open_circuit_stays_open_for_longer_when_it_is_found_out_anew(circuit
     assert circuit.breaker.seconds_until_probe == 35
 
 
-def test_what_is_asked_all_the_same_may_heal_it_but_not_break_it_more(circuit: Circuit) -> None:
-    circuit.open()
-    circuit.breaker.insist().failed(DOWN)
-    assert (circuit.breaker.seconds_until_probe, circuit.breaker.failures) == (10, 4)
-
-    circuit.breaker.insist().succeeded()
-
-    assert circuit.breaker.state is CLOSED
-
-
 def test_insisting_on_a_half_open_circuit_takes_the_probe(circuit: Circuit) -> None:
     circuit.open()
     circuit.clock.advance(10)
@@ -220,21 +161,6 @@ def test_insisting_on_a_half_open_circuit_takes_the_probe(circuit: Circuit) -> N
     probe.failed(DOWN)
 
     assert circuit.breaker.seconds_until_probe == 20
-
-
-def test_what_began_before_it_opened_changes_nothing_but_may_heal_it(circuit: Circuit) -> None:
-    slow, slower = circuit.admit(), circuit.admit()
-    circuit.open()
-    circuit.clock.advance(10)
-    probe = circuit.admit()
-
-    slow.failed(DOWN)
-    assert circuit.breaker.state is HALF_OPEN
-    slower.succeeded()
-    assert circuit.breaker.state is CLOSED
-    probe.failed(DOWN)
-
-    assert (circuit.breaker.state, circuit.breaker.failures) == (CLOSED, 1)
 
 
 def test_a_permit_counts_once(circuit: Circuit) -> None:

@@ -1,16 +1,20 @@
 """Where servers are asked how much a model can read."""
 
-from collections.abc import Callable
-
 import aiohttp
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderRejectedKey
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
-from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
-from custom_components.chatterbox.agent.providers.profiles import LM_STUDIO, OPENAI, OPENROUTER, OTHER
+from custom_components.chatterbox.agent.providers.profiles import (
+    ANTHROPIC,
+    LM_STUDIO,
+    OPENAI,
+    OPENROUTER,
+    OTHER,
+    ServerProfile,
+)
 from tests.support.servers.raw_http import RawReply, raw_http_server, reply
 
 NO_PAGE = reply(b"404 page not found", "text/plain", 404)
@@ -20,42 +24,31 @@ ONLY_MODEL = reply(b'{"default_generation_settings":{"n_ctx":8192}}')
 LOADED = reply(b'{"data":[{"id":"mine","state":"loaded","loaded_context_length":4096}]}')
 ENTRY = reply(b'{"id":"mine","max_input_tokens":200000}')
 
-type Make = Callable[[aiohttp.ClientSession, str], HTTPProvider]
-
 
 @pytest.mark.parametrize(
-    ("make", "replies", "window", "asked"),
+    ("make", "profile", "replies", "window", "asked"),
     [
-        (lambda s, url: OpenAIChatProvider(s, url, "mine", profile=OPENROUTER), [LISTED], 65_536, ["/v1/models"]),
-        (lambda s, url: OpenAIChatProvider(s, url, "mine", profile=OPENROUTER), [SHRUG], None, ["/v1/models"]),
-        (lambda s, url: OpenAIChatProvider(s, url, "mine", profile=OTHER), [LISTED], 65_536, ["/v1/models"]),
-        (
-            lambda s, url: OpenAIChatProvider(s, url, "mine", profile=OTHER),
-            [SHRUG, ONLY_MODEL],
-            8_192,
-            ["/v1/models", "/props"],
-        ),
-        (
-            lambda s, url: OpenAIResponsesProvider(s, url, "mine", profile=OTHER),
-            [NO_PAGE, NO_PAGE],
-            None,
-            ["/v1/models", "/props"],
-        ),
-        (
-            lambda s, url: OpenAIChatProvider(s, url, "mine", profile=LM_STUDIO),
-            [LOADED],
-            4_096,
-            ["/api/v0/models"],
-        ),
-        (lambda s, url: AnthropicMessagesProvider(s, url, "mine"), [ENTRY], 200_000, ["/v1/models/mine"]),
-        (lambda s, url: OpenAIResponsesProvider(s, url, "mine", profile=OPENAI), [NO_PAGE], None, []),
+        (OpenAIChatProvider, OPENROUTER, [LISTED], 65_536, ["/v1/models"]),
+        (OpenAIChatProvider, OPENROUTER, [SHRUG], None, ["/v1/models"]),
+        (OpenAIChatProvider, OTHER, [LISTED], 65_536, ["/v1/models"]),
+        (OpenAIChatProvider, OTHER, [SHRUG, ONLY_MODEL], 8_192, ["/v1/models", "/props"]),
+        (OpenAIResponsesProvider, OTHER, [NO_PAGE, NO_PAGE], None, ["/v1/models", "/props"]),
+        (OpenAIChatProvider, LM_STUDIO, [LOADED], 4_096, ["/api/v0/models"]),
+        (AnthropicMessagesProvider, ANTHROPIC, [ENTRY], 200_000, ["/v1/models/mine"]),
+        (OpenAIResponsesProvider, OPENAI, [NO_PAGE], None, []),
     ],
 )
-async def test_each_server_is_asked_where_it_may_know(
-    session: aiohttp.ClientSession, make: Make, replies: list[RawReply], window: int | None, asked: list[str]
+async def test_each_server_is_asked_where_it_may_know(  # noqa: PLR0917  # a table
+    session: aiohttp.ClientSession,
+    make: type[OpenAIChatProvider | OpenAIResponsesProvider | AnthropicMessagesProvider],
+    profile: ServerProfile,
+    replies: list[RawReply],
+    window: int | None,
+    asked: list[str],
 ) -> None:
     async with raw_http_server(*replies) as server:
-        assert await make(session, f"http://127.0.0.1:{server.port}/v1").context_window() == window
+        provider = make(session, f"http://127.0.0.1:{server.port}/v1", "mine", profile=profile)
+        assert await provider.context_window() == window
     assert [request.target for request in server.requests] == asked
 
 

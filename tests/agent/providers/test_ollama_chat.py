@@ -169,27 +169,6 @@ async def test_without_what_matters_nothing_is_asked(session: aiohttp.ClientSess
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("after", [b'{"half', b"\n", b"nonsense\n"])
-async def test_what_comes_after_the_last_line_is_not_looked_at(session: aiohttp.ClientSession, after: bytes) -> None:
-    stream = event_stream([*LINES, after], Ending.KEEP, "application/x-ndjson")
-
-    async with raw_http_server(stream) as server:
-        assert await collect(provider_of(server, session)) == EVENTS
-
-
-async def test_lines_without_a_last_one_are_no_answer(session: aiohttp.ClientSession) -> None:
-    async with raw_http_server(event_stream(LINES[:1], Ending.KEEP, "application/x-ndjson")) as server:
-        with pytest.raises(ProviderReplyInvalid, match="before the service said"):
-            await collect(provider_of(server, session))
-
-
-async def test_a_last_line_without_its_end_counts(session: aiohttp.ClientSession) -> None:
-    cut = event_stream([LINES[0], LINES[1].rstrip()], Ending.KEEP, "application/x-ndjson")
-
-    async with raw_http_server(cut) as server:
-        assert await collect(provider_of(server, session)) == EVENTS
-
-
 async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.ClientSession) -> None:
     whole = b'{"message":{"content":"Hello"},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":1}'
 
@@ -411,9 +390,3 @@ async def test_no_description(session: aiohttp.ClientSession, answer: RawReply, 
     async with raw_http_server(answer) as server:
         with pytest.raises(kind):
             await provider_of(server, session, limits=TimeLimits(connect=5, between_bytes=0.1)).describe_model()
-
-
-async def test_neither_key_nor_address_are_shown(session: aiohttp.ClientSession) -> None:
-    shown = repr(OllamaChatProvider(session, "http://user:pass@host", "qwen3:4b", "secret"))
-
-    assert shown == "OllamaChatProvider(model='qwen3:4b')"

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
+    ProviderSwitched,
     ReasoningDelta,
     TextDelta,
     ToolCallReady,
@@ -116,6 +117,11 @@ def test_of_plain_prose_nothing_is_held_back_but_a_word_that_may_be_a_call(text:
         said += "".join(event.text for event in reader.read(TextDelta(character)) if isinstance(event, TextDelta))
     *rest, _ = reader.read(CompletionResult(FinishReason.STOP))
     assert said + "".join(event.text for event in rest if isinstance(event, TextDelta)) == text
+
+
+def test_a_change_of_provider_is_passed_on() -> None:
+    switched = ProviderSwitched("second", "late")
+    assert TextCalls().message(request()).read(switched) == [switched]
 
 
 def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> None:

@@ -13,7 +13,7 @@ from tests.support.servers.raw_http import raw_http_server
 
 from .conversation import TURN_ON
 from .dialect import Dialect
-from .service import HELLO, HI, answered, collect, provider_of, refused
+from .service import HELLO, HI, answered, collect, provider_of
 
 WITH_TOOLS = replace(HI, tools=(TURN_ON,))
 OWNERS = ModelOptions(temperature=0.5, top_p=0.9, max_tokens=300)
@@ -144,27 +144,3 @@ async def test_one_call_at_a_time_beside_a_choice(
         assert payload["tool_choice"] == said
     else:
         assert payload.get("tool_choice") == free.get("tool_choice")
-
-
-async def test_the_owners_own_parameters_have_the_last_word(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    own: JsonObject = {"temperature": 0.1, "parallel_tool_calls": True, "verbosity": "high"}
-    extra: JsonObject = {"options": own} if dialect.name == "ollama_chat" else own
-    wishes = replace(WARMER, verbosity=Verbosity.LOW, parallel_tool_calls=False)
-    payload = await sent(dialect, session, wishes, ModelOptions(extra=extra))
-    said = payload["options"] if dialect.name == "ollama_chat" else payload
-    assert isinstance(said, dict)
-    assert own.items() <= said.items()
-
-
-async def test_a_wish_that_a_model_refuses_is_left_out_for_good(
-    dialect: Dialect, session: aiohttp.ClientSession
-) -> None:
-    path = LENGTHS[dialect.name] if dialect.name != "anthropic_messages" else ("temperature",)
-    refusal = refused(dialect, 400, f"Unsupported parameter: '{'.'.join(path)}' is not supported with this model.")
-    request = replace(HI, options=AnswerOptions(temperature=0.25, max_output_tokens=200))
-    async with raw_http_server(refusal, answered(dialect, HELLO), answered(dialect, HELLO)) as server:
-        provider = provider_of(dialect, server, session)
-        for _ in range(2):
-            await collect(provider, request)
-    said = [at(json.loads(each.body), path) is not None for each in server.requests]
-    assert said == [True, False, False]

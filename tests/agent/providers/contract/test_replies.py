@@ -90,12 +90,6 @@ def test_usage(dialect: Dialect, usage: Usage) -> None:
     assert last.usage == dialect.reported(usage)
 
 
-def test_byte_by_byte_gives_the_same_events(dialect: Dialect, answer: Answer) -> None:
-    stream = dialect.render(answer)
-
-    assert_says(read(dialect.reader(()), [bytes([byte]) for byte in stream]), answer, dialect)
-
-
 def test_an_end_at_every_byte_is_a_failure_until_the_message_is_whole(dialect: Dialect, answer: Answer) -> None:
     """Invariant 59."""
     stream = dialect.render(answer)
