@@ -330,7 +330,7 @@ CONTEXT = "This model's maximum context length is"
         ("prompt is too long: 208310 tokens > 200000 maximum", 208310, 200000),
         ("input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease", 178959, 200000),
         (
-            "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum",
+            "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
             65673,
             32768,
         ),
