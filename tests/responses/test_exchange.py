@@ -20,8 +20,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.responses.errors import invalid
-from custom_components.chatterbox.responses.exchange import BodyLimits, StreamLimits
-from custom_components.chatterbox.responses.views import HttpLimits
+from custom_components.chatterbox.responses.exchange import HttpLimits
 from tests.agent.json_values import json_values
 from tests.support.scripted_endpoint import BASE, EVENTS, ScriptedService, error_of, event, forever, serve
 
@@ -138,7 +137,7 @@ async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
 async def test_a_body_that_does_not_come_is_not_waited_for(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    await serve(hass, limits=HttpLimits(body=BodyLimits(seconds=0.01)))
+    await serve(hass, limits=HttpLimits(body_seconds=0.01))
     client = await hass_client()
 
     answered = asyncio.Event()
@@ -323,7 +322,7 @@ async def test_a_reader_that_takes_nothing_holds_the_stream_back_and_is_cut_off_
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
     flood = [event(number, delta="x" * 1_000_000) for number in range(100)]
-    endpoint = await serve(hass, *flood, limits=HttpLimits(stream=StreamLimits(reader_seconds=0.05)))
+    endpoint = await serve(hass, *flood, limits=HttpLimits(reader_seconds=0.05))
     client = await hass_client()
 
     answer = await begin(client)
@@ -337,7 +336,7 @@ async def test_a_reader_that_takes_nothing_holds_the_stream_back_and_is_cut_off_
 async def test_silence_is_filled_with_comments(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     heard = asyncio.Event()
     lines = (event(0), heard.wait, event(1))
-    await serve(hass, *lines, limits=HttpLimits(stream=StreamLimits(comment_seconds=0.01)))
+    await serve(hass, *lines, limits=HttpLimits(comment_seconds=0.01))
     client = await hass_client()
 
     answer = await begin(client)

@@ -17,8 +17,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.responses.errors import invalid
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.responses.socket import SocketLimits
-from custom_components.chatterbox.responses.views import HttpLimits
+from custom_components.chatterbox.responses.exchange import HttpLimits
 from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
 
 URL = f"{BASE}/responses"
@@ -115,7 +114,7 @@ async def test_an_error_ends_one_answer_and_not_the_connection(
 async def test_a_message_that_is_too_long_ends_the_connection(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    endpoint = await serve(hass, limits=HttpLimits(socket=SocketLimits(message_size=1_000)))
+    endpoint = await serve(hass, limits=HttpLimits(size=1_000))
     client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
@@ -128,7 +127,7 @@ async def test_a_message_that_is_too_long_ends_the_connection(
 async def test_who_sends_faster_than_is_answered_is_hung_up_on(
     hass: HomeAssistant, hass_client: ClientSessionGenerator, count: int, text: str
 ) -> None:
-    limits = HttpLimits(socket=SocketLimits(waiting=10, message_size=1_000))
+    limits = HttpLimits(waiting=10, size=1_000)
     endpoint = await serve(hass, event(0), forever, limits=limits)
     client = await hass_client()
 
@@ -142,7 +141,7 @@ async def test_who_sends_faster_than_is_answered_is_hung_up_on(
 
 
 async def test_what_was_answered_makes_room(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    await serve(hass, event(0), limits=HttpLimits(socket=SocketLimits(waiting=1, message_size=1_000)))
+    await serve(hass, event(0), limits=HttpLimits(waiting=1, size=1_000))
     client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
@@ -156,7 +155,7 @@ async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_
 ) -> None:
     """Invariant 69: the limit has its own word."""
     slowly = partial(asyncio.sleep, 1.1)
-    await serve(hass, event(0), slowly, event(1), limits=HttpLimits(socket=SocketLimits(seconds=1)))
+    await serve(hass, event(0), slowly, event(1), limits=HttpLimits(connection_seconds=1))
     client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
@@ -171,7 +170,7 @@ async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_
 async def test_an_answer_that_never_ends_does_not_keep_a_connection_open(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    limits = HttpLimits(socket=SocketLimits(seconds=1, last_answer_seconds=0.01))
+    limits = HttpLimits(connection_seconds=1, last_answer_seconds=0.01)
     endpoint = await serve(hass, event(0), forever, limits=limits)
     client = await hass_client()
 
@@ -269,7 +268,7 @@ def tokens_of(user: User) -> Iterable[Any]:
 
 async def test_a_reader_that_takes_nothing_is_cut_off(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     flood = [event(number, delta="x" * 1_000_000) for number in range(100)]
-    endpoint = await serve(hass, *flood, limits=HttpLimits(socket=SocketLimits(reader_seconds=0.05)))
+    endpoint = await serve(hass, *flood, limits=HttpLimits(reader_seconds=0.05))
     client = await hass_client()
 
     socket = await client.ws_connect(URL)
@@ -301,7 +300,7 @@ async def test_pings_are_answered_while_an_answer_is_being_made(
 async def test_a_client_that_does_not_answer_pings_is_gone(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    limits = HttpLimits(socket=SocketLimits(ping_seconds=0.02))
+    limits = HttpLimits(ping_seconds=0.02)
     endpoint = await serve(hass, event(0), forever, limits=limits)
     client = await hass_client()
 

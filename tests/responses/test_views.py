@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.responses.views import HttpLimits
+from custom_components.chatterbox.responses.exchange import HttpLimits
 from tests.support.scripted_endpoint import BASE, EVENTS, MODELS, WHOLE, error_of, forever, serve
 
 ADDRESSES = [

@@ -19,12 +19,12 @@ from custom_components.chatterbox.agent.responses.backend import (
     ToolsOffered,
     TurnRequest,
 )
-from custom_components.chatterbox.agent.responses.tools import HostedTools, RequireApproval
+from custom_components.chatterbox.agent.responses.tools import HostedTools
 from custom_components.chatterbox.const import CONF_RESPONSES_API, DOMAIN
 from custom_components.chatterbox.responses.backend import ResponsesBackend
 from tests.support.talk import AGENT
 
-ASSIST = HostedTools(server_label="assist", otherwise=RequireApproval.NEVER)
+ASSIST = HostedTools(server_label="assist", asks_otherwise=False)
 """All tools of Assist; the client itself wants to be asked nothing."""
 
 

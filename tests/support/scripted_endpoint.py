@@ -16,7 +16,8 @@ from custom_components.chatterbox.agent.responses.errors import ErrorType, not_f
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from custom_components.chatterbox.agent.responses.socket import SocketSession
 from custom_components.chatterbox.const import CONF_RESPONSES_API
-from custom_components.chatterbox.responses.views import HttpLimits, async_register_views
+from custom_components.chatterbox.responses.exchange import HttpLimits
+from custom_components.chatterbox.responses.views import async_register_views
 from tests.support.config_entries import offline_entry
 
 BASE = "/api/chatterbox/v1"

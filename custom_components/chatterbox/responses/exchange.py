@@ -41,13 +41,28 @@ _HEADERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BodyLimits:
-    """Size of a request body, and time to send it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpLimits:
+    """Limits of requests, streams and WebSocket connections."""
 
+    at_once: int = 64
+    """Requests and connections of one token."""
     size: int = 10 * 1024 * 1024
-    """Bytes, uncompressed."""
-    seconds: float = 60.0
+    """Bytes of a body, uncompressed; of a message; and of all messages that wait on a connection."""
+    body_seconds: float = 60.0
+    """To send a body."""
+    reader_seconds: float = 60.0
+    """Until a client that reads nothing counts as gone."""
+    comment_seconds: float = 15.0
+    """Between two comments of a stream."""
+    connection_seconds: float = 3600.0
+    """That a connection lasts."""
+    last_answer_seconds: float = 120.0
+    """Of the answer that is being sent when that time is up."""
+    ping_seconds: float = 30.0
+    """Between two pings; a client that sends nothing after two of them counts as gone."""
+    waiting: int = 16
+    """Messages that may wait on a connection."""
 
 
 @dataclass(slots=True)
@@ -85,7 +100,7 @@ class Exchange:
             "openai-processing-ms": str(round((monotonic() - self.began_at) * 1000)),
         }
 
-    async def read_json(self, limits: BodyLimits) -> JsonValue:
+    async def read_json(self, limits: HttpLimits) -> JsonValue:
         """Return the JSON body. Raises `ApiError` if it is invalid, too large, or too slow."""
         request = self.request
         if request.content_type != JSON or not _is_utf8(request.charset):
@@ -93,7 +108,7 @@ class Exchange:
         if (request.content_length or 0) > limits.size:
             raise _too_large(limits)
         try:
-            async with asyncio.timeout(limits.seconds):
+            async with asyncio.timeout(limits.body_seconds):
                 body = await self._read(limits)
         except TimeoutError as error:
             raise ApiError("The body did not come in time. Send it at once.", status=408) from error
@@ -104,7 +119,7 @@ class Exchange:
             return parse()
         return await request.app[KEY_HASS].async_add_executor_job(parse)
 
-    async def _read(self, limits: BodyLimits) -> bytes:
+    async def _read(self, limits: HttpLimits) -> bytes:
         """Read in pieces, so that no more than the limit is uncompressed."""
         body = bytearray()
         while piece := await self.request.content.readany():
@@ -175,18 +190,8 @@ def _is_utf8(charset: str | None) -> bool:
         return False
 
 
-def _too_large(limits: BodyLimits) -> ApiError:
+def _too_large(limits: HttpLimits) -> ApiError:
     return ApiError(f"Send up to {limits.size} bytes.", status=413, code="request_too_large")
-
-
-@dataclass(frozen=True, slots=True)
-class StreamLimits:
-    """How long either side of a stream may be silent."""
-
-    reader_seconds: float = 60.0
-    """Until a client that reads nothing counts as gone."""
-    comment_seconds: float = 15.0
-    """Between two comments."""
 
 
 class ClientGone(Exception):
@@ -204,9 +209,7 @@ def reading(request: web.Request) -> Generator[None]:
         raise ClientGone from error
 
 
-async def send_events(
-    exchange: Exchange, events: AsyncGenerator[JsonObject], limits: StreamLimits
-) -> web.StreamResponse:
+async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject], limits: HttpLimits) -> web.StreamResponse:
     """Send events until they end or the client is gone, and close them. Raises what comes instead of the first one."""
     async with aclosing(events):
         event = await anext(events)
@@ -235,7 +238,7 @@ class _Sender:
 
     _exchange: Exchange
     _response: web.StreamResponse
-    _limits: StreamLimits
+    _limits: HttpLimits
     _next_number: int = 0
 
     async def send(self, event: JsonObject) -> None:

@@ -16,7 +16,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 from ..agent.messages import JsonObject
 from ..agent.responses.errors import ApiError, internal_error, invalid, traceback_without_words
 from ..const import LOGGER
-from .exchange import ClientGone, Exchange, encoded, reading
+from .exchange import ClientGone, Exchange, HttpLimits, encoded, reading
 
 if TYPE_CHECKING:  # imported in a thread when the API is enabled
     from ..agent.responses.socket import SocketSession
@@ -29,33 +29,15 @@ _PINGS_UNTIL_GONE: Final = 2
 _TOO_MANY: Final = b"Too many messages wait."
 
 
-@dataclass(frozen=True, slots=True)
-class SocketLimits:
-    """How long a connection lasts, and how much may wait on it."""
-
-    seconds: float = 3600.0
-    """Of a connection."""
-    last_answer_seconds: float = 120.0
-    """Of the answer that is being sent when that time is up."""
-    ping_seconds: float = 30.0
-    """Between two pings; a client that sends nothing after two of them counts as gone."""
-    reader_seconds: float = 60.0
-    """Until a client that reads nothing counts as gone."""
-    message_size: int = 10 * 1024 * 1024
-    """Bytes, of one message, and of all that wait."""
-    waiting: int = 16
-    """Messages."""
-
-
 async def serve_socket(
-    hass: HomeAssistant, exchange: Exchange, session: SocketSession, admit: Callable[[], None], limits: SocketLimits
+    hass: HomeAssistant, exchange: Exchange, session: SocketSession, admit: Callable[[], None], limits: HttpLimits
 ) -> web.WebSocketResponse:
     """Answer messages until either side closes the connection.
 
     `admit` raises `ApiError` for a message that may not be answered. Raises `ApiError` (426) for another request.
     """
     # aiohttp's heartbeat would leave a timer behind when the connection is closed from here.
-    response = web.WebSocketResponse(autoping=False, max_msg_size=limits.message_size, compress=False)
+    response = web.WebSocketResponse(autoping=False, max_msg_size=limits.size, compress=False)
     if not response.can_prepare(exchange.request):
         raise ApiError("Open a WebSocket here, or POST a request for a response.", status=426, code="upgrade_required")
     response.headers.update(exchange.headers())
@@ -72,7 +54,7 @@ class _Connection:
     _response: web.WebSocketResponse
     _session: SocketSession
     _admit: Callable[[], None]
-    _limits: SocketLimits
+    _limits: HttpLimits
     _messages: asyncio.Queue[str | ApiError] = field(default_factory=asyncio.Queue)
     _waiting_size: int = 0
     _pings_since_heard: int = 0
@@ -83,7 +65,7 @@ class _Connection:
         answering = asyncio.create_task(self._answer_all(), name="chatterbox answers of a socket")
         pinging = asyncio.create_task(self._ping(), name="chatterbox pings of a socket")
         try:
-            async with asyncio.timeout(self._limits.seconds) as time_left:
+            async with asyncio.timeout(self._limits.connection_seconds) as time_left:
 
                 @callback
                 def stop(_event: Event) -> None:
@@ -129,7 +111,7 @@ class _Connection:
     def _keep(self, told: str | ApiError) -> bool:
         """Queue a message; return whether there was room for it."""
         size = len(told) if isinstance(told, str) else 0
-        if self._messages.qsize() >= self._limits.waiting or self._waiting_size + size > self._limits.message_size:
+        if self._messages.qsize() >= self._limits.waiting or self._waiting_size + size > self._limits.size:
             return False
         self._waiting_size += size
         self._messages.put_nowait(told)

@@ -7,7 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, override
@@ -23,8 +23,8 @@ from ..agent.messages import JsonObject
 from ..agent.responses.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
 from ..const import BASE_PATH, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
-from .exchange import BodyLimits, Exchange, StreamLimits, send_events
-from .socket import SocketLimits, serve_socket
+from .exchange import Exchange, HttpLimits, send_events
+from .socket import serve_socket
 
 if TYPE_CHECKING:
     from ..agent.responses.service import ResponsesService
@@ -32,17 +32,6 @@ if TYPE_CHECKING:
 _MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("agent.responses.service", "responses.backend"))
 
 type _Handler = Callable[[Exchange], Awaitable[web.StreamResponse]]
-
-
-@dataclass(frozen=True, slots=True)
-class HttpLimits:
-    """Limits of requests."""
-
-    body: BodyLimits = field(default_factory=BodyLimits)
-    stream: StreamLimits = field(default_factory=StreamLimits)
-    socket: SocketLimits = field(default_factory=SocketLimits)
-    at_once: int = 64
-    """Requests and connections of one token."""
 
 
 @dataclass(slots=True)
@@ -190,7 +179,7 @@ class _Api:
         return handle
 
     async def create(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_json(self._limits.body)
+        body = await exchange.read_json(self._limits)
         return await self._send(exchange, await self._find_service().create(body, exchange.caller))
 
     async def get(self, exchange: Exchange) -> web.StreamResponse:
@@ -208,7 +197,7 @@ class _Api:
         return exchange.json(await self._find_service().input_items(_id(exchange), exchange.caller, query))
 
     async def compact(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_json(self._limits.body)
+        body = await exchange.read_json(self._limits)
         return exchange.json(await self._find_service().compact(body, exchange.caller))
 
     async def models(self, exchange: Exchange) -> web.StreamResponse:
@@ -219,11 +208,11 @@ class _Api:
 
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
         session, admit = self._find_service().socket(exchange.caller), partial(self.admit, exchange)
-        return await serve_socket(self._hass, exchange, session, admit, self._limits.socket)
+        return await serve_socket(self._hass, exchange, session, admit, self._limits)
 
     async def _send(self, exchange: Exchange, answer: JsonObject | AsyncGenerator[JsonObject]) -> web.StreamResponse:
         if isinstance(answer, AsyncGenerator):
-            return await send_events(exchange, answer, self._limits.stream)
+            return await send_events(exchange, answer, self._limits)
         return exchange.json(answer)
 
     @contextmanager

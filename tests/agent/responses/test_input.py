@@ -14,10 +14,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.responses.errors import ApiError
-from custom_components.chatterbox.agent.responses.input import (
-    parse_input,
-    read_input,
-)
+from custom_components.chatterbox.agent.responses.input import parse_input, read_input
 from custom_components.chatterbox.agent.responses.items.encrypted_content import ContentCodec
 from custom_components.chatterbox.agent.responses.items.parts import MAX_TEXT
 from custom_components.chatterbox.agent.responses.items.schema import function_call_item

@@ -17,7 +17,6 @@ from custom_components.chatterbox.agent.responses.tools import (
     HostedTools,
     RequestedToolChoice,
     RequestedTools,
-    RequireApproval,
     ToolFilter,
     read_tool_choice,
     read_tools,
@@ -126,7 +125,7 @@ def test_what_is_asked_about(require_approval: JsonValue, *, look: bool, open_: 
     wanted = hosted(require_approval=require_approval)
 
     assert (wanted.asks(LOOK), wanted.asks(OPEN)) == (look, open_)
-    assert wanted.otherwise is (RequireApproval.NEVER if require_approval == "never" else RequireApproval.ALWAYS)
+    assert wanted.asks_otherwise == (require_approval != "never")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Protocol
 from ..events import PendingApproval, TurnEvent
 from ..history.records import ResponseRecord
 from ..loop.turn import Approved, Denied
-from ..messages import ToolDefinition, Transcript, Usage
+from ..messages import ToolChoiceMode, ToolDefinition, Transcript, Usage
 from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
 from .tools import HostedTools, RequestedToolChoice
 
@@ -45,7 +45,26 @@ class ApprovalDecisions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRequest:
+class TurnWishes:
+    """The tools, bounds and form of the answer that a client wishes for."""
+
+    functions: tuple[ToolDefinition, ...] = ()
+    """Of the client, with `client` set."""
+    hosted: tuple[HostedTools, ...] | None = ()
+    """None for the tools that the agent is set up with."""
+    tool_choice: RequestedToolChoice = ToolChoiceMode.AUTO
+    max_tool_calls: int | None = None
+    """Calls of hosted tools."""
+    max_output_tokens: int | None = None
+    """Over the whole response."""
+    options: AnswerOptions = NO_WISHES
+    output: OutputFormat | None = None
+    may_be_shortened: bool = False
+    """Whether the oldest messages may be dropped if the conversation is too long for the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest(TurnWishes):
     """A turn that a client requests."""
 
     agent: str
@@ -60,16 +79,6 @@ class TurnRequest:
     """The part that is new; None if unknown, as the client has sent all of it."""
     instructions: str = ""
     """Of the client, for this turn; those of the agent come first."""
-    functions: tuple[ToolDefinition, ...] = ()
-    hosted: tuple[HostedTools, ...] | None = ()
-    """None for the tools that the agent is set up with."""
-    tool_choice: RequestedToolChoice
-    max_tool_calls: int | None = None
-    max_output_tokens: int | None = None
-    options: AnswerOptions = NO_WISHES
-    output: OutputFormat | None = None
-    may_be_shortened: bool = False
-    """Whether the oldest messages may be dropped if the conversation is too long for the model."""
     approval: ApprovalDecisions | None = None
     may_store: bool = True
     """Whether what is said may be stored. What tools do in the home is recorded in any case."""

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
-from ..protocols import NO_WISHES, AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
+from ..messages import JsonObject, JsonValue
+from ..protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
+from .backend import TurnWishes
 from .body import (
     CompactBody,
     Conversation,
@@ -23,7 +24,7 @@ from .body import (
 from .errors import invalid
 from .ids import NewId
 from .input import read_input
-from .tools import HostedTools, RequestedToolChoice, RequestedTools, read_tool_choice, read_tools
+from .tools import RequestedTools, read_tool_choice, read_tools
 
 _ENCRYPTED_REASONING: Final = "reasoning.encrypted_content"
 _LOGPROBS: Final = "message.output_text.logprobs"
@@ -51,7 +52,7 @@ _LEAST_TOP_P: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateRequest:
+class CreateRequest(TurnWishes):
     """A request for a response, with defaults for what the client left out."""
 
     model: str
@@ -60,18 +61,6 @@ class CreateRequest:
     instructions: str | None = None
     previous_response_id: str | None = None
     conversation_id: str | None = None
-    functions: tuple[ToolDefinition, ...] = ()
-    hosted: tuple[HostedTools, ...] | None = ()
-    """None if the request has no `tools`: then the agent has those that it is set up with."""
-    tool_choice: RequestedToolChoice = ToolChoiceMode.AUTO
-    max_tool_calls: int | None = None
-    """Calls of hosted tools."""
-    max_output_tokens: int | None = None
-    """Over the whole response."""
-    options: AnswerOptions = NO_WISHES
-    output: OutputFormat | None = None
-    may_be_shortened: bool = False
-    """Whether the oldest messages may be dropped if the conversation is too long for the model."""
     store: bool = True
     background: bool = False
     stream: bool = False

@@ -1,13 +1,15 @@
 """Creates one response: takes its turn, streams its events, and stores it.
 
-Source: OpenResponses specification 2026-04-24, "Streaming".
+Sources: OpenResponses specification 2026-04-24, "Streaming", `ResponseResource`; OpenAI API reference, "The response
+object".
 """
 
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final
+from enum import StrEnum
+from typing import Final, assert_never
 
 from ..errors import AgentError
 from ..events import PromptReplaced, StopReason, TurnFinished, UsageReported
@@ -17,16 +19,82 @@ from ..transcript import TranscriptRecorder
 from .backend import Backend, BackendEvent, ToolsOffered
 from .chains import CONTINUABLE, ConversationState
 from .errors import ApiError, as_api_error, traceback_without_words
-from .output_items import EventWriter
 from .preparation import Plan
-from .resource import ResponseStatus, end_status, usage_json
-from .turn_items import TurnItems
+from .turn_items import EventWriter, TurnItems
 
 _LOGGER = logging.getLogger(__name__)
 
 _REFUSED: Final = "(Not stored: a hook has refused these words.)"
 _ROLES: Final = (frozenset({"user"}), frozenset({"system", "developer"}))
 """Roles of the words that a turn begins with: the user's, or instructions where there are none."""
+
+
+class ResponseStatus(StrEnum):
+    """The `status` of a response."""
+
+    QUEUED = "queued"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    REQUIRES_ACTION = "requires_action"
+    """It waits for function outputs, and the client has asked for this status with `chatterbox:client_tools_status`."""
+    INCOMPLETE = "incomplete"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the answer is complete."""
+        return self in {ResponseStatus.COMPLETED, ResponseStatus.REQUIRES_ACTION}
+
+    @property
+    def terminal_event(self) -> str:
+        """Type of the last event of a response that ends so. The API has none for cancelled ones."""
+        if self.is_whole:
+            return "response.completed"
+        return "response.failed" if self is ResponseStatus.FAILED else "response.incomplete"
+
+
+def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[ResponseStatus, str | None]:
+    """Return the status of a response whose turn ended so, and the reason why it is incomplete."""
+    match reason:
+        case (
+            StopReason.COMPLETED
+            | StopReason.UNVERIFIED_ACTION
+            | StopReason.PROMPT_DENIED
+            | StopReason.APPROVAL_REQUIRED
+        ):
+            return ResponseStatus.COMPLETED, None
+        case StopReason.CLIENT_TOOLS:
+            return ResponseStatus.REQUIRES_ACTION if pauses_for_functions else ResponseStatus.COMPLETED, None
+        case StopReason.PROVIDER_FAILED:
+            return ResponseStatus.FAILED, None
+        case StopReason.LENGTH:
+            return ResponseStatus.INCOMPLETE, "max_output_tokens"
+        case (
+            StopReason.CONTENT_FILTER
+            | StopReason.MAX_ITERATIONS
+            | StopReason.MAX_TOOL_CALLS
+            | StopReason.DEADLINE
+            | StopReason.UNKNOWN_FINISH
+            | StopReason.OUTPUT_UNFIT
+        ):
+            return ResponseStatus.INCOMPLETE, reason.value
+        case _:
+            assert_never(reason)
+
+
+def usage_json(usage: Usage) -> JsonObject:
+    """Return the usage of a response: input includes cached tokens, output includes reasoning tokens.
+
+    Cache writes are unknown here, but clients require the number.
+    """
+    return {
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "total_tokens": usage.input_tokens + usage.output_tokens,
+    }
 
 
 class ResponseStream:

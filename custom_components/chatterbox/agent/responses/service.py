@@ -24,8 +24,7 @@ from .ids import ItemIds, new_response_id
 from .items.encrypted_content import ContentCodec, encode_summary
 from .preparation import Preparation, find_model
 from .request import read_compact
-from .resource import usage_json
-from .run import ResponseRun
+from .run import ResponseRun, usage_json
 from .socket import SocketSession
 
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False, "": False}

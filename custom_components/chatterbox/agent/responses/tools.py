@@ -7,7 +7,6 @@ Sources: OpenResponses specification, `FunctionToolParam` and `ToolChoiceParam` 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue as AnyJson, RootModel
@@ -22,15 +21,6 @@ _REMOTE_FIELDS: Final = ("server_url", "connector_id", "tunnel_id", "authorizati
 _ECHOED: Final = {"type", "name", "description", "parameters", "strict"}
 """Fields of a function that a response repeats."""
 _KINDS: Final = "'function' for your own, 'mcp' with a server_label for those of the home"
-
-
-class RequireApproval(StrEnum):
-    """`require_approval` of a client. It can only be stricter than the rules of the home."""
-
-    ALWAYS = "always"
-    """Every call needs approval."""
-    NEVER = "never"
-    """Only calls for which the home requires it need approval."""
 
 
 class ToolFilter(Part):
@@ -59,8 +49,8 @@ class HostedTools:
     """Tools that always need approval; wins over `never`."""
     never: ToolFilter | None = None
     """Tools that need approval only if the home requires it."""
-    otherwise: RequireApproval = RequireApproval.ALWAYS
-    """For all other tools."""
+    asks_otherwise: bool = True
+    """Whether all other tools need approval, too."""
 
     def asks(self, tool: ToolDefinition) -> bool:
         """Return whether the client requires approval for a tool."""
@@ -68,7 +58,7 @@ class HostedTools:
             return True
         if self.never is not None and self.never.takes(tool):
             return False
-        return self.otherwise is RequireApproval.ALWAYS
+        return self.asks_otherwise
 
 
 class FunctionRef(Part):
@@ -246,14 +236,20 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
             raise unsupported(f"{place}.{name}", why)
     sent = parse_part(_Mcp, {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS}, place)
     allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
-    always, never, otherwise = _approval(sent.require_approval, f"{place}.require_approval")
-    read = HostedTools(server_label=sent.server_label, allowed=allowed, always=always, never=never, otherwise=otherwise)
+    asked, asks_otherwise = _approval(sent.require_approval, f"{place}.require_approval")
+    read = HostedTools(
+        server_label=sent.server_label,
+        allowed=allowed,
+        always=asked.always,
+        never=asked.never,
+        asks_otherwise=asks_otherwise,
+    )
     echo: JsonObject = {
         "type": "mcp",
         "server_label": sent.server_label,
         "server_description": sent.server_description,
         "allowed_tools": sent.allowed_tools,
-        "require_approval": RequireApproval.ALWAYS.value if sent.require_approval is None else sent.require_approval,
+        "require_approval": "always" if sent.require_approval is None else sent.require_approval,
         "headers": None,
     }
     return read, echo
@@ -269,17 +265,15 @@ def _allowed(value: JsonValue, place: str) -> ToolFilter | None:
             return parse_part(ToolFilter, value, place)
 
 
-def _approval(value: JsonValue, place: str) -> tuple[ToolFilter | None, ToolFilter | None, RequireApproval]:
+def _approval(value: JsonValue, place: str) -> tuple[_Approval, bool]:
+    """Return the tools for which approval is wanted, and whether it is wanted for all others."""
     match value:
-        case None:
-            return None, None, RequireApproval.ALWAYS
-        case "always" | "never":
-            return None, None, RequireApproval(value)
+        case None | "always" | "never":
+            return _Approval(), value != "never"
         case str():
             raise invalid("Expected 'always', 'never' or an object.", place, "invalid_value")
         case _:
-            read = parse_part(_Approval, value, place)
-            return read.always, read.never, RequireApproval.ALWAYS
+            return parse_part(_Approval, value, place), True
 
 
 def _unknown_type(tool: JsonValue, place: str, kinds: str) -> ApiError:
