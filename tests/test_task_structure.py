@@ -7,8 +7,8 @@ from homeassistant.components.ai_task.services import STRUCTURE_FIELD_SCHEMA
 from homeassistant.helpers.selector import selector
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.json.coercion import fit
-from custom_components.chatterbox.agent.loop.structured_output import Misfit, read_output
+from custom_components.chatterbox.agent.json.coercion import Unfit, fit
+from custom_components.chatterbox.agent.loop.structured_output import read_output
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.wire.output_schema import ANTHROPIC, OPENAI, strict_schema
 from custom_components.chatterbox.ai_task import data_of, shape_of
@@ -109,6 +109,6 @@ def test_whatever_is_answered_fits_or_is_refused(structured: tuple[vol.Schema, J
     shape = shape_of("a task", structure)
     try:
         data = read_output(answer, shape)
-    except Misfit:
+    except Unfit:
         return
     structure(data)

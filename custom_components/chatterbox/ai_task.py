@@ -97,7 +97,7 @@ def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
 
 
 def data_of(answer: str, shape: OutputFormat, structure: vol.Schema) -> Any:
-    """Return the data of an answer, with what the structure adds to it. Raises `Misfit`."""
+    """Return the data of an answer, with what the structure adds to it. Raises `Unfit`."""
     data = read_output(answer, shape)
     checked = structure(data)
     return data if checked == data else checked  # 5 stays 5, and does not become 5.0

@@ -1,6 +1,5 @@
 """What happens in a turn, as one closed union of frozen values.
 
-Knows messages and errors, and nothing of how events come about or who reads them.
 A turn's events end with exactly one `TurnFinished`. Every `ToolCallReady` belongs to the
 assistant message whose `MessageDone` comes next; every call of a finished message gets
 exactly one `ToolFinished`, save those that `TurnFinished.client_calls` hands to the caller.

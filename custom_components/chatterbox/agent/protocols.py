@@ -1,7 +1,6 @@
 """The seams of the loop, with their contracts.
 
-Who implements one of these may rely on what is written here, and on nothing else. Knows
-messages, events and errors; no implementation.
+An implementation may rely on what is written here, and on nothing else.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -136,12 +135,11 @@ class LLMProvider(Protocol):
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference.
 
-        Must yield deltas as they arrive, each `ToolCallReady` as soon as its arguments are
-        complete, in the order the model wrote them, and exactly one `CompletionResult` at
-        the very end. Calls carry the name and the arguments text exactly as written, and an
-        id that is unique within the message. Must raise a `ProviderError` when the service
-        fails, also when the stream ends early; must not retry once it has yielded. Must
-        close its connection when the generator is closed or cancelled.
+        Must yield deltas as they arrive, each `ToolCallReady` as soon as its arguments are complete, in the order the
+        model wrote them, and exactly one `CompletionResult` at the very end. Calls carry the name and the arguments
+        text exactly as written, and an id that is unique within the message. Must raise a `ProviderError` when the
+        service fails, also when the stream ends early; must not retry once it has yielded. Must close its connection
+        when the generator is closed or cancelled.
         """
         ...
 
@@ -191,9 +189,8 @@ class ToolDispatcher(Protocol):
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         """Name what a call would change, or None when that is not known.
 
-        Calls of one message whose targets overlap keep the model's order; unknown overlaps
-        with everything. Not asked for read-only tools, which wait for every change before
-        them. Must be quick and without side effect.
+        Calls of one message whose targets overlap keep the model's order; unknown overlaps with everything. Not asked
+        for read-only tools, which wait for every change before them. Must be quick and without side effect.
         """
         ...
 
@@ -256,11 +253,10 @@ class HookPoint(StrEnum):
 class Hooks(Protocol):
     """Decisions of an owner between the model and the home. None means no opinion.
 
-    Subclass it and override what is needed. Hooks run in order and the first `Deny` wins;
-    after a `Rewrite` the others see what was put in place. An `Ask` ends nothing: the others
-    are shown the call too, and what they ask becomes one question. A hook that raises, takes
-    longer than the tool timeout or decides what is no answer has failed, and a failure denies
-    unless the hook says otherwise.
+    Subclass it and override what is needed. Hooks run in order and the first `Deny` wins; after a `Rewrite` the others
+    see what was put in place. An `Ask` ends nothing: the others are shown the call too, and what they ask becomes one
+    question. A hook that raises, takes longer than the tool timeout or decides what is no answer has failed, and a
+    failure denies unless the hook says otherwise.
     """
 
     def denies_on_failure(self, point: HookPoint) -> bool:

@@ -23,9 +23,8 @@ type Decision = Approved | Denied
 class Session:
     """A conversation with a model that has tools.
 
-    With `run_tools=False` the caller runs them: a turn ends at its `open_calls`, the caller
-    gives each one `add_result`, and `resume` continues. One turn runs at a time; a new one
-    interrupts the one before.
+    With `run_tools=False` the caller runs them: a turn ends at its `open_calls`, the caller gives each one
+    `add_result`, and `resume` continues. One turn runs at a time; a new one interrupts the one before.
     """
 
     def __init__(  # noqa: PLR0913 a conversation is set up once, and every option has its name
@@ -79,8 +78,7 @@ class Session:
     async def ask(self, text: str) -> str:
         """Say something and return the whole answer; of an interrupted turn, nothing.
 
-        Also nothing when the turn ends with `open_calls` or something `pending`. Raises what
-        `AgenticLoop.run` raises.
+        Also nothing when the turn ends with `open_calls` or something `pending`. Raises what `AgenticLoop.run` raises.
         """
         async with aclosing(self.say(text)) as events:
             ends = [event async for event in events if isinstance(event, TurnFinished)]
@@ -103,8 +101,7 @@ class Session:
     def add_result(self, call_id: str, result: object, *, is_error: bool = False) -> None:
         """Give the result of an open call: anything that `toolbox.as_outcome` takes.
 
-        Raises ValueError for a call that does not wait for one, and for a result that is not
-        JSON.
+        Raises ValueError for a call that does not wait for one, and for a result that is not JSON.
         """
         if call_id not in self._owed:
             waiting = ", ".join(self._owed) or "none"
@@ -120,8 +117,7 @@ class Session:
     def resume(self) -> AsyncGenerator[TurnEvent]:
         """Let the model read the results that were added, and follow the turn on.
 
-        Raises ValueError when there are none, when some are missing, or when it is a yes that
-        is waited for.
+        Raises ValueError when there are none, when some are missing, or when it is a yes that is waited for.
         """
         self._require_no_calls()
         if self.pending is not None:
@@ -133,8 +129,7 @@ class Session:
     async def interrupt(self) -> None:
         """End the turn that runs, if one does, and leave open calls without a result.
 
-        May be called at any time and from any task; afterwards nothing runs any more, and the
-        conversation can go on.
+        May be called at any time and from any task; afterwards nothing runs any more, and the conversation can go on.
         """
         if (live := self._live) is not None:
             await live.stop()

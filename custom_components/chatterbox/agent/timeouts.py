@@ -1,8 +1,7 @@
 """Waits for foreign work, and never longer than it says.
 
-`asyncio.timeout` waits for as long as the work ignores its cancellation; tools, hooks and
-providers may be other people's code, so here such work is left behind, and the log says so.
-Knows asyncio; nothing of turns.
+`asyncio.timeout` waits for as long as the work ignores its cancellation; tools, hooks and providers may be other
+people's code, so here such work is left behind, and the log says so.
 """
 
 import asyncio
@@ -22,29 +21,15 @@ class Timer(Protocol):
         ...
 
 
-class Clock(Protocol):
-    """A clock that never goes back. Its seconds count from any moment; only differences mean something."""
+class Clock:
+    """The clock of the machine, which never goes back; a test has one of its own."""
 
     def now(self) -> float:
-        """Return the time in seconds."""
-        ...
+        """Return the time in seconds. They count from any moment; only differences mean something."""
+        return time.monotonic()
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
-        """Call somebody when so much time has passed, and never before this has returned."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
-
-
-class SystemClock:
-    """The `Clock` of the machine; `now` may be asked from any thread."""
-
-    now = staticmethod(time.monotonic)  # the event loop's clock too; asked so often that a call around it shows
-
-    def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
-        """Let the event loop call; see `Clock.call_later`."""
+        """Let the event loop call when so much time has passed, and never before this has returned."""
         return asyncio.get_running_loop().call_later(seconds, callback)
 
     async def sleep(self, seconds: float) -> None:
@@ -52,7 +37,7 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
-SYSTEM_CLOCK: Final = SystemClock()
+SYSTEM_CLOCK: Final = Clock()
 
 
 class WaitedTooLong(TimeoutError):

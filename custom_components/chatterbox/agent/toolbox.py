@@ -19,7 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import to_jsonable_python
 
 from .errors import InvalidToolbox
-from .json.coercion import UnusableArguments, read_arguments
+from .json.coercion import Unfit, read_arguments
 from .messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition, ToolOutcome, canonical_json
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -181,15 +181,6 @@ def tool[**P, R](
     return describe if function is None else describe(function)
 
 
-@dataclass(frozen=True, slots=True)
-class _Offer:
-    """A tool that has passed the checks."""
-
-    tool: Tool[..., object]
-    parameters: Parameters
-    definition: ToolDefinition
-
-
 class Toolbox:
     """The `ToolDispatcher` of plain Python functions."""
 
@@ -198,24 +189,29 @@ class Toolbox:
 
         Raises `InvalidToolbox` for invalid or duplicate names, and for functions that cannot be described.
         """
-        self._offers: dict[str, _Offer] = {}
+        self._tools: dict[str, tuple[Tool[..., object], Parameters]] = {}
         for one in tools:
-            if (other := self._offers.get(one.name)) is not None:
-                owners = f"{other.tool.owner} and {one.owner}"
+            if (other := self._tools.get(one.name)) is not None:
+                owners = f"{other[0].owner} and {one.owner}"
                 raise InvalidToolbox(f"Two tools have the name {one.name!r}: {owners}. Give one of them another name.")
-            self._offers[one.name] = _offer(one)
+            try:
+                self._tools[one.name] = one, read_parameters(one.name, one.function)
+            except (TypeError, ValueError) as err:
+                raise InvalidToolbox(f"{one.owner} cannot be a tool: {err}") from err
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return the definitions of the tools, sorted by name."""
-        return tuple(self._offers[name].definition for name in sorted(self._offers))
+        return tuple(
+            ToolDefinition(name, read.description, read.schema, one.annotations, repeatable=one.repeatable)
+            for name, (one, read) in sorted(self._tools.items())
+        )
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         """Return the targets that the tool declares for a call, or None."""
-        offer = self._offers.get(name)
-        if offer is None or offer.tool.targets is None:
+        if (known := self._tools.get(name)) is None or known[0].targets is None:
             return None
-        targets = offer.tool.targets(**offer.parameters.values(arguments))
+        targets = known[0].targets(**known[1].values(arguments))
         return frozenset([targets] if isinstance(targets, str) else targets)
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
@@ -223,13 +219,13 @@ class Toolbox:
 
         Invalid arguments, and results that are not JSON, become outcomes with `is_error`.
         """
-        if (offer := self._offers.get(call.name)) is None:
+        if (known := self._tools.get(call.name)) is None:
             return ToolOutcome(f"There is no tool {call.name!r}.", is_error=True)
         try:
-            values = offer.parameters.values(arguments)
+            values = known[1].values(arguments)
         except ValidationError as err:
             return ToolOutcome(_problems(err), is_error=True)
-        result = await _call(offer.tool.function, values)
+        result = await _call(known[0].function, values)
         try:
             return as_outcome(result)
         except ValueError as err:
@@ -238,11 +234,9 @@ class Toolbox:
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Run a call outside of a turn. Exceptions become outcomes too."""
         try:
-            offer = self._offers.get(call.name)
-            return await self.dispatch(
-                call, read_arguments(call.arguments, offer.definition.parameters) if offer else {}
-            )
-        except UnusableArguments as err:
+            known = self._tools.get(call.name)
+            return await self.dispatch(call, read_arguments(call.arguments, known[1].schema) if known else {})
+        except Unfit as err:
             return ToolOutcome(str(err), is_error=True)
         except Exception as err:  # noqa: BLE001 whatever a tool does is an answer to the model
             return ToolOutcome(f"{type(err).__name__}: {err}", is_error=True)
@@ -267,17 +261,6 @@ def as_outcome(result: object) -> ToolOutcome:
         return ToolOutcome(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     except Exception as err:  # the result may run code of its own
         raise ValueError(f"a {type(result).__name__} that is not JSON ({err})") from err
-
-
-def _offer(one: Tool[..., object]) -> _Offer:
-    try:
-        parameters = read_parameters(one.name, one.function)
-    except (TypeError, ValueError) as err:
-        raise InvalidToolbox(f"{one.owner} cannot be a tool: {err}") from err
-    definition = ToolDefinition(
-        one.name, parameters.description, parameters.schema, one.annotations, repeatable=one.repeatable
-    )
-    return _Offer(one, parameters, definition)
 
 
 async def _call(function: Callable[..., object], values: dict[str, object]) -> object:

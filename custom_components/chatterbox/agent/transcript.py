@@ -4,7 +4,7 @@ Pure. The invariant that providers insist on stands here: every call of an assis
 message has exactly one result, right after that message.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
@@ -103,8 +103,6 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
     the first, are dropped; a result that stands too late is moved to its call. A valid transcript comes back unchanged.
     """
     pending = tuple(messages)
-    if _is_valid(pending):
-        return pending
     results: dict[str, list[ToolResult]] = {}
     for message in pending:
         if isinstance(message, ToolResult):
@@ -121,21 +119,6 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
                 elif call not in leaving:
                     repaired.append(synthetic_result(call, NO_RESULT))
     return tuple(repaired)
-
-
-def _is_valid(messages: Transcript) -> bool:
-    """Tell whether every call has its one result, in the order of the calls and right after their message."""
-    due: Iterator[ToolCall] = iter(())
-    for message in messages:
-        call = next(due, None)
-        if isinstance(message, ToolResult):
-            if call is None or call.id != message.call_id:
-                return False
-        elif call is not None:
-            return False
-        elif isinstance(message, AssistantMessage):
-            due = iter(message.tool_calls)
-    return next(due, None) is None
 
 
 def changing_tools(tools: Iterable[ToolDefinition]) -> frozenset[str]:

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, UnusableArguments, read_arguments
+from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, read_arguments
 from custom_components.chatterbox.agent.messages import JsonObject, canonical_json
 from tests.agent.json_values import json_values, objects_that_fit
 
@@ -59,7 +59,7 @@ def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
     ],
 )
 def test_what_has_none_is_refused_in_words_for_the_model(text: str, words: str) -> None:
-    with pytest.raises(UnusableArguments) as refusal:
+    with pytest.raises(Unfit) as refusal:
         read_arguments(text, SCHEMA)
     assert words in str(refusal.value)
     assert len(str(refusal.value)) < 300
@@ -67,22 +67,22 @@ def test_what_has_none_is_refused_in_words_for_the_model(text: str, words: str) 
 
 @pytest.mark.parametrize("levels", [60, 10_000])
 def test_arguments_that_are_nested_too_deeply_are_refused(levels: int) -> None:
-    with pytest.raises(UnusableArguments, match="nested too deeply"):
+    with pytest.raises(Unfit, match="nested too deeply"):
         read_arguments('{"x":' * levels + "1" + "}" * levels, SCHEMA)
 
 
 def test_arguments_of_a_megabyte_are_refused_unread() -> None:
-    with pytest.raises(UnusableArguments, match="too long: 1048576 characters, at most 65536"):
+    with pytest.raises(Unfit, match="too long: 1048576 characters, at most 65536"):
         read_arguments("x" * 1024 * 1024, SCHEMA)
     text = canonical_json({"name": "x" * (MAX_ARGUMENTS_LENGTH - 11)})
     assert len(text) == MAX_ARGUMENTS_LENGTH
     assert canonical_json(read_arguments(text, SCHEMA)) == text
-    with pytest.raises(UnusableArguments, match="too long"):
+    with pytest.raises(Unfit, match="too long"):
         read_arguments(f"{text} ", SCHEMA)
 
 
 def test_a_tool_that_wants_no_object_cannot_be_called() -> None:
-    with pytest.raises(UnusableArguments, match="does not describe an object"):
+    with pytest.raises(Unfit, match="does not describe an object"):
         read_arguments("{}", {"type": "array"})
 
 
@@ -95,6 +95,6 @@ def test_arguments_that_fit_are_read_as_they_are(pair: tuple[JsonObject, JsonObj
 @given(st.text() | json_values().map(canonical_json), objects_that_fit())
 def test_any_text_is_read_once_and_for_all_or_refused(text: str, pair: tuple[JsonObject, JsonObject]) -> None:
     schema, _ = pair
-    with suppress(UnusableArguments):
+    with suppress(Unfit):
         recorded = canonical_json(read_arguments(text, schema))
         assert canonical_json(read_arguments(recorded, schema)) == recorded

@@ -6,7 +6,8 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.loop.structured_output import MAX_LENGTH, Misfit, read_output
+from custom_components.chatterbox.agent.json.coercion import Unfit
+from custom_components.chatterbox.agent.loop.structured_output import MAX_LENGTH, read_output
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from tests.agent.json_values import json_objects
@@ -27,7 +28,7 @@ ANYTHING = OutputFormat("anything", {"type": "object"})
 
 def misfit(text: str, output: OutputFormat = PERSON) -> str:
     """Return what the model is told about an answer."""
-    with pytest.raises(Misfit) as told:
+    with pytest.raises(Unfit) as told:
         read_output(text, output)
     return str(told.value)
 
@@ -98,5 +99,5 @@ def test_any_object_is_read_as_it_is_written(data: JsonObject) -> None:
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    with suppress(Misfit):
+    with suppress(Unfit):
         assert isinstance(read_output(text, ANYTHING), dict)

@@ -6,6 +6,9 @@ Keeps the contract of `agent/timeouts.py`; knows asyncio, and nothing of who ask
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import override
+
+from custom_components.chatterbox.agent.timeouts import Clock
 
 
 @dataclass(slots=True)
@@ -26,7 +29,7 @@ class ManualTimer:
             self.callback()
 
 
-class ManualClock:
+class ManualClock(Clock):
     """Time stands still until `advance`. Whoever sleeps goes on at once, and that much time has passed."""
 
     def __init__(self) -> None:
@@ -34,10 +37,12 @@ class ManualClock:
         self._timers: list[ManualTimer] = []
         self.sleeps: list[float] = []
 
+    @override
     def now(self) -> float:
         """Return the time in seconds."""
         return self._now
 
+    @override
     def call_later(self, seconds: float, callback: Callable[[], None]) -> ManualTimer:
         """Call when the time has come by this clock; where it has come already, as soon as somebody waits."""
         timer = ManualTimer(self._now + seconds, callback)
@@ -47,6 +52,7 @@ class ManualClock:
             asyncio.get_running_loop().call_soon(timer.ring)
         return timer
 
+    @override
     async def sleep(self, seconds: float) -> None:
         """Let time pass."""
         self.sleeps.append(seconds)

@@ -2,9 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
@@ -25,7 +24,7 @@ _BOUNDS: Final = dict.fromkeys(
 
 
 class Unfit(ValueError):
-    """A value that does not fit the schema. The message is written for the model."""
+    """Text or a value that does not fit the schema. The message is written for the model."""
 
 
 def fit(value: JsonValue, schema: JsonObject) -> JsonValue:
@@ -34,6 +33,14 @@ def fit(value: JsonValue, schema: JsonObject) -> JsonValue:
         return _Fit(schema).fit(schema, value, "", generous=True)
     except RecursionError as err:
         raise Unfit("The tool's schema refers to itself and cannot be read.") from err
+
+
+def fit_object(value: JsonObject, schema: JsonObject) -> JsonObject:
+    """Return an object in the form that the schema describes. Raises `Unfit`."""
+    fitted = fit(value, schema)
+    if not isinstance(fitted, dict):
+        raise Unfit("The schema does not describe an object.")
+    return fitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +179,9 @@ class _Fit:
         raise self._unfit(path, schema, value)
 
     def _fit_scalar(self, kind: str, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
-        accepts, readings = _SCALARS[kind]
+        accepts, read = _SCALARS[kind]
         one = value[0] if generous and isinstance(value, list) and len(value) == 1 else value
-        for candidate in chain((one,), readings(one) if generous else ()):
+        for candidate in (one, read(one)) if generous else (one,):
             if accepts(candidate) and _is_within(candidate, schema):
                 return candidate
         raise self._unfit(path, schema, value)
@@ -247,9 +254,7 @@ def _is_within(value: JsonValue, schema: JsonObject) -> bool:
     if _BOUNDS.keys().isdisjoint(schema):
         return True
     match value:
-        case bool():
-            return True
-        case int() | float():
+        case int() | float() if not isinstance(value, bool):
             return (
                 _bound(schema, "minimum", -math.inf) <= value <= _bound(schema, "maximum", math.inf)
                 and not value <= _bound(schema, "exclusiveMinimum", -math.inf)
@@ -279,75 +284,54 @@ def _is_number(value: JsonValue) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _as_numbers(value: JsonValue) -> Iterator[JsonValue]:
+def _as_number(value: JsonValue) -> JsonValue:
     """Convert "50", " 50 % " and 50.0 to numbers, whole ones to integers."""
     if isinstance(value, str):
         text = value.strip().removesuffix("%").rstrip()
         if not _NUMBER.fullmatch(text):
-            return
+            return value
         try:
             value = int(text) if text.lstrip("+-").isdigit() else finite(text)
         except ValueError:
-            return
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    yield value
+            return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _as_booleans(value: JsonValue) -> Iterator[JsonValue]:
-    if isinstance(value, str) and (word := value.strip().casefold()) in {"true", "false"}:
-        yield word == "true"
+def _as_boolean(value: JsonValue) -> JsonValue:
+    return _BOOLEANS.get(value.strip().casefold(), value) if isinstance(value, str) else value
 
 
-def _as_texts(value: JsonValue) -> Iterator[JsonValue]:
-    if _is_number(value):
-        yield canonical_json(value)
-
-
-def _as_nothing(value: JsonValue) -> Iterator[JsonValue]:
-    if value == "":
-        yield None
-
-
-type _Accepts = Callable[[JsonValue], bool]
-type _Readings = Callable[[JsonValue], Iterator[JsonValue]]
-
-_SCALARS: Final[dict[str, tuple[_Accepts, _Readings]]] = {
-    "string": (lambda value: isinstance(value, str), _as_texts),
-    "integer": (lambda value: isinstance(value, int) and not isinstance(value, bool), _as_numbers),
-    "number": (_is_number, _as_numbers),
-    "boolean": (lambda value: isinstance(value, bool), _as_booleans),
-    "null": (lambda value: value is None, _as_nothing),
+_BOOLEANS: Final[dict[str, JsonValue]] = {"true": True, "false": False}
+_SCALARS: Final[dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue], JsonValue]]]] = {
+    "string": (
+        lambda value: isinstance(value, str),
+        lambda value: canonical_json(value) if _is_number(value) else value,
+    ),
+    "integer": (lambda value: isinstance(value, int) and not isinstance(value, bool), _as_number),
+    "number": (_is_number, _as_number),
+    "boolean": (lambda value: isinstance(value, bool), _as_boolean),
+    "null": (lambda value: value is None, lambda value: None if value == "" else value),
 }
+"""By type, whether a value is of it, and the one way to read another value as one."""
 
 
 MAX_ARGUMENTS_LENGTH: Final = 65_536
 """Characters. A spoken request never needs more; a model that repeats itself writes far more."""
 
 
-class UnusableArguments(ValueError):
-    """Invalid arguments. The message is written for the model."""
-
-
 def read_arguments(text: str, schema: JsonObject) -> JsonObject:
     """Parse the arguments of a call and coerce them to the tool's schema.
 
-    Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `UnusableArguments`.
+    Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `Unfit`.
     """
     if len(text) > MAX_ARGUMENTS_LENGTH:
-        raise UnusableArguments(f"The arguments are too long: {len(text)} characters, at most {MAX_ARGUMENTS_LENGTH}.")
+        raise Unfit(f"The arguments are too long: {len(text)} characters, at most {MAX_ARGUMENTS_LENGTH}.")
     value = _parse(text)
     if isinstance(value, str):  # Some models encode the object twice.
         value = _parse(value)
     if not isinstance(value, dict):
-        raise UnusableArguments(f"The arguments must be one JSON object, got {shown(value)}.")
-    try:
-        fitted = fit(value, schema)
-    except Unfit as err:
-        raise UnusableArguments(str(err)) from err
-    if not isinstance(fitted, dict):
-        raise UnusableArguments("The tool's schema does not describe an object.")
-    return fitted
+        raise Unfit(f"The arguments must be one JSON object, got {shown(value)}.")
+    return fit_object(value, schema)
 
 
 def _parse(text: str) -> JsonValue:
@@ -355,13 +339,9 @@ def _parse(text: str) -> JsonValue:
         return {}
     try:
         value = parse_json(text)
-    except ValueError as err:
-        value = _repaired(text, err)
+    except ValueError as problem:
+        try:
+            value = repair_json(text)
+        except ValueError:
+            raise Unfit(f"The arguments are not valid JSON ({problem}). Send one JSON object.") from problem
     return {} if value is None else value
-
-
-def _repaired(text: str, problem: ValueError) -> JsonValue:
-    try:
-        return repair_json(text)
-    except ValueError:
-        raise UnusableArguments(f"The arguments are not valid JSON ({problem}). Send one JSON object.") from problem

@@ -86,8 +86,7 @@ def decide_call(
 ) -> JudgedCall:
     """Bring a call that waited for a yes into the turn that has the answer.
 
-    It comes as a new call: the one that asked has its result already. It runs once, and
-    only as exactly what was asked.
+    It comes as a new call: the one that asked has its result already. It runs once, and only as exactly what was asked.
     """
     judged = judge_call(state, replace(pending_call.call, id=""))
     match decision:

@@ -1,7 +1,6 @@
 """What becomes of a tool call: run it, ask first, hand it out, or answer it ourselves.
 
-Pure. Finds the tool a model meant, fits the arguments and applies the turn's rules that
-need no one else's opinion. Knows tools and transcripts; never runs anything.
+Pure. Finds the tool a model meant, fits the arguments and applies the turn's rules that need no one else's opinion.
 """
 
 import re
@@ -9,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..json.coercion import UnusableArguments, read_arguments
+from ..json.coercion import Unfit, read_arguments
 from ..json.text import parse_json
 from ..messages import AssistantMessage, JsonObject, Message, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..text import find_tool
@@ -92,7 +91,7 @@ def judge(
         return JudgedCall(replace(call, arguments=call.arguments if call.arguments.strip() else "{}"), ClientCall())
     try:
         arguments = read_arguments(call.arguments, tool.parameters)
-    except UnusableArguments as err:
+    except Unfit as err:
         return resolve(as_recorded(call), str(err))
     call = ToolCall(call.id, call.name, canonical_json(arguments))
     first = None if tool.repeatable else _same_call(call, tools, earlier)
@@ -105,7 +104,7 @@ def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
     """Return arguments as they would run; those that cannot are left as they are, for `judge` to tell why."""
     try:
         return read_arguments(canonical_json(arguments), tool.parameters)
-    except UnusableArguments:
+    except Unfit:
         return arguments
 
 

@@ -1,9 +1,7 @@
 """Runs the calls of a turn: concurrently, in the model's order where they meet.
 
-Calls that change the same target keep their order, and a call that reads waits for the
-changes before it, so that it sees what the transcript says has happened. Owns every tool
-task of a turn and its end. Turns whatever a dispatcher does into exactly one result. Knows
-dispatchers and hooks; decides nothing about the turn.
+Calls that change the same target keep their order, and a call that reads waits for the changes before it, so that it
+sees what the transcript says has happened. Whatever a dispatcher does becomes exactly one result.
 """
 
 import asyncio
@@ -27,18 +25,6 @@ _REASON_LENGTH: Final = 500
 _CUT_OFF: Final = "Cut off: the turn ended before this did. It may still take effect."
 
 
-@dataclass(frozen=True, slots=True)
-class _Changing:
-    """A call that changes something, for those that come after it."""
-
-    targets: frozenset[str] | None
-    task: asyncio.Task[ToolResult]
-
-    def meets(self, targets: frozenset[str] | None) -> bool:
-        """Tell whether both may change the same target."""
-        return self.targets is None or targets is None or not self.targets.isdisjoint(targets)
-
-
 @dataclass(slots=True)
 class ToolRunner:
     """The tool tasks of one turn."""
@@ -51,7 +37,8 @@ class ToolRunner:
     _open_world: set[str] = field(default_factory=set)
     """Ids of the calls whose results are from outside, whatever becomes of them."""
     _tasks: dict[str, asyncio.Task[ToolResult]] = field(default_factory=dict)
-    _changing: list[_Changing] = field(default_factory=list)
+    _changing: list[tuple[frozenset[str] | None, asyncio.Task[ToolResult]]] = field(default_factory=list)
+    """The targets and tasks of calls that are not known to only read; None for unknown targets."""
 
     def start(self, call: ToolCall, verdict: Runnable) -> ToolStarted | None:
         """Start a call, and say so; None when it was started before."""
@@ -61,12 +48,16 @@ class ToolRunner:
             self._open_world.add(call.id)
         reads = verdict.tool.annotations.read_only
         targets = None if reads else self._targets(call, verdict)
-        met = [other.task for other in self._changing if other.meets(targets)]
+        met = [
+            task
+            for others, task in self._changing
+            if targets is None or others is None or not others.isdisjoint(targets)
+        ]
         waits = [*self._tasks.values()] if self.one_by_one else met
         task = asyncio.create_task(self._run(call, verdict, waits), name=f"call of {call.name}")
         self._tasks[call.id] = task
         if not reads:
-            self._changing.append(_Changing(targets, task))
+            self._changing.append((targets, task))
         return ToolStarted(call, verdict.tool.annotations.open_world)
 
     async def result(self, call: ToolCall, seconds: float) -> ToolResult:

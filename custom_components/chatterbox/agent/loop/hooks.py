@@ -1,9 +1,7 @@
 """Asks the owner's hooks: in order, the first no wins, and a failure is a no unless the hook says otherwise.
 
-A hook that puts something else in place decides nothing: those after it see what it put
-there. Neither does one that wants a person asked: what all of them ask becomes one question,
-about what is in place in the end.
-Knows the `Hooks` protocol and time; nothing of turns.
+A `Rewrite` decides nothing: the hooks after it see the new value. Neither does an `Ask`: what all hooks ask becomes one
+question, about the final value.
 """
 
 import logging
@@ -43,16 +41,6 @@ _LOGGER = logging.getLogger(__name__)
 _FAILED: Final = "A safety check failed."
 
 
-_NO_SAY: Final = {
-    point: tuple((name, getattr(Hooks, name)) for name in names)
-    for point, names in {
-        **{point: (point,) for point in HookPoint},
-        HookPoint.PRE_TOOL_USE: ("pre_tool_use", "pre_approved_use"),
-    }.items()
-}
-"""The methods of each point, as they are where nobody has overridden them."""
-
-
 @dataclass(frozen=True, slots=True)
 class HookResult[V]:
     """The value that all hooks together made of another one, and their decision."""
@@ -82,12 +70,12 @@ class HookChain:
     def __init__(self, hooks: Sequence[Hooks], timeout: Callable[[], float]) -> None:
         """Ask these hooks, as they are now; `timeout` tells how many seconds one may take before that is a failure."""
         self._timeout = timeout
-        self._with_say = {point: _with_say(hooks, methods) for point, methods in _NO_SAY.items()}
+        self._hooks = tuple(hooks)
 
     @property
     def hold_speech(self) -> bool:
         """Tell whether any hook wants to see text before it is spoken."""
-        return bool(self._with_say[HookPoint.PRE_SPEECH])
+        return any(getattr(hook.pre_speech, "__func__", None) is not Hooks.pre_speech for hook in self._hooks)
 
     async def user_prompt_submit(self, text: str) -> HookResult[str]:
         """Show the user's words."""
@@ -123,7 +111,7 @@ class HookChain:
         """
         point, denied = HookPoint.POST_TOOL_USE, False
         decide = partial(self._decision, point, lambda hook, value: hook.post_tool_use(call, value), _speaks)
-        for hook in self._with_say[point]:
+        for hook in self._hooks:
             match await decide(hook, result):
                 case Deny(reason) if not denied:
                     denied = True
@@ -147,11 +135,9 @@ class HookChain:
         understood: Callable[[object], bool],
         fitted: Callable[[V], V] | None = None,
     ) -> HookResult[V]:
-        if not (hooks := self._with_say[point]):
-            return HookResult(value)
         decide = partial(self._decision, point, show, understood)
         asked: list[_Asked[V]] = []
-        for hook in hooks:
+        for hook in self._hooks:
             match decision := await decide(hook, value):
                 case Deny():
                     return HookResult(value, decision)
@@ -209,18 +195,6 @@ async def _question[V: JsonValue](
             case _:
                 assert_never(decision)
     return _joined(asks)
-
-
-def _with_say(hooks: Sequence[Hooks], methods: Sequence[tuple[str, object]]) -> list[Hooks]:
-    """Return the hooks that have one of the methods of a point for themselves: the others need not be asked."""
-    asked: list[Hooks] = []
-    for hook in hooks:
-        for name, method in methods:
-            called = getattr(hook, name)
-            if getattr(called, "__func__", called) is not method:
-                asked.append(hook)
-                break
-    return asked
 
 
 def _log_failure(name: str, error: Exception, consequence: str) -> None:

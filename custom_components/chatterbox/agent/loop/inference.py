@@ -1,7 +1,6 @@
 """One inference: asks the model, and judges each call as soon as it is complete.
 
-Calls that only read start while the model still writes. Knows providers, hooks and the tool
-runner; what comes after the inference is `next_step`'s to say.
+Calls that only read start while the model still writes.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ from ..events import (
     TurnEvent,
     UsageReported,
 )
+from ..json.coercion import Unfit
 from ..messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
 from ..timeouts import WaitedTooLong, leavable, time_limit
@@ -36,7 +36,7 @@ from .calls import JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
 from .execution import ToolRunner
 from .hooks import HookChain
 from .next_step import CallModel, TurnState
-from .structured_output import Misfit, read_output
+from .structured_output import read_output
 
 _LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
 _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
@@ -251,7 +251,7 @@ class Inference:
             return ""
         try:
             read_output(answer.text, output)
-        except Misfit as err:
+        except Unfit as err:
             return str(err)
         return ""
 

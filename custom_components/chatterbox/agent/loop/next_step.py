@@ -1,16 +1,13 @@
 """The state machine of a turn: what state is, and what to do next.
 
-All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state
-and returns one step; `runner.py` does what the step says and folds what happened into the
-next state. Knows messages and verdicts on calls; no provider, no dispatcher, no clock.
-
-Rule of the file: a bound, a budget or a choice is a property of the state, never a branch
-of the runner.
+All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state and returns one step;
+`runner.py` does what the step says and folds what happened into the next state. A bound, a budget or a choice is a
+property of the state, never a branch of the runner.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple
 
 from ..errors import ProviderError
 from ..events import StopReason
@@ -30,11 +27,13 @@ from .turn import Turn
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
 """Part of the deadline, and of the tokens, after which the next inference has to be the last."""
-_CUT_SHORT: Final[Mapping[FinishReason | None, StopReason]] = {
+_STOP_REASONS: Final[Mapping[FinishReason, StopReason]] = {
+    FinishReason.STOP: StopReason.COMPLETED,
+    FinishReason.TOOL_CALLS: StopReason.COMPLETED,
     FinishReason.LENGTH: StopReason.LENGTH,
     FinishReason.CONTENT_FILTER: StopReason.CONTENT_FILTER,
+    FinishReason.UNKNOWN: StopReason.UNKNOWN_FINISH,
 }
-"""Messages that are not all that the model had to say, so that none of their calls may run."""
 
 
 class TurnState(NamedTuple):
@@ -145,11 +144,11 @@ def next_step(state: TurnState) -> NextStep:
     if state.failure is not None:
         return Finish(StopReason.PROVIDER_FAILED)
     if state.answer is not None and state.finish_reason is not None:
-        return _step_for_answer(state, _stop_reason(state.finish_reason))
+        return _step_for_answer(state, _STOP_REASONS[state.finish_reason])
     if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
         return Finish(StopReason.DEADLINE)
-    if state.open_calls and (cut := _CUT_SHORT.get(state.finish_reason)):
-        return Finish(cut)
+    if state.open_calls and state.finish_reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
+        return Finish(_STOP_REASONS[state.finish_reason])  # the model had more to say: none of the calls may run
     if state.open_calls:
         return _step_for_calls(state)
     if state.last_call is not None:
@@ -207,8 +206,7 @@ def _call_model(state: TurnState) -> NextStep:
 def _last_call(state: TurnState) -> StopReason | None:
     """Tell how the turn ends after one more inference without tools; None when there is time for more.
 
-    Usually a bound is near. A model that calls where no tool may be called is told so, and
-    gets to say it in words.
+    Usually a bound is near. A model that calls where no tool may be called is told so, and gets to say it in words.
     """
     limits = state.turn.limits
     if not state.turn.tools and not state.iterations:
@@ -228,24 +226,6 @@ def _last_call(state: TurnState) -> StopReason | None:
 
 def _tool_choice(state: TurnState) -> ToolChoice:
     """Return the turn's choice; one that forces a call holds for the first inference only."""
-    match state.turn.tool_choice:
-        case ToolChoiceMode.AUTO | ToolChoiceMode.NONE:
-            return state.turn.tool_choice
-        case ToolChoiceMode.REQUIRED | NamedTool():
-            return ToolChoiceMode.AUTO if state.iterations else state.turn.tool_choice
-        case _:
-            assert_never(state.turn.tool_choice)
-
-
-def _stop_reason(finish: FinishReason) -> StopReason:
-    match finish:
-        case FinishReason.STOP | FinishReason.TOOL_CALLS:
-            return StopReason.COMPLETED
-        case FinishReason.LENGTH:
-            return StopReason.LENGTH
-        case FinishReason.CONTENT_FILTER:
-            return StopReason.CONTENT_FILTER
-        case FinishReason.UNKNOWN:
-            return StopReason.UNKNOWN_FINISH
-        case _:
-            assert_never(finish)
+    choice = state.turn.tool_choice
+    forces = isinstance(choice, NamedTool) or choice is ToolChoiceMode.REQUIRED
+    return ToolChoiceMode.AUTO if forces and state.iterations else choice

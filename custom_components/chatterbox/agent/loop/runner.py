@@ -84,8 +84,7 @@ class TurnRunner:
         )
         self._messages: Transcript = ()
         """What this turn has added to the history by now."""
-        history = repair(turn.history)
-        self._state = TurnState(turn if history is turn.history else replace(turn, history=history))
+        self._state = TurnState(replace(turn, history=repair(turn.history)))
         self._is_over = False
 
     async def run(self) -> AsyncGenerator[TurnEvent]:

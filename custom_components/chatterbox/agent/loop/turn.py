@@ -1,7 +1,4 @@
-"""What a turn gets: words, history, tools, bounds, and a person's answer to what was asked.
-
-Knows messages; must not know where a turn stands or what comes next, which is `next_step.py`'s.
-"""
+"""The input of a turn: words, history, tools, bounds, and a person's answer to what was asked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
