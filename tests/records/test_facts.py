@@ -25,7 +25,8 @@ from custom_components.chatterbox.records.turn_record import (
     InferenceFacts,
     ToolFacts,
     TurnFacts,
-    TurnWatch,
+    TurnRecord,
+    times_of,
 )
 
 LIGHT = ToolCall("1", "light", "{}")
@@ -45,13 +46,13 @@ class Clock:
 def facts_of(events: Iterable[tuple[float, TurnEvent]], *, until: float | None = None) -> TurnFacts:
     """Return the facts of a turn whose events come at these seconds, looked at `until` then."""
     clock = Clock()
-    watch = TurnWatch(clock, lambda: 5_000.0)
+    record = TurnRecord("Light!", clock=clock, wall_clock=lambda: 5_000.0)
     for at, event in events:
         clock.now = 100.0 + at
-        watch.add(event)
+        record.add(event)
     if until is not None:
         clock.now = 100.0 + until
-    return watch.facts
+    return record.facts
 
 
 TURN: list[tuple[float, TurnEvent]] = [
@@ -98,21 +99,20 @@ def test_every_request_and_every_tool_has_its_times() -> None:
             ToolFacts(name="light", began=1.5, duration=0.5, is_error=False),
             ToolFacts(name="lock", is_error=True),
         ),
-        handovers=1,
-        handed_over=(HandoverFacts(at=0.5, to="Other", reason="Talker: ConnectTimeout"),),
+        handovers=(HandoverFacts(at=0.5, to="Other", reason="Talker: ConnectTimeout"),),
         iterations=2,
     )
     assert facts.usage == Usage(300, 30, 200, 5)
 
 
-def test_a_request_that_fails_took_its_time_and_no_tokens() -> None:
+def test_a_failed_request_has_a_duration_and_no_usage() -> None:
     facts = facts_of([(1.0, PhaseEntered(Phase.LLM_INFERENCE)), (4.0, PhaseEntered(Phase.TOOL_DECISION))])
 
     assert facts.inferences == (InferenceFacts(began=1.0, duration=3.0),)
     assert facts.usage == Usage()
 
 
-def test_a_turn_that_failed_tells_the_class_of_its_error_and_not_its_words() -> None:
+def test_the_facts_of_a_failed_turn_name_the_class_of_its_error_alone() -> None:
     failed = TurnFinished(StopReason.PROVIDER_FAILED, "Sorry.", Usage(), 1, error=ProviderBusy("key abc is used up"))
     facts = facts_of([(1.0, failed)])
 
@@ -120,7 +120,7 @@ def test_a_turn_that_failed_tells_the_class_of_its_error_and_not_its_words() -> 
     assert "abc" not in json.dumps(facts.as_json())
 
 
-def test_a_turn_that_is_cut_off_tells_how_far_it_came() -> None:
+def test_an_interrupted_turn_has_facts_up_to_its_end() -> None:
     facts = facts_of(TURN[:8], until=2.0)
 
     assert (facts.duration, facts.stop_reason, facts.first_words) == (2.0, None, None)
@@ -152,7 +152,7 @@ def test_facts_are_json_in_milliseconds_without_a_word_of_what_was_said() -> Non
     assert "It is" not in json.dumps(data)
 
 
-def test_a_model_that_says_nothing_has_begun_to_answer_when_it_tells_its_tokens() -> None:
+def test_a_reported_usage_counts_as_the_first_token_of_a_silent_model() -> None:
     facts = facts_of(
         [(0.25, PhaseEntered(Phase.LLM_INFERENCE)), (1.0, UsageReported(Usage(100), "agent"))],
         until=2,
@@ -161,3 +161,34 @@ def test_a_model_that_says_nothing_has_begun_to_answer_when_it_tells_its_tokens(
     [inference] = facts.inferences
     assert (inference.first_token, inference.duration) == (0.75, 0.75)
     assert facts.first_words is None
+
+
+def test_the_times_of_a_turn_are_shown_line_by_line() -> None:
+    failed = TurnFinished(StopReason.PROVIDER_FAILED, "Sorry.", Usage(), 1, error=ProviderBusy("no"))
+    turn = [*TURN[:9], (2.0, ToolFinished(ToolResult("2", "lock", "no", is_error=True))), (3.25, failed)]
+
+    assert times_of(facts_of(turn)).splitlines() == [
+        "turn: 3250 ms, first words after -",
+        "request 1: 1250 ms, began at 250 ms, first token after 500 ms, 100 tokens read, 50 cached, 10 written",
+        "tool light: 500 ms, began at 1500 ms",
+        "tool lock: did not run",
+        "taken over by Other at 500 ms: Talker: ConnectTimeout",
+        "end: provider_failed ProviderBusy",
+    ]
+
+
+def test_the_times_of_an_interrupted_turn_end_where_it_ended() -> None:
+    turn: list[tuple[float, TurnEvent]] = [
+        (1.0, ToolStarted(LOCK)),
+        (1.25, ToolFinished(ToolResult("2", "lock", "no", is_error=True))),
+        (1.5, PhaseEntered(Phase.LLM_INFERENCE)),
+        (2.0, TextDelta("It")),
+    ]
+    facts = facts_of(turn, until=2.5)
+
+    assert times_of(facts).splitlines() == [
+        "turn: 2500 ms, first words after 2000 ms",
+        "request 1: -, began at 1500 ms, first token after 500 ms, no answer",
+        "tool lock: 250 ms, began at 1000 ms, error",
+        "end: interrupted",
+    ]

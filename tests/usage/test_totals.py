@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import JsonValue, Usage
-from custom_components.chatterbox.records.turn_record import InferenceFacts, ToolFacts, TurnFacts
+from custom_components.chatterbox.records.turn_record import HandoverFacts, InferenceFacts, ToolFacts, TurnFacts
 from custom_components.chatterbox.usage.prices import ModelPrice, Rates
 from custom_components.chatterbox.usage.tracker import AgentUsage, Budget, UsageTotals
 
@@ -22,18 +22,11 @@ def turn(
     *inferences: InferenceFacts,
     tools: tuple[ToolFacts, ...] = (),
     stop_reason: StopReason | None = StopReason.COMPLETED,
-    handovers: int = 0,
+    handovers: tuple[HandoverFacts, ...] = (),
 ) -> TurnFacts:
     """Return how a turn went."""
     return TurnFacts(
-        began_at=0,
-        duration=1,
-        first_words=None,
-        stop_reason=stop_reason,
-        phases=(),
-        inferences=inferences,
-        tools=tools,
-        handovers=handovers,
+        began_at=0, duration=1, stop_reason=stop_reason, inferences=inferences, tools=tools, handovers=handovers
     )
 
 
@@ -49,7 +42,7 @@ def test_tokens_count_for_the_model_and_the_rest_for_who_took_the_turn() -> None
         answered(None, ""),
         answered(Usage(7, 7), ""),
         tools=(ToolFacts(name="light", began=1.0), ToolFacts(name="refused")),
-        handovers=1,
+        handovers=(HandoverFacts(at=0, to="Other", reason="ConnectTimeout"),),
     )
 
     totals = UsageTotals().with_turn("cheap", "turn-1", facts, PRICES.get, DAY)

@@ -7,10 +7,9 @@ that are stored. `SIGNAL_TURN` hands the finished record to usage, diagnostics a
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from functools import reduce
-from operator import add
-from typing import Final
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final
 
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
@@ -49,9 +48,10 @@ from ..agent.transcript import TranscriptRecorder
 from ..const import DOMAIN
 
 _NO_USAGE: Final = Usage()
-_KINDS: Final = tuple(field.name for field in fields(Usage))
 _ANSWERS: Final = (TextDelta, ReasoningDelta, ToolCallReady, UsageReported)
-"""By what a model is known to have begun to answer."""
+"""The first of these is the beginning of a model's answer."""
+_TIMES: Final = frozenset({"at", "began", "duration", "first_token", "first_words"})
+"""Fields in seconds, of which JSON holds milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class InferenceFacts:
     duration: float | None = None
     """Seconds; None when it was cut off."""
     usage: Usage | None = None
-    """None when nobody has told: the request failed, or was cut off."""
+    """None when the request failed, or was cut off."""
     answered_by: str = ""
     """Subentry id of the agent whose model answered; empty for Home Assistant itself, and for nobody."""
 
@@ -102,181 +102,47 @@ class TurnFacts:
     """Seconds since the epoch."""
     duration: float
     """Seconds."""
-    first_words: float | None
+    first_words: float | None = None
     """Seconds until the first words of the answer; None when there were none."""
-    stop_reason: StopReason | None
+    inferences: tuple[InferenceFacts, ...] = ()
+    tools: tuple[ToolFacts, ...] = ()
+    handovers: tuple[HandoverFacts, ...] = ()
+    stop_reason: StopReason | None = None
     """None when it was cut off."""
-    phases: tuple[PhaseTime, ...]
-    inferences: tuple[InferenceFacts, ...]
-    tools: tuple[ToolFacts, ...]
-    handovers: int
-    """How often another model had to take over."""
-    handed_over: tuple[HandoverFacts, ...] = ()
-    """The same one by one."""
-    iterations: int = 0
-    """Rounds; 0 when it was cut off."""
     error: str = ""
     """Class of the error that it failed with."""
+    iterations: int = 0
+    """Rounds; 0 when it was cut off."""
+    phases: tuple[PhaseTime, ...] = ()
 
     @property
     def usage(self) -> Usage:
         """Tokens of all its inferences."""
-        usages = [one.usage for one in self.inferences if one.usage]
-        return reduce(add, usages) if usages else _NO_USAGE
+        return sum((one.usage for one in self.inferences if one.usage), _NO_USAGE)
 
     def as_json(self) -> JsonObject:
         """Return it as a JSON object with the same names; moments and durations are in milliseconds."""
-        return {
-            "began_at": self.began_at,
-            "duration": _milliseconds(self.duration),
-            **self.timings(),
-            "stop_reason": str(self.stop_reason) if self.stop_reason else None,
-            "error": self.error,
-            "iterations": self.iterations,
-            "phases": [{"phase": str(one.phase), "at": _milliseconds(one.at)} for one in self.phases],
-        }
+        return {name: _as_json(name, value) for name, value in asdict(self).items()}
 
     def timings(self) -> JsonObject:
         """Return of the same what took its time: first words, requests, tools, handovers."""
-        return {
-            "first_words": _milliseconds(self.first_words),
-            "inferences": [
-                {
-                    "began": _milliseconds(one.began),
-                    "first_token": _milliseconds(one.first_token),
-                    "duration": _milliseconds(one.duration),
-                    "usage": usage_as_json(one.usage) if one.usage else None,
-                    "answered_by": one.answered_by,
-                }
-                for one in self.inferences
-            ],
-            "tools": [
-                {
-                    "name": one.name,
-                    "began": _milliseconds(one.began),
-                    "duration": _milliseconds(one.duration),
-                    "is_error": one.is_error,
-                }
-                for one in self.tools
-            ],
-            "handovers": [
-                {"at": _milliseconds(one.at), "to": one.to, "reason": one.reason} for one in self.handed_over
-            ],
-        }
+        data = self.as_json()
+        return {name: data[name] for name in ("first_words", "inferences", "tools", "handovers")}
 
 
-def usage_as_json(usage: Usage) -> JsonObject:
-    """Return tokens by kind."""
-    return {kind: getattr(usage, kind) for kind in _KINDS}
-
-
-def _milliseconds(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds * 1000, 1)
-
-
-def _ended(tool: ToolFacts, now: float, result: ToolResult) -> ToolFacts:
-    duration = None if tool.began is None else now - tool.began
-    return ToolFacts(name=tool.name, began=tool.began, duration=duration, is_error=result.is_error)
-
-
-class TurnWatch:
-    """Takes the times of one turn."""
-
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, wall_clock: Callable[[], float] = time.time
-    ) -> None:
-        """Begin to count; both clocks give seconds, and `wall_clock` those since the epoch."""
-        self._clock = clock
-        self._began_at = wall_clock()
-        self._began = clock()
-        self._ended: float | None = None
-        self._first_words: float | None = None
-        self._stop_reason: StopReason | None = None
-        self._phases: list[PhaseTime] = []
-        self._inferences: list[InferenceFacts] = []
-        """Those that are over."""
-        self._inferring_since: float | None = None
-        """When the one began that is under way."""
-        self._first_token: float | None = None
-        """Seconds from then until it was answered first."""
-        self._tools: dict[str, ToolFacts] = {}
-        self._handed_over: list[HandoverFacts] = []
-        self._iterations = 0
-        self._error = ""
-        self._told: TurnFacts | None = None
-        """All there is to tell, once the turn is over."""
-
-    @property
-    def duration(self) -> float:
-        """Seconds from the beginning to the end of the turn, or until now."""
-        return self._clock() - self._began if self._ended is None else self._ended
-
-    @property
-    def facts(self) -> TurnFacts:
-        """How the turn went so far."""
-        if self._told is not None:
-            return self._told
-        facts = TurnFacts(
-            began_at=self._began_at,
-            duration=self.duration,
-            first_words=self._first_words,
-            stop_reason=self._stop_reason,
-            phases=tuple(self._phases),
-            inferences=self._all_inferences,
-            tools=tuple(self._tools.values()),
-            handovers=len(self._handed_over),
-            handed_over=tuple(self._handed_over),
-            iterations=self._iterations,
-            error=self._error,
-        )
-        if self._ended is not None:
-            self._told = facts
-        return facts
-
-    def add(self, event: TurnEvent) -> None:
-        """Take in one event, as it happens."""
-        self._told, now = None, self._clock() - self._began
-        if self._inferring_since is not None and self._first_token is None and isinstance(event, _ANSWERS):
-            self._first_token = now - self._inferring_since
-        match event:
-            case TextDelta() if self._first_words is None:
-                self._first_words = now
-            case PhaseEntered(phase):
-                self._phases.append(PhaseTime(phase, now))
-                self._inference_ended(now)
-                self._inferring_since = now if phase is Phase.LLM_INFERENCE else None
-                self._first_token = None
-            case ToolCallReady(call):
-                self._tools[call.id] = ToolFacts(name=call.name)
-            case ProviderSwitched(provider, reason):
-                self._handed_over.append(HandoverFacts(at=now, to=provider, reason=reason))
-            case UsageReported(usage, answered_by):
-                self._inference_ended(now, usage, answered_by)
-            case ToolStarted(call):
-                self._tools[call.id] = ToolFacts(name=call.name, began=now)
-            case ToolFinished(result):
-                self._tools[result.call_id] = _ended(self._tools[result.call_id], now, result)
-            case TurnFinished(stop_reason, iterations=iterations, error=error):
-                self._ended, self._stop_reason, self._iterations = now, stop_reason, iterations
-                self._error = type(error).__name__ if error else ""
-            case _:
-                pass
-
-    def _inference_ended(self, now: float, usage: Usage | None = None, answered_by: str = "") -> None:
-        if (began := self._inferring_since) is None:
-            return
-        self._inferences.append(
-            InferenceFacts(
-                began=began, first_token=self._first_token, duration=now - began, usage=usage, answered_by=answered_by
-            )
-        )
-        self._inferring_since = None
-
-    @property
-    def _all_inferences(self) -> tuple[InferenceFacts, ...]:
-        if self._inferring_since is None:
-            return tuple(self._inferences)
-        return (*self._inferences, InferenceFacts(began=self._inferring_since, first_token=self._first_token))
+def _as_json(name: str, value: Any) -> JsonValue:  # whatever `asdict` returns
+    match value:
+        case dict():
+            return {key: _as_json(key, one) for key, one in value.items()}
+        case tuple():
+            return [_as_json(name, one) for one in value]
+        case int() | float() if name in _TIMES:
+            return round(value * 1000, 1)
+        case StrEnum():
+            return str(value)
+        case _:
+            known: JsonValue = value
+            return known
 
 
 def times_of(facts: TurnFacts) -> str:
@@ -284,7 +150,7 @@ def times_of(facts: TurnFacts) -> str:
     turn = f"turn: {_ms(facts.duration)}, first words after {_ms(facts.first_words)}"
     requests = [f"request {number}: {_inference(inference)}" for number, inference in enumerate(facts.inferences, 1)]
     tools = [f"tool {tool.name}: {_tool(tool)}" for tool in facts.tools]
-    handovers = [f"taken over by {one.to} at {_ms(one.at)}: {one.reason}" for one in facts.handed_over]
+    handovers = [f"taken over by {one.to} at {_ms(one.at)}: {one.reason}" for one in facts.handovers]
     end = f"end: {facts.stop_reason or 'interrupted'} {facts.error}".strip()
     return "\n".join((turn, *requests, *tools, *handovers, end))
 
@@ -313,10 +179,7 @@ _MAX_CALLS: Final = 12_000
 _MOST_CALLS: Final = 40
 """Calls that are shown one by one; the first ones tell most."""
 _MOST_BYTES: Final = 6
-"""Of a character in JSON, such as one that is written as its number; numbers like 1e15 grow less when written out.
-
-So a text that fits by that need not be written to know it, and neither need the JSON in it.
-"""
+"""Of a character in JSON, at most. A text that fits by this bound need not be written to know that it fits."""
 NOTHING_SHOWN: Final = -1
 """In place of a number of bytes: of arguments and of a result nothing is shown, not even that they are empty."""
 _CUT_OFF: Final = "interrupted"
@@ -395,41 +258,85 @@ class TurnRecord:
     """What was shown with it."""
     brought: Transcript = ()
     """Messages that the source of the turn adds before the words, such as results of a client's tools."""
+    clock: Callable[[], float] = time.monotonic
+    """Returns seconds; the turn begins when its record is created."""
+    wall_clock: Callable[[], float] = time.time
+    """Returns seconds since the epoch."""
     recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
     """What came of it so far, as messages."""
-    phases: list[Phase] = field(default_factory=list)
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: list[ToolResult] = field(default_factory=list)
-    handovers: list[ProviderSwitched] = field(default_factory=list)
     withheld: list[str] = field(default_factory=list)
     finished: TurnFinished | None = None
     _accepted: bool = False
     """Whether all hooks have let the words pass; until then nobody else hears of them."""
-    _watch: TurnWatch = field(default_factory=TurnWatch)
+    _began: float = field(init=False)
+    _began_at: float = field(init=False)
+    _duration: float | None = None
+    _first_words: float | None = None
+    _phases: list[PhaseTime] = field(default_factory=list)
+    _inferences: list[InferenceFacts] = field(default_factory=list)
+    """Those that are over."""
+    _inference: InferenceFacts | None = None
+    """The one that is under way."""
+    _tools: dict[str, ToolFacts] = field(default_factory=dict)
+    _handovers: list[HandoverFacts] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Begin to count."""
+        self._began, self._began_at = self.clock(), self.wall_clock()
 
     def add(self, event: TurnEvent) -> None:
-        """Take in one event."""
-        self._watch.add(event)
+        """Take in one event, as it happens."""
+        now = self.clock() - self._began
         self.recorder.add(event)
         if not self._accepted:
             self._accepted = not (isinstance(event, PhaseEntered) and event.phase is Phase.RECEIVE_INPUT)
+        if self._inference and self._inference.first_token is None and isinstance(event, _ANSWERS):
+            self._inference = replace(self._inference, first_token=now - self._inference.began)
         match event:
-            case TextDelta() | ReasoningDelta():
-                pass
-            case PromptReplaced():
-                self.input = event.text
-            case PhaseEntered():
-                self.phases.append(event.phase)
-            case ToolCallReady():
-                self.calls[event.call.id] = event.call
-            case ToolFinished():
-                self.results.append(event.result)
-            case AnswerWithheld():
-                self.withheld.append(event.text)
-            case ProviderSwitched():
-                self.handovers.append(event)
+            case TextDelta():
+                if self._first_words is None:
+                    self._first_words = now
+            case PromptReplaced(text):
+                self.input = text
+            case PhaseEntered(phase):
+                self._phases.append(PhaseTime(phase, now))
+                self._inference_ended(now)
+                self._inference = InferenceFacts(began=now) if phase is Phase.LLM_INFERENCE else None
+            case UsageReported(usage, answered_by):
+                self._inference_ended(now, usage, answered_by)
+            case ToolCallReady() | ToolStarted() | ToolFinished():
+                self._add_tool_event(event, now)
+            case _:
+                self._add_outcome(event, now)
+
+    def _inference_ended(self, now: float, usage: Usage | None = None, answered_by: str = "") -> None:
+        if one := self._inference:
+            self._inferences.append(replace(one, duration=now - one.began, usage=usage, answered_by=answered_by))
+            self._inference = None
+
+    def _add_tool_event(self, event: ToolCallReady | ToolStarted | ToolFinished, now: float) -> None:
+        match event:
+            case ToolCallReady(call):
+                self.calls[call.id] = call
+                self._tools[call.id] = ToolFacts(name=call.name)
+            case ToolStarted(call):
+                self._tools[call.id] = ToolFacts(name=call.name, began=now)
+            case ToolFinished(result):
+                self.results.append(result)
+                tool = self._tools[result.call_id]
+                duration = None if tool.began is None else now - tool.began
+                self._tools[result.call_id] = replace(tool, duration=duration, is_error=result.is_error)
+
+    def _add_outcome(self, event: TurnEvent, now: float) -> None:
+        match event:
+            case AnswerWithheld(text):
+                self.withheld.append(text)
+            case ProviderSwitched(provider, reason):
+                self._handovers.append(HandoverFacts(at=now, to=provider, reason=reason))
             case TurnFinished():
-                self.finished = event
+                self.finished, self._duration = event, now
             case _:
                 pass
 
@@ -458,12 +365,29 @@ class TurnRecord:
     @property
     def duration(self) -> float:
         """Seconds from the person's words to the end of the answer, or until now."""
-        return self._watch.duration
+        return self.clock() - self._began if self._duration is None else self._duration
 
     @property
     def facts(self) -> TurnFacts:
         """How the turn went, in numbers; so far, while it runs."""
-        return self._watch.facts
+        finished = self.finished
+        return TurnFacts(
+            began_at=self._began_at,
+            duration=self.duration,
+            first_words=self._first_words,
+            inferences=(*self._inferences, self._inference) if self._inference else tuple(self._inferences),
+            tools=tuple(self._tools.values()),
+            handovers=tuple(self._handovers),
+            stop_reason=finished.stop_reason if finished else None,
+            error=type(finished.error).__name__ if finished and finished.error else "",
+            iterations=finished.iterations if finished else 0,
+            phases=tuple(self._phases),
+        )
+
+    @property
+    def handovers(self) -> list[JsonValue]:
+        """Where the agent's own model did not answer: `to` whom, and the `reason`."""
+        return [{"to": one.to, "reason": one.reason} for one in self._handovers]
 
     def as_event_data(self, *, tells_words: bool = True) -> dict[str, JsonValue]:
         """Return the turn as the data of a Home Assistant event.
@@ -479,14 +403,14 @@ class TurnRecord:
         share = _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2 if tells_words else NOTHING_SHOWN
         return {
             "input": shown_text(self.input) if self._accepted and tells_words else "",
-            "phases": [*map(str, self.phases)],
+            "phases": [str(one.phase) for one in self._phases],
             "tool_calls": [self._call_data(result, share) for result in self.results[:_MOST_CALLS]],
             "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
             "speech": shown_text(finished.text) if finished and tells_words else "",
             "withheld": shown_text("\n".join(self.withheld)) if tells_words else "",
-            "handovers": [{"to": handover.provider, "reason": handover.reason} for handover in self.handovers],
+            "handovers": self.handovers,
             "stop_reason": str(finished.stop_reason) if finished else _CUT_OFF,
-            "usage": usage_as_json(finished.usage) if finished else None,
+            "usage": asdict(finished.usage) if finished else None,
             "iterations": finished.iterations if finished else None,
             "duration_ms": round(self.duration * 1000, 1),
         }

@@ -1,7 +1,7 @@
 """Recording a turn: while it runs on the event bus and in the audit, and when it is over in the store and for usage."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from homeassistant.components.conversation import ConversationInput, ConversationResult
@@ -38,7 +38,6 @@ from ..records.turn_record import (
     shown_call,
     shown_result,
     times_of,
-    usage_as_json,
 )
 from .input import TurnInput
 
@@ -251,11 +250,11 @@ class ReportedResult(ConversationResult):
                 for result in record.results
             ],
             "withheld": "\n".join(record.withheld),
-            "handovers": [{"to": one.provider, "reason": one.reason} for one in record.handovers],
+            "handovers": record.handovers,
             "stop_reason": facts["stop_reason"],
             "error": facts["error"],
             "iterations": facts["iterations"],
-            "usage": usage_as_json(record.facts.usage),
+            "usage": asdict(record.facts.usage),
             "timings": {name: facts[name] for name in _TIMINGS},
         }
 

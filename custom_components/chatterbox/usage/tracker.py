@@ -96,7 +96,7 @@ class AgentUsage:
             turns=self.turns + 1,
             tool_calls=self.tool_calls + len([tool for tool in facts.tools if tool.began is not None]),
             failures=self.failures + (facts.stop_reason in _FAILURES),
-            failovers=self.failovers + facts.handovers,
+            failovers=self.failovers + len(facts.handovers),
         )
 
     def spent_on(self, day: date) -> float:
