@@ -170,23 +170,28 @@ def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
     phrases = phrases_of(query.words)
     if not query.person_id or query.most < 1 or (query.words.strip() and not phrases):
         return []
-    where = and_(
+    of_person = and_(
         turns.c.person == key_of(query.person_id),
-        true() if query.agent is None else turns.c.agent == key_of(query.agent),
         true() if query.since is None else turns.c.at >= query.since,
         true() if query.until is None else turns.c.at <= query.until,
     )
+    between = _range(connection, query, of_person)
+    where = and_(of_person, true() if query.agent is None else turns.c.agent == key_of(query.agent))
     if not phrases:
-        return list(connection.scalars(select(turns.c.seq).where(where).order_by(turns.c.seq.desc()).limit(query.most)))
-    wanted = _Wanted(key_of(query.person_id), phrases, where, _range(connection, query, where))
+        chosen = select(turns.c.seq).where(where, turns.c.seq.between(*between))
+        return list(connection.scalars(chosen.order_by(turns.c.seq.desc()).limit(query.most)))
+    wanted = _Wanted(key_of(query.person_id), phrases, where, between)
     return (_best_of_all(connection, wanted) or _best_of_any(connection, wanted))[: query.most]
 
 
-def _range(connection: Connection, query: HistoryQuery, where: ColumnElement[bool]) -> tuple[int, int]:
-    """Return the first and last `seq` of the time of a query; the index is only searched between them."""
+def _range(connection: Connection, query: HistoryQuery, of_person: ColumnElement[bool]) -> tuple[int, int]:
+    """Return the first and last `seq` of a person in the time of a query; turns are only searched between them.
+
+    An index holds all that this needs, which it would not with the agent.
+    """
     if query.since is query.until is None:
         return 0, 2**63 - 1
-    first, last = connection.execute(select(func.min(turns.c.seq), func.max(turns.c.seq)).where(where)).one()
+    first, last = connection.execute(select(func.min(turns.c.seq), func.max(turns.c.seq)).where(of_person)).one()
     return (first, last) if first else (0, -1)
 
 
