@@ -9,7 +9,7 @@ result of a kilobyte. Then it prints:
 - opening: the seconds until a store that was closed has answered its first question;
 - recording: the milliseconds of processor time that the event loop spends on a turn, until it is told that the turn is
   stored, and the longest time that `record()` took;
-- going on: the milliseconds until a chain of 100 responses of the API is read, of 10,000 that are stored beside the
+- resuming: the milliseconds until a chain of 100 responses of the API is read, of 10,000 that are stored beside the
   turns, and until one with ten pictures of a megabyte is;
 - the size of the file, and the time it took to fill it.
 
@@ -34,7 +34,7 @@ from custom_components.chatterbox.agent.history.store import HistoryStore
 SEARCHING: Final = 0.050
 OPENING: Final = 1.0
 RECORDING: Final = 0.002
-GOING_ON: Final = 0.050
+RESUMING: Final = 0.050
 """Seconds that are allowed."""
 
 _CHAINS: Final = 100
@@ -118,7 +118,7 @@ async def recording(file: Path, household: Household, first: int, turns: int) ->
     return Measured(sorted(taken)), Measured(sorted(waited))
 
 
-async def going_on(file: Path, household: Household) -> tuple[Measured, float]:
+async def resuming(file: Path, household: Household) -> tuple[Measured, float]:
     """Return how long it takes to read the responses of a chain, and those of one with pictures."""
     store = opened(file)
     for chain in range(_CHAINS):
@@ -153,7 +153,7 @@ async def main(turns: int, searches: int) -> bool:
         to_open = await opening(file, turns)
         to_search = await searching(file, household, searches)
         to_record, to_call = await recording(file, household, turns, 500)
-        to_resume, with_pictures = await going_on(file, household)
+        to_resume, with_pictures = await resuming(file, household)
     lines = (
         f"{turns} turns: {size / 2**20:.0f} MB, stored in {filled:.0f} s",
         (
@@ -166,14 +166,14 @@ async def main(turns: int, searches: int) -> bool:
             f"(allowed: p95 {RECORDING * 1000:.0f} ms); the call at most {to_call.values[-1] * 1000:.2f} ms"
         ),
         (
-            f"going on from {_LONG} responses: median {to_resume.middle * 1000:.1f} ms, "
-            f"p95 {to_resume.p95 * 1000:.1f} ms (allowed: p95 {GOING_ON * 1000:.0f} ms); "
+            f"resuming from {_LONG} responses: median {to_resume.middle * 1000:.1f} ms, "
+            f"p95 {to_resume.p95 * 1000:.1f} ms (allowed: p95 {RESUMING * 1000:.0f} ms); "
             f"from {_PICTURES} with pictures {with_pictures * 1000:.0f} ms"
         ),
     )
     sys.stdout.write("\n".join(lines) + "\n")
     return (
-        to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING and to_resume.p95 <= GOING_ON
+        to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING and to_resume.p95 <= RESUMING
     )
 
 

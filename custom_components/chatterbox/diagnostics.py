@@ -5,9 +5,10 @@ Keys and prompts are redacted. What was said is only included where the owner of
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import suppress
+from typing import Any, Final
 
-from homeassistant.config_entries import ConfigEntry, ConfigEntryState, ConfigSubentry
+from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.const import __version__ as home_assistant_version
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
@@ -28,7 +29,7 @@ from .tools.turn_tools import async_offer_common_tools
 from .turns.prepare import PromptSources, async_write_prompt
 
 
-async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: PromptFitter) -> JsonObject:
+async def _async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: PromptFitter) -> JsonObject:
     """Return the parts of the prompt of an agent in tokens, which are estimated, and the tools, the largest first.
 
     `instructions` are the agent's own, `home` what the sources of its tools tell of the home, `tools` all of them
@@ -41,8 +42,9 @@ async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model
     estimate = model.estimate
     home = estimate.of_text(offer.prompt)
     instructions = max(estimate.of_text(prompt.instructions) - home, 0)
-    each = sorted(((estimate.of_text(_as_sent(tool)), tool) for tool in offer.definitions), key=_largest_first)
-    tools = sum(tokens for tokens, _ in each)
+    sent = ((tool.name, _as_sent(tool)) for tool in offer.definitions)
+    each = sorted((-estimate.of_text(text), name, len(text)) for name, text in sent)
+    tools = -sum(tokens for tokens, *_ in each)
     return {
         "instructions": instructions,
         "home": home,
@@ -50,9 +52,7 @@ async def async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model
         "total": instructions + home + tools,
         "window": model.context_window,
         "last_request": _request(model.last_size),
-        "each_tool": [
-            {"name": tool.name, "tokens": tokens, "characters": len(_as_sent(tool))} for tokens, tool in each
-        ],
+        "each_tool": [{"name": name, "tokens": -tokens, "characters": length} for tokens, name, length in each],
     }
 
 
@@ -73,14 +73,6 @@ def _as_sent(tool: ToolDefinition) -> str:
     described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return canonical_json(described)
 
-
-def _largest_first(weighed: tuple[int, ToolDefinition]) -> tuple[int, str]:
-    tokens, tool = weighed
-    return -tokens, tool.name
-
-
-if TYPE_CHECKING:  # imports SQLAlchemy, which is done in a thread
-    from .agent.history.store import HistoryStore
 
 _MEGABYTE: Final = 1_000_000
 
@@ -122,7 +114,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
     is_loaded = entry.state is ConfigEntryState.LOADED
     running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
     model = entry.runtime_data.models.get(agent.subentry_id) if is_loaded else None
-    prompt = await async_weigh_prompt(hass, running.settings, model.fitter) if running and model else None
+    prompt = await _async_weigh_prompt(hass, running.settings, model.fitter) if running and model else None
     titles = {one.subentry_id: one.title for each in _entries(hass) for one in each.subentries.values()}
     return {
         "title": agent.title,
@@ -136,29 +128,23 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
 
 
 async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | None:
-    """Return the state of a service's history; None where it is not open."""
+    """Return the state of a service's history, its responses None while it is down; None where it is not open."""
     if (store := async_get_histories(hass).of(entry)) is None:
         return None
     state = store.state
+    responses: JsonObject | None = None
+    if state.trouble is None:
+        with suppress(StoreUnavailable):
+            count, size = await store.response_totals(entry.subentries)
+            responses = {"count": count, "megabytes": round(size / _MEGABYTE, 1)}
     return {
         "database": store.where,
         "trouble": state.trouble.value if state.trouble else None,
         "waiting": state.waiting,
         "dropped": state.dropped,
         "put_aside": state.put_aside or None,
-        "responses": await _async_responses(store, entry),
+        "responses": responses,
     }
-
-
-async def _async_responses(store: HistoryStore, entry: ConfigEntry) -> JsonObject | None:
-    """Return how many responses of the API are stored; None while the store is down."""
-    if store.state.trouble is not None:
-        return None
-    try:
-        kept = await store.response_totals(entry.subentries)
-    except StoreUnavailable:
-        return None
-    return {"count": kept.count, "megabytes": round(kept.size / _MEGABYTE, 1)}
 
 
 @callback

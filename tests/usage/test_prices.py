@@ -17,7 +17,6 @@ from custom_components.chatterbox.usage.prices import (
     KnownModels,
     ModelPrice,
     Rates,
-    async_get_known_models,
     async_known_price,
     entered_price,
     read_known_models,
@@ -96,11 +95,13 @@ def test_a_model_is_found_by_the_address_of_its_service_and_its_name(
 )
 def test_what_is_not_known_has_no_price(known: KnownModels, base_url: str, model: str) -> None:
     assert known.find(base_url, model) is None
-    assert known.context_window(base_url, model) is None
 
 
-def test_how_much_a_model_can_read_is_known(known: KnownModels) -> None:
-    assert known.context_window(OPENAI, "gpt-5-mini") == 400_000
+def test_the_context_window_of_a_model_is_known(known: KnownModels) -> None:
+    found = known.find(OPENAI, "gpt-5-mini")
+
+    assert found is not None
+    assert found.window == 400_000
 
 
 def test_a_service_tier_has_prices_of_its_own(known: KnownModels) -> None:
@@ -155,61 +156,48 @@ def test_more_cached_than_read_is_never_a_gain() -> None:
     assert Rates(1, 0.1, 1).cost(Usage(100, 0, 200)) == pytest.approx(100 * 0.1 / 1e6)
 
 
-async def test_it_is_read_once(hass: HomeAssistant) -> None:
-    assert await async_get_known_models(hass) is await async_get_known_models(hass)
-
-
 KNOWN = ModelPrice(Rates(1, 0.5, 4), ((1000, Rates(2, 1, 8)),))
 
 
-async def known_price(
-    hass: HomeAssistant, base_url: str, server: ServerProfile = OTHER, **settings: str
-) -> ModelPrice | None:
-    """Return what the model of a service costs by default."""
-    service = {CONF_BASE_URL: base_url}
-    return await async_known_price(
-        hass, service, server, AgentSettings(model="gpt-5", service_tier=settings.get("tier"))
-    )
+@pytest.mark.parametrize(
+    ("base_url", "server", "service_tier", "price"),
+    [
+        (OPENAI, OTHER, None, ModelPrice(Rates(1.25, 0.125, 10))),
+        (OPENAI, OTHER, "flex", ModelPrice(Rates(0.625, 0.0625, 5))),
+        ("https://models.example.com/v1", OTHER, None, None),
+        ("http://192.168.1.5:8080", OTHER, None, ModelPrice(FREE)),
+        ("http://192.168.1.5:4000", LITELLM, None, None),
+    ],
+    ids=["known", "tier", "unknown", "local", "passes on"],
+)
+async def test_a_model_has_the_price_of_its_service(
+    hass: HomeAssistant, base_url: str, server: ServerProfile, service_tier: str | None, price: ModelPrice | None
+) -> None:
+    settings = AgentSettings(model="gpt-5", service_tier=service_tier)
 
-
-async def test_the_model_of_a_service_costs_what_the_snapshot_says(hass: HomeAssistant) -> None:
-    assert await known_price(hass, "https://api.openai.com/v1") == ModelPrice(Rates(1.25, 0.125, 10))
-    assert await known_price(hass, "https://api.openai.com/v1", tier="flex") == ModelPrice(Rates(0.625, 0.0625, 5))
-
-
-async def test_nobody_knows_what_another_service_takes(hass: HomeAssistant) -> None:
-    assert await known_price(hass, "https://models.example.com/v1") is None
-
-
-async def test_a_local_server_costs_nothing_unless_it_asks_others(hass: HomeAssistant) -> None:
-    assert await known_price(hass, "http://192.168.1.5:8080") == ModelPrice(FREE)
-    assert await known_price(hass, "http://192.168.1.5:4000", LITELLM) is None
+    assert await async_known_price(hass, {CONF_BASE_URL: base_url}, server, settings) == price
 
 
 @pytest.mark.parametrize(
-    "address",
+    ("address", "is_local"),
     [
-        "http://localhost:11434",
-        "http://127.0.0.1:1",
-        "http://[::1]:8080/v1",
-        "http://[fd12:3456::1]:8080",
-        "http://10.0.0.3",
-        "http://172.30.32.1:8000",
-        "http://gpu.local:8080",
-        "http://Gpu.LAN.:8080",
-        "http://ollama.home.arpa",
-        "http://addon_llama",
+        ("http://localhost:11434", True),
+        ("http://127.0.0.1:1", True),
+        ("http://[::1]:8080/v1", True),
+        ("http://[fd12:3456::1]:8080", True),
+        ("http://172.30.32.1:8000", True),
+        ("http://gpu.local:8080", True),
+        ("http://Gpu.LAN.:8080", True),
+        ("http://ollama.home.arpa", True),
+        ("http://addon_llama", True),
+        ("https://api.openai.com/v1", False),
+        ("http://8.8.8.8", False),
+        ("https://local.example.org", False),
+        ("http://[2606:4700::1111]", False),
     ],
 )
-def test_local_addresses(address: str) -> None:
-    assert is_local_address(address)
-
-
-@pytest.mark.parametrize(
-    "address", ["https://api.openai.com/v1", "http://8.8.8.8", "https://local.example.org", "http://[2606:4700::1111]"]
-)
-def test_other_addresses(address: str) -> None:
-    assert not is_local_address(address)
+def test_local_addresses(address: str, *, is_local: bool) -> None:
+    assert is_local_address(address) == is_local
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ Only administrators may call them, and automations of the home.
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -84,8 +84,12 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
     stores, deleted = await _async_stores(hass), 0
     failed: tuple[str, Trouble] | None = None
     for where, store in stores.items():
+        if store is None:
+            failed = where, Trouble.WRONG_URL
+            continue
         try:
-            deleted += await _async_delete(store, choice.selections)
+            for selection in choice.selections:
+                deleted += await store.purge(selection)
         except StoreUnavailable as error:  # the other stores are purged all the same
             failed = where, error.trouble
     async_get_recent_turns(hass).forget_words()
@@ -107,12 +111,6 @@ def _async_forget_summaries(hass: HomeAssistant) -> None:
             agent.summaries.async_forget()
 
 
-async def _async_delete(store: HistoryStore | None, selections: tuple[Selection, ...]) -> int:
-    if store is None:
-        raise StoreUnavailable(Trouble.WRONG_URL, "")
-    return sum([await store.purge(selection) for selection in selections])
-
-
 async def _async_export(call: ServiceCall) -> ServiceResponse:
     """Write the selected records to a new file, or return them as `records`, with the number of each kind."""
     hass, lines = call.hass, _lines(call.hass, _async_chosen(call.hass, call.data))
@@ -120,10 +118,7 @@ async def _async_export(call: ServiceCall) -> ServiceResponse:
         if call.data[ATTR_AS_RESPONSE]:
             if not call.return_response:
                 raise _invalid("export_no_response")
-            try:
-                records = await _as_records(lines)
-            except _TooMuch as error:
-                raise _invalid("export_too_much") from error
+            records = await _as_records(lines)
             return {"records": [*records], **_as_json(Counter(str(record["kind"]) for record in records))}
         try:
             path, counts = await _async_write(hass, lines)
@@ -181,7 +176,9 @@ def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
     agent = _agent(hass, data[ATTR_AGENT_ID]) if ATTR_AGENT_ID in data else None
     people = tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
     with_facts, everything = data[ATTR_FACTS], Selection()
-    chosen = replace(everything, conversation_id=data.get(ATTR_CONVERSATION_ID), before=_before(data))
+    days = data.get(ATTR_OLDER_THAN_DAYS)
+    before = None if days is None else dt_util.utcnow().timestamp() - days * _DAY
+    chosen = replace(everything, conversation_id=data.get(ATTR_CONVERSATION_ID), before=before)
     if with_facts and chosen != everything:
         raise _invalid("history_facts_alone")
     chosen = replace(chosen, agent=agent)
@@ -192,11 +189,6 @@ def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
         raise _invalid("history_nothing_chosen")
     selections = tuple(replace(chosen, person_id=person) for person in people) if people else (chosen,)
     return _Choice(selections, with_facts, agent, people)
-
-
-def _before(data: Mapping[str, Any]) -> float | None:
-    days = data.get(ATTR_OLDER_THAN_DAYS)
-    return None if days is None else dt_util.utcnow().timestamp() - days * _DAY
 
 
 @callback
@@ -232,7 +224,8 @@ async def _async_chosen_keepers(hass: HomeAssistant, choice: _Choice) -> tuple[K
         await memories.async_load()
     except NotRemembered as error:
         raise _failure(error.problem.value) from error
-    agents = [choice.agent] if choice.agent else _agents(hass)
+    all_agents = [agent for entry in hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries]
+    agents = [choice.agent] if choice.agent else all_agents
     known = [Keeper(agent, person) for agent in agents for person in memories.people(agent)]
     return tuple(keeper for keeper in known if not choice.people or keeper.person in choice.people)
 
@@ -255,25 +248,9 @@ def _facts_as_records(hass: HomeAssistant, keepers: Iterable[Keeper]) -> Iterato
     memories = async_get_memories(hass)
     for keeper in keepers:
         for fact in memories.facts(keeper):
-            yield {
-                "kind": "fact",
-                "id": fact.id,
-                "agent": keeper.agent,
-                "person_id": keeper.person,
-                "person": memories.people(keeper.agent)[keeper.person],
-                "text": fact.text,
-                "created": fact.created.isoformat(),
-                "is_aside": fact.is_aside,
-            }
-
-
-@callback
-def _agents(hass: HomeAssistant) -> list[str]:
-    return [agent for entry in hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries]
-
-
-class _TooMuch(Exception):
-    """More than a response may contain."""
+            person = memories.people(keeper.agent)[keeper.person]
+            owner: JsonObject = {"agent": keeper.agent, "person_id": keeper.person, "person": person}
+            yield {"kind": "fact", **owner, **asdict(fact), "created": fact.created.isoformat()}
 
 
 def _as_json(counts: Counter[str]) -> JsonObject:
@@ -282,13 +259,13 @@ def _as_json(counts: Counter[str]) -> JsonObject:
 
 
 async def _as_records(lines: AsyncGenerator[str]) -> list[JsonObject]:
-    """Return the records of an export. Raises _TooMuch."""
+    """Return the records of an export. Raises ServiceValidationError for more than a response may contain."""
     records: list[JsonObject] = []
     characters = 0
     async for line in lines:
         characters += len(line)
         if characters > MOST_CHARACTERS:
-            raise _TooMuch
+            raise _invalid("export_too_much")
         records.append(json.loads(line))
     return records
 
@@ -346,9 +323,6 @@ def _append(file: IO[str], lines: list[str]) -> Counter[str]:
 
 def _discard(file: IO[str]) -> None:
     """Remove an incomplete file. Closing it may fail on a full disk."""
-    try:
+    with suppress(OSError):
         file.close()
-    except OSError:
-        pass
-    finally:
-        Path(file.name).unlink(missing_ok=True)
+    Path(file.name).unlink(missing_ok=True)

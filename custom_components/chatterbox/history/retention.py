@@ -48,7 +48,7 @@ async def _async_prune(hass: HomeAssistant, entry: ConfigEntry) -> None:
         for agent, subentry in entry.subentries.items():
             settings = settings_of_subentry(subentry)
             await store.prune(agent, _retention(settings.keep_days, settings.keep_megabytes))
-            await store.prune_responses(agent, _response_retention(entry))
+            await store.prune(agent, _response_retention(entry), of_responses=True)
     except StoreUnavailable as error:
         LOGGER.debug("Old records are kept until the history is available: %s", error)
 
@@ -69,7 +69,7 @@ async def _async_prune_responses(hass: HomeAssistant, entry: ConfigEntry, agent:
     if store is None:
         return
     try:
-        await store.prune_responses(agent, retention)
+        await store.prune(agent, retention, of_responses=True)
     except StoreUnavailable as error:
         LOGGER.debug("Too many responses are kept until the history is available: %s", error)
 

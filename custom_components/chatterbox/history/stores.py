@@ -5,8 +5,8 @@ Where an agent is set to store nothing, nothing is written.
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -57,31 +57,6 @@ class _Kept:
     entries: set[str]
 
 
-class AwaitedTurns:
-    """Counts running turns; each is a `with` block that ends when the turn was recorded."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._count = 0
-        self._is_none = asyncio.Event()
-        self._is_none.set()
-
-    def __enter__(self) -> None:
-        """Count a turn."""
-        self._count += 1
-        self._is_none.clear()
-
-    def __exit__(self, *_: object) -> None:
-        """Count it no longer."""
-        self._count -= 1
-        if not self._count:
-            self._is_none.set()
-
-    async def wait(self) -> None:
-        """Wait until there is none."""
-        await self._is_none.wait()
-
-
 class Histories:
     """Opens stores on demand, and keeps them open while entries are reloaded."""
 
@@ -92,14 +67,24 @@ class Histories:
         self._kept: dict[str, _Kept] = {}
         """By address."""
         self._opening = asyncio.Lock()
-        self.awaiting: Final = AwaitedTurns()
-        """Turns that are recorded before shutdown."""
+        self._awaited: set[asyncio.Future[None]] = set()
+        """Running turns, which are recorded before shutdown."""
         self.growth: Final = Counter[str]()
         """Bytes of responses by agent, since they were last pruned."""
         self._is_over = False
         self.began_at: Final = _now()
         """Seconds since the epoch; Home Assistant has forgotten earlier conversations."""
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_CLOSE, self._async_end)
+
+    @contextmanager
+    def awaiting(self) -> Iterator[None]:
+        """Have the shutdown wait for a turn, which is recorded when the block ends."""
+        self._awaited.add(ended := self._hass.loop.create_future())
+        try:
+            yield
+        finally:
+            self._awaited.discard(ended)
+            ended.set_result(None)
 
     @callback
     def of(self, entry: ConfigEntry) -> HistoryStore | None:
@@ -130,12 +115,8 @@ class Histories:
                 self._kept[address] = _Kept(await self._async_create(address), set())
             kept = self._kept[address]
             kept.entries.add(entry.entry_id)
-        await self._async_leave(entry, but=address)
+        await self.async_release(entry, but=address)
         return kept.store
-
-    async def async_release(self, entry: ConfigEntry) -> None:
-        """Close the store of a removed entry, if no other uses it."""
-        await self._async_leave(entry)
 
     async def _async_create(self, address: str) -> HistoryStore | None:
         await async_import_module(self._hass, STORE_MODULE)
@@ -149,7 +130,8 @@ class Histories:
         store.start()
         return store
 
-    async def _async_leave(self, entry: ConfigEntry, but: str | None = None) -> None:
+    async def async_release(self, entry: ConfigEntry, but: str | None = None) -> None:
+        """Close the stores of an entry that no other one uses, `but` that of one address."""
         for address in [one for one, kept in self._kept.items() if entry.entry_id in kept.entries and one != but]:
             kept = self._kept[address]
             kept.entries.discard(entry.entry_id)
@@ -185,7 +167,8 @@ class Histories:
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WAIT):
-                await self.awaiting.wait()
+                while self._awaited:
+                    await asyncio.wait(set(self._awaited))
         self._is_over = True
         await asyncio.gather(*(store.close() for store in self.all))
 
@@ -238,7 +221,7 @@ class TurnRecording:
         except Exception:  # noqa: BLE001  # no turn fails because of the history
             LOGGER.exception("A turn of %s could not be recorded", self.subentry.title)
 
-    async def async_settle(self) -> None:
+    async def async_wait_until_stored(self) -> None:
         """Record the turn, and wait a moment until it is stored, unless the store is down."""
         self.async_store()
         if self._acknowledgement is not None:

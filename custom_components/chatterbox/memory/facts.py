@@ -8,7 +8,6 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
-from pydantic import AwareDatetime, BaseModel
+from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.text import compared
 from ..const import DOMAIN, LOGGER
@@ -65,7 +64,7 @@ class Fact:
     """Short, because models have to copy it; unique among the facts of a person with an agent."""
     text: str
     """One line, of 1 to `LONGEST_FACT` characters."""
-    created: datetime
+    created: AwareDatetime
     """In UTC."""
     is_aside: bool = False
     """Whether it is kept without being told to the agent."""
@@ -86,33 +85,22 @@ SIGNAL_MEMORIES: Final[SignalType[Keeper]] = SignalType(f"{DOMAIN}_memories")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    facts: tuple[Fact, ...]
-    """The oldest first."""
-    name: str
-    """Name of the person when a fact was last changed."""
+class _Person:
+    """The facts of one person with one agent, as they are stored."""
 
-
-type Change = Callable[[tuple[Fact, ...]], tuple[Fact, ...]]
-"""Returns the changed facts of a person; raises `NotRemembered`."""
-
-
-class _StoredFact(BaseModel):
-    id: str
-    text: str
-    created: AwareDatetime
-    is_aside: bool = False
-
-
-class _StoredFacts(BaseModel):
     agent: str
     person: str
     name: str
-    facts: list[_StoredFact]
+    """Name of the person when a fact was last changed."""
+    facts: tuple[Fact, ...] = ()
+    """The oldest first."""
 
 
-class _Stored(BaseModel):
-    people: list[_StoredFacts] = []
+type _People = Mapping[Keeper, _Person]
+type Change = Callable[[tuple[Fact, ...]], tuple[Fact, ...]]
+"""Returns the changed facts of a person; raises `NotRemembered`."""
+
+_STORED: Final = TypeAdapter(tuple[_Person, ...])
 
 
 class Memories:
@@ -122,7 +110,7 @@ class Memories:
         """Prepare the storage without reading it."""
         self._hass = hass
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.memories", private=True, atomic_writes=True)
-        self._kept: Mapping[Keeper, _Kept] | None = None
+        self._kept: _People | None = None
         self._one_at_a_time = asyncio.Lock()
 
     async def async_load(self) -> None:
@@ -187,10 +175,11 @@ class Memories:
             except NotRemembered as error:
                 LOGGER.warning("Memories of a removed agent could not be deleted: %s", error)
 
-    async def _async_known(self) -> Mapping[Keeper, _Kept]:
+    async def _async_known(self) -> _People:
         if self._kept is None:
             try:
-                self._kept = _read(_Stored.model_validate(await self._store.async_load() or {}))
+                stored = _STORED.validate_python((await self._store.async_load() or {"people": ()})["people"])
+                self._kept = {Keeper(one.agent, one.person): one for one in stored}
             except Exception as error:
                 # Its text may quote what somebody said.
                 LOGGER.error("The memories of agents cannot be read: %s", type(error).__name__)
@@ -205,20 +194,20 @@ class Memories:
     async def _async_change_whole(self, keeper: Keeper, change: Change, name: str) -> None:
         async with self._one_at_a_time:
             known = await self._async_known()
-            before = known.get(keeper, _Kept((), name))
-            after = _Kept(change(before.facts), name or before.name)
+            before = known.get(keeper, _Person(keeper.agent, keeper.person, name))
+            after = replace(before, facts=change(before.facts), name=name or before.name)
             others = {other: kept for other, kept in known.items() if other != keeper}
             await self._async_store({**others, keeper: after} if after.facts else others)
         async_dispatcher_send(self._hass, SIGNAL_MEMORIES, keeper)
 
-    async def _async_store(self, kept: Mapping[Keeper, _Kept]) -> None:
+    async def _async_store(self, kept: _People) -> None:
         """Store a new state, and use it once it is stored.
 
         Home Assistant only logs when it cannot write a file, so the file is read again.
         """
         if kept == self._kept:
             return
-        written = _written(kept)
+        written = {"people": _STORED.dump_python(tuple(kept.values()), mode="json")}
         try:
             await self._store.async_save(written)
             is_stored = await self._store.async_load() == written
@@ -228,31 +217,6 @@ class Memories:
         if not is_stored:
             raise NotRemembered(MemoryProblem.NOT_KEPT)
         self._kept = kept
-
-
-def _read(stored: _Stored) -> Mapping[Keeper, _Kept]:
-    return {
-        Keeper(one.agent, one.person): _Kept(
-            tuple(Fact(fact.id, fact.text, fact.created, fact.is_aside) for fact in one.facts), one.name
-        )
-        for one in stored.people
-    }
-
-
-def _written(kept: Mapping[Keeper, _Kept]) -> dict[str, Any]:
-    people = [
-        _StoredFacts(
-            agent=keeper.agent,
-            person=keeper.person,
-            name=one.name,
-            facts=[
-                _StoredFact(id=fact.id, text=fact.text, created=fact.created, is_aside=fact.is_aside)
-                for fact in one.facts
-            ],
-        )
-        for keeper, one in kept.items()
-    ]
-    return _Stored(people=people).model_dump(mode="json")
 
 
 def one_line(text: str) -> str:

@@ -17,7 +17,7 @@ from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, 
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
 from ..settings.agent import settings_of
-from ..usage.prices import async_get_known_models
+from ..usage.prices import read_known_models
 from ..usage.tracker import async_get_usage_tracker
 
 _HOME_ASSISTANT: Final = "Home Assistant"
@@ -111,8 +111,10 @@ def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry
     context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW)
 
     async def ask() -> int | None:
-        tokens = await model.context_window()
-        return tokens or (await async_get_known_models(hass)).context_window(entry.data[CONF_BASE_URL], settings.model)
+        if tokens := await model.context_window():
+            return tokens
+        known = (await hass.async_add_executor_job(read_known_models)).find(entry.data[CONF_BASE_URL], settings.model)
+        return known.window if known else None
 
     def in_background(work: Coroutine[Any, Any, None]) -> object:
         return entry.async_create_background_task(hass, work, f"chatterbox context window of {agent.title}")

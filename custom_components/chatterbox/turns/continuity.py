@@ -132,12 +132,12 @@ class Continuity:
                 return earlier
         if (theirs := _turns_of(speaker)) is None:
             return None
-        last = await store.last_conversation(replace(theirs, agent=self.subentry.subentry_id), self._longest)
+        last = await store.last_turn(replace(theirs, agent=self.subentry.subentry_id), self._longest)
         # A person who opens another dialog begins anew; a satellite never says which conversation it is in.
         is_forgotten = last is not None and theirs.device_id is not None and self._goes_on(last.ended_at)
         if last is None or not (is_forgotten or self._is_recent(last.ended_at)):
             return None
-        return await self._async_theirs(store, last.conversation_id, speaker)
+        return await self._async_theirs(store, last.origin.conversation_id, speaker)
 
     async def _async_theirs(self, store: HistoryStore, conversation_id: str, speaker: Speaker) -> _Earlier | None:
         """Return what who speaks now has said in a conversation; others may have used the same id."""

@@ -194,7 +194,7 @@ class TurnRecorder:
 
     async def async_settle(self) -> None:
         """Store the turn, and wait a moment until it is safe."""
-        await self.recording.async_settle()
+        await self.recording.async_wait_until_stored()
 
     @callback
     def finish(self) -> None:

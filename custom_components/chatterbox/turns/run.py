@@ -79,7 +79,7 @@ class AgentTurns:
 
     async def async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None) -> TurnRecord:
         """Take a turn, prepared before where its source may ask for the impossible. Raises only for bugs."""
-        with async_get_histories(self._hass).awaiting:
+        with async_get_histories(self._hass).awaiting():
             return await self._async_run(read, chat_log, prepared)
 
     async def _async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from homeassistant.core import HomeAssistant
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from yarl import URL
 
 from ..agent.messages import Usage
@@ -63,11 +63,7 @@ class ModelPrice:
         return rates.cost(usage)
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Priced(_Part):
+class _Priced(BaseModel):
     input: float | None = None
     """US dollars for a million tokens, as are the next two; None for an unknown price."""
     cached: float | None = None
@@ -110,12 +106,16 @@ class KnownModel(_Priced):
         return ModelPrice(self.rates(usual, factor), tuple((one.than, one.rates(usual, factor)) for one in self.longer))
 
 
-class _Service(_Part):
+class _Service(BaseModel):
     hosts: tuple[str, ...]
     models: tuple[KnownModel, ...]
 
+    def is_at(self, host: str) -> bool:
+        """Return whether the service has this host."""
+        return any(host == known or host.endswith(f".{known}") for known in self.hosts)
 
-class KnownModels(_Part):
+
+class KnownModels(BaseModel):
     """The snapshot."""
 
     source: str
@@ -125,20 +125,9 @@ class KnownModels(_Part):
 
     def find(self, base_url: str, model: str) -> KnownModel | None:
         """Return a model of the service at an address; None for an unknown one."""
-        name = model.strip().lower().removeprefix(_FOLDER)
-        return next((one for one in self._at(base_url) if one.fits(name)), None)
-
-    def context_window(self, base_url: str, model: str) -> int | None:
-        """Return the context window of a model in tokens; None for an unknown one."""
-        found = self.find(base_url, model)
-        return None if found is None else found.window
-
-    def _at(self, base_url: str) -> Sequence[KnownModel]:
-        host = URL(base_url).host or ""
-        for service in self.services:
-            if any(host == known or host.endswith(f".{known}") for known in service.hosts):
-                return service.models
-        return ()
+        host, name = URL(base_url).host or "", model.strip().lower().removeprefix(_FOLDER)
+        theirs = (service.models for service in self.services if service.is_at(host))
+        return next((one for one in next(theirs, ()) if one.fits(name)), None)
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -149,14 +138,9 @@ def _or(price: float | None, default: float) -> float:
     return default if price is None else price
 
 
-async def async_get_known_models(hass: HomeAssistant) -> KnownModels:
-    """Return the snapshot."""
-    return await hass.async_add_executor_job(read_known_models)
-
-
 @cache
 def read_known_models() -> KnownModels:
-    """Read the file; blocks."""
+    """Return the snapshot. The first call reads the file, and blocks."""
     return KnownModels.model_validate_json(_FILE.read_bytes())
 
 
@@ -170,7 +154,7 @@ async def async_known_price(
     base_url = service[CONF_BASE_URL]
     if is_local_address(base_url):
         return None if server.passes_on else ModelPrice(FREE)
-    found = (await async_get_known_models(hass)).find(base_url, settings.model)
+    found = (await hass.async_add_executor_job(read_known_models)).find(base_url, settings.model)
     return None if found is None else found.price(settings.service_tier)
 
 

@@ -1,37 +1,26 @@
-"""What is recorded is there: at once, after a restart, in its order, once, and until somebody deletes it."""
+"""Records can be read at once and after a restart, in their order, each once, until they are deleted."""
 
 import asyncio
 import json
 import sqlite3
-import threading
 from contextlib import aclosing, closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.history.query import Retention, Selection
-from custom_components.chatterbox.agent.history.records import (
-    AuditRecord,
-    StoredTurn,
-    response_from_json,
-    turn_from_json,
-)
-from custom_components.chatterbox.agent.history.store import HistoryStore, LastConversation
+from custom_components.chatterbox.agent.history.records import response_from_json, turn_from_json
+from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from custom_components.chatterbox.agent.transcript import NO_RESULT
 from tests.agent.turns import assert_valid
+from tests.support.busy_threads import no_free_thread
 
-from .records import DAY, MORNING, TURNS, audit, response, turn
+from .records import DAY, MORNING, audit, response, turn
 from .stores import Stores
 
 NOON = MORNING + DAY / 4
-
-
-def noon() -> float:
-    """Return a time some hours after the turns."""
-    return NOON
 
 
 async def kept(store: HistoryStore, selection: Selection | None = None) -> list[str]:
@@ -78,14 +67,16 @@ async def test_a_turn_is_read_before_it_is_stored(sqlite: str, stores: Stores) -
 
 async def test_what_is_acknowledged_does_not_wait_any_more(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
-    for number in range(200):
+    for number in range(50):
         assert await store.record(turn(number)).stored()
         assert store.state.waiting == 0
 
 
 async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, starts=False)
-    recorded = tuple(turn(number, messages=()) if number % 2 else turn(number) for number in range(501))
+    recorded = tuple(
+        turn(number, ended_at=NOON - number, messages=() if number % 2 else None) for number in range(501)
+    )  # by a clock that is set back
     answers = [store.record(one) for one in recorded]
     store.start()
     assert all([await answer.stored() for answer in answers])
@@ -118,70 +109,51 @@ async def test_a_model_is_never_sent_a_call_without_a_result(url: str, stores: S
     assert await store.transcript("kitchen talk", 1) == turn(2).messages
 
 
-async def test_turns_that_are_stored_while_they_are_read_keep_their_order(url: str, stores: Stores) -> None:
-    store, _ = stores.open(url, starts=False)
+async def test_turns_that_are_stored_while_they_are_read_keep_their_order(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, starts=False)
     store.record(turn(1))
     second = store.record(turn(2))
-    loop, is_free = asyncio.get_running_loop(), threading.Event()
-    busy = [loop.run_in_executor(None, is_free.wait) for _ in range(64)]
-    reading = asyncio.create_task(store.transcript("kitchen talk", 1))
-    await asyncio.sleep(0)  # it has seen both turns wait, and waits for a thread
-    store.start()
-    assert await second.stored()
-    is_free.set()
-    await asyncio.gather(*busy)
+    async with no_free_thread():
+        reading = asyncio.create_task(store.transcript("kitchen talk", 1))
+        await asyncio.sleep(0)  # it has seen both turns wait, and waits for a thread
+        store.start()
+        assert await second.stored()
     assert await reading == turn(2).messages
     await store.close()
 
 
-async def test_the_last_conversation_is_that_of_the_person_or_the_device(url: str, stores: Stores) -> None:
-    store, _ = stores.open(url, clock=noon)
-    store.record(turn(1, "first", person="ann", device="kitchen", ended_at=NOON - 50))
-    store.record(turn(2, "second", person="ben", device="kitchen", ended_at=NOON - 40))
-    assert await store.record(turn(3, "third", person="ann", agent="other", ended_at=NOON - 30)).stored()
-
-    second = LastConversation("second", NOON - 40)
-    assert await store.last_conversation(Selection(agent="agent", device_id="kitchen"), 60) == second
-    assert await store.last_conversation(Selection(agent="agent", person_id="ben"), 60) == second
-    assert await store.last_conversation(Selection(agent="agent", person_id="ann"), 60) == LastConversation(
-        "first", NOON - 50
-    )
-    assert await store.last_conversation(Selection(agent="other", person_id="ann"), 60) == LastConversation(
-        "third", NOON - 30
-    )
-    assert await store.last_conversation(Selection(agent="agent", person_id="ben"), 39) is None
-    assert await store.last_conversation(Selection(agent="agent", person_id="eve"), 60) is None
-
-
-async def test_the_last_conversation_may_not_be_stored_yet(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite, clock=noon, starts=False)
-    store.record(turn(1, "first", person="ann", ended_at=NOON))
-    store.record(turn(2, "second", person="ben", ended_at=NOON))
-    store.record(turn(3, "third", person="ann", device="kitchen", agent="other", ended_at=NOON))
-    assert await store.last_conversation(Selection(agent="agent", person_id="ann"), 60) == LastConversation(
-        "first", NOON
-    )
-    assert await store.last_conversation(Selection(agent="other", device_id="kitchen"), 60) == LastConversation(
-        "third", NOON
-    )
-    store.start()
-    await store.close()
-
-
-async def test_a_conversation_from_the_future_is_not_gone_on_with(url: str, stores: Stores) -> None:
-    store, _ = stores.open(url, clock=noon)
-    store.record(turn(1, "soon", person="ann", ended_at=NOON + 5))
-    assert await store.record(turn(2, "tomorrow", person="ben", ended_at=NOON + DAY)).stored()
-    assert await store.last_conversation(Selection(agent="agent", person_id="ann"), 60)
-    assert await store.last_conversation(Selection(agent="agent", person_id="ben"), 60) is None
-
-
-async def test_turns_keep_their_order_when_the_clock_is_set_back(url: str, stores: Stores) -> None:
-    store, _ = stores.open(url)
-    store.record(turn(1, ended_at=NOON))
-    store.record(turn(2, ended_at=NOON - DAY))
-    assert await store.record(turn(3, ended_at=NOON + DAY)).stored()
-    assert [one.id for one in await store.turns("kitchen talk")] == ["turn 1", "turn 2", "turn 3"]
+@pytest.mark.parametrize(
+    ("selection", "within", "last"),
+    [
+        (Selection(agent="agent", device_id="kitchen"), 60, "second"),
+        (Selection(agent="agent", person_id="ben"), 60, "second"),
+        (Selection(agent="agent", person_id="ann"), 60, "first"),
+        (Selection(agent="other", person_id="ann"), 60, "third"),
+        (Selection(agent="agent", person_id="ben"), 39, None),
+        (Selection(agent="agent", person_id="eve"), 60, None),
+        (Selection(agent="agent", person_id="cyd"), 60, "soon"),
+        (Selection(agent="agent", person_id="dan"), 60, None),
+    ],
+)
+@pytest.mark.parametrize("starts", [True, False], ids=["stored", "waiting"])
+async def test_the_last_turn_is_that_of_the_person_or_the_device(
+    sqlite: str, stores: Stores, selection: Selection, within: float, last: str | None, *, starts: bool
+) -> None:
+    store, _ = stores.open(sqlite, clock=lambda: NOON, starts=starts)
+    answers = [
+        store.record(turn(1, "first", person="ann", device="kitchen", ended_at=NOON - 50)),
+        store.record(turn(2, "second", person="ben", device="kitchen", ended_at=NOON - 40)),
+        store.record(turn(3, "third", person="ann", agent="other", ended_at=NOON - 30)),
+        store.record(turn(4, "soon", person="cyd", ended_at=NOON + 5)),
+        store.record(turn(5, "tomorrow", person="dan", ended_at=NOON + DAY)),
+    ]
+    if starts:
+        assert all([await answer.stored() for answer in answers])
+    found = await store.last_turn(selection, within)
+    assert (found and found.origin.conversation_id) == last
+    if not starts:
+        store.start()
+        await store.close()
 
 
 EVERYTHING = ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6", "resp 7", "resp 8"]
@@ -225,16 +197,6 @@ async def test_what_is_selected_is_exported_and_deleted_and_nothing_else(
     assert await store.purge(selection) == len(chosen)
     assert await kept(store) == [one for one in everything if one not in chosen]
     assert await store.purge(selection) == 0
-
-
-async def test_what_waits_is_deleted_too(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite, starts=False)
-    store.record(turn(1, person="ann"))
-    store.start()
-    assert await store.purge(Selection(person_id="ann")) == 1
-    assert await store.record(turn(2, person="ann")).stored()
-    assert await kept(store) == ["turn 2"]
-    await store.close()
 
 
 def all_bytes(file: Path) -> bytes:
@@ -376,26 +338,3 @@ async def test_odd_names_are_told_apart_and_found(url: str, stores: Stores) -> N
     assert await store.purge(Selection(person_id="x" * 300)) == 1
     assert await store.turns("x" * 300) == ()
     assert await store.turns("x" * 301)
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(recorded=st.lists(TURNS, max_size=3, unique_by=lambda one: one.id))
-async def test_any_turns_come_back_as_they_were(url: str, recorded: list[StoredTurn]) -> None:
-    store = HistoryStore(url, lambda _state: None)
-    store.start()
-    try:
-        await store.purge(Selection())
-        for one in recorded:
-            assert await store.record(one).stored()
-        for one in recorded:
-            assert one in await store.turns(one.origin.conversation_id)
-    finally:
-        await store.close()
-
-
-async def test_an_audit_record_belongs_to_no_turn_of_need(url: str, stores: Stores) -> None:
-    store, _ = stores.open(url)
-    record: AuditRecord = replace(audit(1), turn_id=None)
-    assert await store.record(record).stored()
-    assert await store.turns("kitchen talk") == ()
-    assert await kept(store, Selection(conversation_id="kitchen talk")) == ["audit 1"]

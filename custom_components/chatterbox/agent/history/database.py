@@ -92,7 +92,7 @@ class Database:
     def begin(self, *, writes: bool = False) -> Iterator[Connection]:
         """Enter a transaction: committed when the block ends, rolled back when it raises.
 
-        A writing transaction has to say so, because SQLite waits for other programs only at its beginning. Raises
+        A writing transaction has to say so, because SQLite waits for other processes only when it begins. Raises
         StoreUnavailable or RecordRefused for errors of the database.
         """
         try:

@@ -50,7 +50,7 @@ class Trouble(StrEnum):
     DISK_FAILED = "disk_failed"
     """The disk reports I/O errors."""
     LOCKED = "locked"
-    """Another program holds the database."""
+    """Another process holds the database."""
     CORRUPT = "corrupt"
     NEWER = "newer"
     """The tables have another schema version."""

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, insert, select, true, update
@@ -37,15 +36,6 @@ _SHOWN: Final = 500
 """Characters of a question and of an answer that was found."""
 _MANY: Final = 2_000
 """Turns from which on a deletion rebuilds the search index."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseTotals:
-    """Number and size of stored responses."""
-
-    count: int
-    size: int
-    """Characters."""
 
 
 def insert_record(connection: Connection, record: Record) -> None:
@@ -158,10 +148,10 @@ def find_turns(connection: Connection, query: HistoryQuery) -> tuple[Found, ...]
     )
 
 
-def count_responses(connection: Connection, where: ColumnElement[bool]) -> ResponseTotals:
-    """Return the number and size of responses."""
+def count_responses(connection: Connection, where: ColumnElement[bool]) -> tuple[int, int]:
+    """Return the number of responses, and their size in characters."""
     count, size = connection.execute(select(func.count(), func.sum(responses.c.size)).where(where)).one()
-    return ResponseTotals(count, int(size or 0))
+    return count, int(size or 0)
 
 
 def delete_records(connection: Connection, selection: Selection) -> int:

@@ -10,11 +10,10 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Table
+from sqlalchemy import ColumnElement, Connection
 
 from ..messages import Transcript
 from ..transcript import repair
@@ -34,7 +33,6 @@ from .records import (
     turn_from_json,
 )
 from .rows import (
-    ResponseTotals,
     count_responses,
     delete_beyond,
     delete_records,
@@ -54,15 +52,6 @@ _FLUSH_TIMEOUT: Final = 0.2
 _EXPORTED: Final = (("turn", turns, 100), ("audit", audit, 100), ("response", responses, 5))
 """Kinds of records, and how many are read at once; responses may be large."""
 _LIMITS: Final = WriterLimits()
-
-
-@dataclass(frozen=True, slots=True)
-class LastConversation:
-    """The latest conversation of a person or at a device."""
-
-    conversation_id: str
-    ended_at: float
-    """Seconds since the epoch."""
 
 
 class HistoryStore:
@@ -119,15 +108,13 @@ class HistoryStore:
         found = await self.turns(conversation_id, most_turns)
         return repair(message for turn in found for message in turn.messages)
 
-    async def last_conversation(self, selection: Selection, within: float) -> LastConversation | None:
-        """Return the conversation of the latest selected turn.
+    async def last_turn(self, selection: Selection, within: float) -> StoredTurn | None:
+        """Return the latest selected turn.
 
-        None if the turn ended more than `within` seconds ago, or as far in the future, by a clock that was wrong.
+        None if it ended more than `within` seconds ago, or as far in the future, by a clock that was wrong.
         """
         found = await self._newest_turns(selection, 1)
-        if not found or abs(self._clock() - found[0].ended_at) > within:
-            return None
-        return LastConversation(found[0].origin.conversation_id, found[0].ended_at)
+        return found[0] if found and abs(self._clock() - found[0].ended_at) <= within else None
 
     async def _newest_turns(self, selection: Selection, most: int | None) -> tuple[StoredTurn, ...]:
         waiting = [turn for turn in self._writer.waiting(StoredTurn) if selection.includes(turn)]  # before it is stored
@@ -144,8 +131,9 @@ class HistoryStore:
 
         Records that wait are stored first, unless that takes too long.
         """
-        with suppress(StoreUnavailable):
-            await self._finish(self._writer.do(_no_work), _FLUSH_TIMEOUT)
+        if self._writer.state.waiting:
+            with suppress(StoreUnavailable):
+                await self._finish(self._writer.do(_no_work), _FLUSH_TIMEOUT)
         return await self._read(partial(find_turns, query=query))
 
     async def response(self, response_id: str) -> ResponseRecord | None:
@@ -175,8 +163,8 @@ class HistoryStore:
         """Delete a response, also one that waits. Return the number of deleted records."""
         return await self._delete(partial(delete_response, response_id=response_id))
 
-    async def response_totals(self, agents: Collection[str]) -> ResponseTotals:
-        """Return the number and size of the responses of some agents."""
+    async def response_totals(self, agents: Collection[str]) -> tuple[int, int]:
+        """Return the number of responses of some agents, and their size in characters."""
         return await self._read(partial(count_responses, where=_is_of(agents)))
 
     async def purge(self, selection: Selection) -> int:
@@ -186,15 +174,9 @@ class HistoryStore:
         """
         return await self._delete(partial(delete_records, selection=selection))
 
-    async def prune(self, agent: str, retention: Retention) -> int:
-        """Delete turns and audit records of an agent beyond its limits. Return the number of deleted records."""
-        return await self._prune((turns, audit), agent, retention)
-
-    async def prune_responses(self, agent: str, retention: Retention) -> int:
-        """Delete responses of an agent beyond its limits. Return the number of deleted records."""
-        return await self._prune((responses,), agent, retention)
-
-    async def _prune(self, tables: tuple[Table, ...], agent: str, retention: Retention) -> int:
+    async def prune(self, agent: str, retention: Retention, *, of_responses: bool = False) -> int:
+        """Delete turns and audit records, or responses, of an agent beyond its limits. Return how many were deleted."""
+        tables = (responses,) if of_responses else (turns, audit)
         work = partial(delete_beyond, tables=tables, agent=agent, retention=retention, now=self._clock())
         return await self._delete(work)
 
