@@ -10,7 +10,7 @@ from tests.support.talk import say
 pytestmark = pytest.mark.usefixtures("offline")
 
 
-async def test_what_is_said_during_a_backup_is_stored_after_it(hass: HomeAssistant) -> None:
+async def test_turns_during_a_backup_are_stored_after_it(hass: HomeAssistant) -> None:
     await say(hass, "What time is it?")
     [store] = async_get_histories(hass).all
 

@@ -1,4 +1,4 @@
-"""What a person may attach to a report holds how things are set up, and no secret."""
+"""Diagnostics hold the setup and the last turns of agents, and no secret."""
 
 import json
 import sqlite3
@@ -14,7 +14,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.setup import async_setup_component
-from pydantic import JsonValue
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
@@ -39,6 +38,11 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedUsage
 from tests.support.talk import LIGHT_ON, Serve, say
 
 
+@pytest.fixture(autouse=True)
+async def _diagnostics(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "diagnostics", {})
+
+
 async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, device_id: str = "") -> dict[str, Any]:
     """Return what a person downloads from the page of a service, or from that of a device."""
     client = await hass_client()
@@ -54,7 +58,6 @@ async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, devi
 async def test_diagnostics_hold_the_set_up_and_no_secret(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
     async with serving_script(Script()) as address:
         entry = await set_up(hass, server_entry(address, "the-secret-key", prompt="My door code is 4711."))
     data = await download(hass_client, entry)
@@ -96,16 +99,7 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     assert "4711" not in json.dumps([data, prompt])
 
 
-async def test_an_agent_without_a_model_reads_nothing(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
-    entry = await set_up(hass, offline_entry())
-
-    (agent,) = (await download(hass_client, entry))["agents"]
-    assert agent["prompt_tokens"] is None
-
-
 async def test_a_device_shows_its_agent_alone(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
     entry = await set_up(hass, offline_entry())
     other = ConfigSubentry(data=MappingProxyType({}), subentry_type="conversation", title="Other", unique_id=None)
     hass.config_entries.async_add_subentry(entry, other)
@@ -113,15 +107,15 @@ async def test_a_device_shows_its_agent_alone(hass: HomeAssistant, hass_client: 
     device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, other.subentry_id), entry.entry_id)
     assert device
 
-    assert [agent["title"] for agent in (await download(hass_client, entry))["agents"]] == ["Talker", "Other"]
+    agents = (await download(hass_client, entry))["agents"]
+    assert [(agent["title"], agent["prompt_tokens"]) for agent in agents] == [("Talker", None), ("Other", None)]
     assert [agent["title"] for agent in (await download(hass_client, entry, device.id))["agents"]] == ["Other"]
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_last_turns_are_told_without_words(
+async def test_the_last_turns_are_shown_without_words(
     hass: HomeAssistant, hass_client: ClientSessionGenerator, serve: Serve
 ) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
     usage = ScriptedUsage(prompt_tokens=2000, completion_tokens=20, cached_tokens=1500)
     first = ScriptedAnswer(tool_calls=(LIGHT_ON,), usage=usage)
     await serve(Script(answers=(first, ScriptedAnswer(content="The pendant shines."))))
@@ -143,8 +137,7 @@ async def test_the_last_turns_are_told_without_words(
     await hass.config_entries.async_unload(entry.entry_id)
 
 
-async def test_a_history_that_is_down_is_told(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
+async def test_a_history_that_is_down_is_shown(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     entry = await set_up(hass, offline_entry())
     hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: "sqlite:////dev/null/talk.db"})
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -168,8 +161,9 @@ async def test_a_history_that_is_down_is_told(hass: HomeAssistant, hass_client: 
     assert (await download(hass_client, entry))["history"] is None
 
 
-async def test_how_much_is_kept_of_responses_is_told(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
+async def test_the_number_and_size_of_responses_are_shown(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
     entry = await set_up(hass, offline_entry())
     store = await async_get_histories(hass).async_open(entry)
     assert store
@@ -187,27 +181,7 @@ async def test_how_much_is_kept_of_responses_is_told(hass: HomeAssistant, hass_c
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_what_was_said_is_told_where_the_owner_wants_it(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, serve: Serve
-) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
-    answers = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="The pendant shines."))
-    await serve(Script(answers=answers))
-    (entry,) = hass.config_entries.async_entries(DOMAIN)
-    hass.config_entries.async_update_entry(entry, options={CONF_DIAGNOSE_WORDS: True})
-    await hass.async_block_till_done(wait_background_tasks=True)
-    await say(hass, "Make it bright in the kitchen")
-
-    (turn,) = (await download(hass_client, entry))["agents"][0]["turns"]
-    assert (turn["words"]["input"], turn["words"]["speech"]) == ("Make it bright in the kitchen", "The pendant shines.")
-    (call,) = turn["words"]["tool_calls"]
-    assert call["arguments"] == {"name": "Kitchen ceiling light", "domain": ["light"]}
-    assert call["result"]["response_type"] == "action_done"
-
-
-@pytest.mark.usefixtures("socket_enabled")
 async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
     key, header, password, other_key = "sk-key-1234567", "Bearer 7654321", "pass-word-99", "sk-other-987654"
     pin = PinHash.of("739105", HashCost(memory=2, repeats=1)).as_json()
     planted = f"{key} {header} {password} {other_key}"
@@ -235,36 +209,15 @@ async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_c
     async_dispatcher_send(hass, SIGNAL_TURN, record)
 
     data = await download(hass_client, entry)
+    assert data["agents"][0]["data"]["pin"] == "**REDACTED**"
     assert data["agents"][0]["turns"][0]["words"]["input"] == "My key is " + " ".join(["**REDACTED**"] * 4)
     assert data["entry"]["options"]["history_address"] == "postgresql://**REDACTED**@db/talk"
     for secret in (key, header, password, other_key, "739105", str(pin["digest"]), str(pin["salt"])):
         assert secret not in json.dumps(data)
 
 
-async def test_diagnostics_show_the_rules_and_nothing_of_the_pin(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
-    entry = await set_up(hass, offline_entry())
-    rules: list[JsonValue] = [{"verdict": "pin", "domains": ["lock"]}]
-    pin = PinHash.of("739105", HashCost(memory=2, repeats=1)).as_json()
-    hass.config_entries.async_update_subentry(
-        entry, only_agent(entry), data={"rules": rules, "pin": pin, "notify": ["notify.phone"]}
-    )
-    data = await download(hass_client, entry)
-
-    (agent,) = data["agents"]
-    assert agent["data"] == {"rules": rules, "pin": "**REDACTED**", "notify": ["notify.phone"]}
-    text = json.dumps(data)
-    assert str(pin["digest"]) not in text
-    assert str(pin["salt"]) not in text
-
-
 @pytest.mark.usefixtures("socket_enabled")
-async def test_diagnostics_tell_how_the_models_of_an_agent_are_doing(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
-    assert await async_setup_component(hass, "diagnostics", {})
+async def test_diagnostics_show_the_health_of_models(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     down = await set_up(hass, server_entry(address_without_server(), extra_parameters={"their_key": "secret"}))
     failed = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
 

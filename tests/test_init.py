@@ -109,28 +109,6 @@ async def test_nothing_of_the_key_is_logged(hass: HomeAssistant, caplog: pytest.
     assert "very-wrong-key" not in caplog.text
 
 
-async def test_an_entry_unloads_and_its_entity_with_it(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, offline_entry())
-
-    assert await hass.config_entries.async_unload(entry.entry_id)
-
-    assert entry.state is ConfigEntryState.NOT_LOADED
-    state = hass.states.get(ENTITY_ID)
-    assert state is not None
-    assert state.state == STATE_UNAVAILABLE
-
-
-async def test_an_entry_reloads(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, offline_entry())
-    before = entry.runtime_data
-
-    assert await hass.config_entries.async_reload(entry.entry_id)
-
-    assert entry.state is ConfigEntryState.LOADED
-    assert entry.runtime_data is not before
-    assert hass.states.get(ENTITY_ID)
-
-
 async def test_a_removed_entry_leaves_nothing_and_may_be_added_again(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
 

@@ -89,14 +89,6 @@ async def test_what_waits_is_not_recorded() -> None:
     assert "waiting" in WaitingQuestionsSensor._unrecorded_attributes  # noqa: SLF001  # Home Assistant's name
 
 
-@pytest.mark.usefixtures("socket_enabled")
-async def test_it_is_there_when_nobody_can_answer(hass: HomeAssistant) -> None:
-    """A question may wait while the model is down."""
-    await set_up(hass, server_entry(address_without_server()))
-
-    assert shown(hass).state == "0"
-
-
 async def test_it_goes_with_the_entry(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     ask(hass, question())
 

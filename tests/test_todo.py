@@ -82,13 +82,6 @@ async def test_no_assistant_can_use_a_list(hass: HomeAssistant) -> None:
     assert not async_should_expose(hass, conversation.DOMAIN, LIST)
 
 
-async def test_without_the_option_there_is_no_list(hass: HomeAssistant) -> None:
-    await add_person(hass, "Anna")
-    await set_up(hass, offline_entry())
-
-    assert lists(hass) == {}
-
-
 async def test_lists_go_with_the_option_and_the_facts_stay(
     hass: HomeAssistant, entry: MockConfigEntry, memories: Memories
 ) -> None:

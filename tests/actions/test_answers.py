@@ -304,7 +304,7 @@ async def test_what_an_agent_does_for_an_automation_does_not_answer(hass: HomeAs
     assert "An agent can't answer a question" in str(await refusal(hass, context=context))
 
 
-def go_on(hass: HomeAssistant, times: int) -> None:
+def run_automations(hass: HomeAssistant, times: int) -> None:
     """Have automations run that nobody here has to do with."""
     for _ in range(times):
         hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy"})
@@ -324,7 +324,7 @@ async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_home(hass: HomeAss
     async_get_context_watch(hass).take_for_turn(context)
     turn = ask(hass, question(context=context))
     later = two_steps_on(hass, context)
-    go_on(hass, times)
+    run_automations(hass, times)
 
     assert "An agent can't answer a question" in str(await refusal(hass, context=later))
 
@@ -337,7 +337,7 @@ async def test_a_turn_of_which_much_is_forgotten_does_not_answer(hass: HomeAssis
     other = Context()
     async_get_context_watch(hass).take_for_turn(other)
     ask(hass, question())
-    go_on(hass, MAX_CONTEXTS)
+    run_automations(hass, MAX_CONTEXTS)
 
     assert "An agent can't answer a question" in str(await refusal(hass, context=other))
 
@@ -348,7 +348,7 @@ async def test_a_turn_of_which_much_is_forgotten_does_not_answer(hass: HomeAssis
 
 async def test_a_busy_home_keeps_nobody_else_from_answering(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
     await automate(hass, {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED})
-    go_on(hass, MAX_CONTEXTS + 1)
+    run_automations(hass, MAX_CONTEXTS + 1)
 
     by_automation = ask(hass, question(context=Context()))
     await hass.async_block_till_done()
@@ -368,7 +368,7 @@ async def test_what_has_an_id_that_tells_no_time_is_believed_until_something_is_
     assert len(turn.answers) == 1
     ask(hass, question())
     hass.bus.async_fire("automation_triggered", {"entity_id": "automation.odd"}, context=of_somebody)
-    go_on(hass, MAX_CONTEXTS)
+    run_automations(hass, MAX_CONTEXTS)
 
     assert "An agent can't answer a question" in str(await refusal(hass, context=of_somebody))
     assert "An agent can't answer a question" in str(await refusal(hass, context=Context(id="also-made-up")))

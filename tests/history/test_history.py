@@ -1,4 +1,4 @@
-"""What is kept of turns, and what goes on after a restart or a while, in a real Home Assistant."""
+"""What is stored of turns, and which conversations are resumed after a restart or a while."""
 
 import asyncio
 from dataclasses import dataclass
@@ -103,7 +103,7 @@ class Restart:
         await hass.async_block_till_done(wait_background_tasks=True)
 
 
-async def test_a_turn_is_stored_with_all_that_belongs_to_it(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_turn_is_stored_whole(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ANSWER)))
 
     await say(hass, "Light!", satellite_id="assist_satellite.kitchen")
@@ -134,7 +134,7 @@ async def test_an_agent_that_keeps_nothing_stores_nothing(hass: HomeAssistant, s
     assert await stored(hass) == ()
 
 
-async def test_what_changed_is_stored_with_the_turn(hass: HomeAssistant, serve: Serve) -> None:
+async def test_changes_are_stored_with_the_turn(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
 
     await say(hass, "Light!")
@@ -146,7 +146,7 @@ async def test_what_changed_is_stored_with_the_turn(hass: HomeAssistant, serve: 
     assert "light.kitchen_ceiling" in lines[1]
 
 
-async def test_an_event_that_somebody_else_fires_is_not_stored(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_forged_event_is_not_stored(hass: HomeAssistant, serve: Serve) -> None:
     """Any user can have the app on their phone fire an event."""
     await serve(WORDS)
     changes = async_capture_events(hass, EVENT_CHANGE)
@@ -164,36 +164,8 @@ async def test_an_event_that_somebody_else_fires_is_not_stored(hass: HomeAssista
     assert [line async for line in store.export(Selection()) if '"kind":"audit"' in line] == []
 
 
-async def test_a_conversation_goes_on_after_a_restart(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
-    server = await serve(WORDS)
-    anna, dialog = await a_user(hass), ulid_now()
-    result = await write(hass, "My name is Anna.", anna, dialog)
-    dialog = str(result.conversation_id)
-
-    await restarted()
-    await write(hass, "What is my name?", anna, dialog)
-
-    before, after = server.requests
-    assert messages_of(after)[: len(messages_of(before))] == messages_of(before), "the beginning is the same"
-    assert messages_of(after)[2]["content"] == "Answer 1."
-    assert len(await stored(hass, dialog)) == 2
-
-
-async def test_a_satellite_goes_on_after_a_restart(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
-    server = await serve(WORDS)
-    kitchen = satellite(hass, "kitchen")
-    await write(hass, "Play jazz.", None, "as-the-satellite-says", kitchen)
-
-    await restarted()
-    await write(hass, "Louder!", None, ulid_now(), kitchen)
-    await write(hass, "Hello", None, ulid_now(), satellite(hass, "bedroom"))
-
-    assert len(messages_of(server.requests[1])) == 4
-    assert len(messages_of(server.requests[2])) == 2, "another satellite begins anew"
-
-
 @pytest.mark.parametrize(("seconds", "messages"), [(200, 4), (310, 2)])
-async def test_after_a_restart_it_goes_on_as_long_as_home_assistant_would_have_remembered(
+async def test_after_a_restart_a_satellite_resumes_for_as_long_as_home_assistant_remembers(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, seconds: float, messages: int
 ) -> None:
     server = await serve(WORDS)
@@ -204,21 +176,10 @@ async def test_after_a_restart_it_goes_on_as_long_as_home_assistant_would_have_r
     freezer.tick(seconds)
 
     await write(hass, "Louder!", None, ulid_now(), kitchen)
+    await write(hass, "Hello", None, ulid_now(), satellite(hass, "bedroom"))
 
     assert len(messages_of(server.requests[1])) == messages
-
-
-async def test_nobody_goes_on_with_what_somebody_else_said(
-    hass: HomeAssistant, serve: Serve, restarted: Restart
-) -> None:
-    server = await serve(WORDS)
-    anna, ben = await a_user(hass), await a_user(hass, "Ben")
-    dialog = str((await write(hass, "It is a secret.", anna)).conversation_id)
-
-    await restarted()
-    await write(hass, "What did Anna say?", ben, dialog)
-
-    assert len(messages_of(server.requests[1])) == 2
+    assert len(messages_of(server.requests[2])) == 2, "another satellite begins anew"
 
 
 async def test_a_new_dialog_begins_anew(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
@@ -233,7 +194,7 @@ async def test_a_new_dialog_begins_anew(hass: HomeAssistant, serve: Serve, resta
 
 
 @pytest.mark.parametrize(("minutes", "messages"), [(0, 2), (5, 2), (30, 4)])
-async def test_a_conversation_goes_on_for_as_long_as_the_owner_wants(
+async def test_a_conversation_is_resumed_for_as_long_as_the_owner_wants(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, minutes: int, messages: int
 ) -> None:
     server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: minutes})
@@ -248,7 +209,7 @@ async def test_a_conversation_goes_on_for_as_long_as_the_owner_wants(
     assert len(await stored(hass, str(first.conversation_id))) == messages // 2
 
 
-async def test_a_person_goes_on_in_another_dialog(
+async def test_a_person_resumes_in_another_dialog(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
     server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
@@ -261,7 +222,7 @@ async def test_a_person_goes_on_in_another_dialog(
     assert len(messages_of(server.requests[1])) == 4
 
 
-async def test_what_was_said_for_long_comes_back_whole(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
+async def test_a_resumed_conversation_is_sent_whole(hass: HomeAssistant, serve: Serve, restarted: Restart) -> None:
     answers = tuple(
         answer
         for _ in range(3)
@@ -278,7 +239,7 @@ async def test_what_was_said_for_long_comes_back_whole(hass: HomeAssistant, serv
     assert messages_of(server.requests[-1])[: len(before)] == before
 
 
-async def test_a_store_that_is_down_is_told_and_stops_nobody(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_store_that_is_down_is_reported_and_stops_no_turn(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(WORDS)
     entry = the_entry(hass)
     hass.config_entries.async_update_entry(
@@ -301,30 +262,7 @@ async def test_a_store_that_is_down_is_told_and_stops_nobody(hass: HomeAssistant
     assert not [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
 
 
-async def test_what_is_too_old_is_deleted(hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory) -> None:
-    await serve(WORDS)
-    await say(hass, "Hello")
-    assert len(await stored(hass)) == 1
-
-    freezer.tick(timedelta(days=31))
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done(wait_background_tasks=True)
-
-    assert await stored(hass) == ()
-
-
-async def test_the_history_of_a_removed_agent_is_deleted(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(WORDS)
-    await say(hass, "Hello")
-    assert len(await stored(hass)) == 1
-
-    hass.config_entries.async_remove_subentry(the_entry(hass), the_agent(hass).subentry_id)
-    await hass.async_block_till_done(wait_background_tasks=True)
-
-    assert await stored(hass) == ()
-
-
-async def test_a_turn_that_is_cut_off_is_stored_as_far_as_it_came(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_interrupted_turn_is_stored_up_to_its_end(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content="Never heard.", delay_seconds=3600),)))
     turn = asyncio.create_task(say(hass, "Hello"))
     await server.asked.wait()
@@ -352,23 +290,21 @@ async def test_words_that_a_script_refuses_are_not_stored(hass: HomeAssistant, s
     assert not [message for message in record.messages if isinstance(message, UserMessage)]
 
 
-@pytest.mark.parametrize("trouble", [trouble for trouble in Trouble if trouble is not Trouble.CLOSED])
-async def test_every_trouble_has_words(hass: HomeAssistant, trouble: Trouble) -> None:
+async def test_every_trouble_has_an_issue_until_it_is_over(hass: HomeAssistant) -> None:
     issues = ir.async_get(hass).issues
-
-    async_report_history(hass, "an address", "/config/chatterbox.db", StoreState(trouble, "", 3, 1))
-
-    [issue] = issues.values()
     texts = await async_get_translations(hass, "en", "issues", {DOMAIN})
-    text = texts[f"component.{DOMAIN}.issues.{issue.translation_key}.description"]
-    assert "3 records are waiting" in text.format(**(issue.translation_placeholders or {}))
+    for trouble in set(Trouble) - {Trouble.CLOSED}:
+        async_report_history(hass, "an address", "/config/chatterbox.db", StoreState(trouble, "", 3, 1))
 
-    async_report_history(hass, "an address", "/config/chatterbox.db", StoreState())
+        [issue] = issues.values()
+        text = texts[f"component.{DOMAIN}.issues.{issue.translation_key}.description"]
+        assert "3 records are waiting" in text.format(**(issue.translation_placeholders or {}))
 
-    assert not issues
+        async_report_history(hass, "an address", "/config/chatterbox.db", StoreState())
+        assert not issues
 
 
-async def test_a_damaged_file_is_told_until_it_is_seen(hass: HomeAssistant) -> None:
+async def test_a_damaged_file_has_an_issue(hass: HomeAssistant) -> None:
     state = StoreState(put_aside="/config/chatterbox.db.corrupt-1")
 
     async_report_history(hass, "an address", "/config/chatterbox.db", state)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 @pytest.mark.parametrize("expected_lingering_timers", [True])  # of Home Assistant's own conversations, as it stops here
 @pytest.mark.parametrize("is_background", [True, False], ids=["of a satellite", "of an automation"])
-async def test_what_a_turn_did_is_stored_when_home_assistant_stops(
+async def test_a_turn_is_stored_when_home_assistant_stops(
     hass: HomeAssistant, serve: Serve, *, is_background: bool
 ) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(delay_seconds=3600))))

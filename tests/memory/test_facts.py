@@ -86,7 +86,7 @@ async def test_each_agent_and_each_person_has_their_own(hass: HomeAssistant) -> 
     assert again.people("agent-1") == {"ben": ""}
 
 
-async def test_a_fact_is_changed_put_aside_and_taken_up_again(hass: HomeAssistant) -> None:
+async def test_a_fact_is_changed_put_aside_and_restored(hass: HomeAssistant) -> None:
     memories = async_get_memories(hass)
     first = await memories.async_add(ANNA, "Gets up at six.", "Anna")
     await memories.async_add(ANNA, "Has a cat.", "Anna")
@@ -106,7 +106,7 @@ async def test_a_fact_is_changed_put_aside_and_taken_up_again(hass: HomeAssistan
     assert refused.value.problem is MemoryProblem.EMPTY
 
 
-async def test_who_listens_hears_of_changes_once_they_are_kept(hass: HomeAssistant) -> None:
+async def test_a_stored_change_is_signalled(hass: HomeAssistant) -> None:
     memories, heard = async_get_memories(hass), list[tuple[Keeper, list[str]]]()
 
     @callback
@@ -135,7 +135,7 @@ async def test_there_are_bounds(hass: HomeAssistant, hass_storage: dict[str, obj
     assert "chatterbox.memories" in hass_storage
 
 
-async def test_what_cannot_be_stored_changes_nothing(disk: HomeAssistant) -> None:
+async def test_a_failed_write_changes_nothing(disk: HomeAssistant) -> None:
     memories = async_get_memories(disk)
     kept = await memories.async_add(ANNA, "Has a cat.", "Anna")
     file = file_of(disk)
@@ -160,7 +160,7 @@ async def test_what_cannot_be_stored_changes_nothing(disk: HomeAssistant) -> Non
         '{"version": 9, "key": "chatterbox.memories", "data": {"people": []}}',
     ],
 )
-async def test_what_cannot_be_read_is_left_as_it_is(
+async def test_an_unreadable_file_is_left_unchanged(
     disk: HomeAssistant, content: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = file_of(disk)
@@ -179,9 +179,9 @@ async def test_what_cannot_be_read_is_left_as_it_is(
     assert texts(await restarted(disk)) == ["Has a dog."]
 
 
-async def test_a_change_is_whole_although_who_asks_is_cut_off(disk: HomeAssistant) -> None:
+async def test_a_change_survives_the_cancellation_of_its_caller(disk: HomeAssistant) -> None:
     memories = async_get_memories(disk)
-    async with no_free_thread(disk):
+    async with no_free_thread():
         asking = asyncio.create_task(memories.async_add(ANNA, "Has a cat.", "Anna"))
         await asyncio.sleep(0)
         asking.cancel()
@@ -192,10 +192,10 @@ async def test_a_change_is_whole_although_who_asks_is_cut_off(disk: HomeAssistan
     assert texts(memories) == texts(await restarted(disk)) == ["Has a cat.", "Has a dog."]
 
 
-async def test_who_reads_does_not_wait_for_a_change(disk: HomeAssistant) -> None:
+async def test_readers_do_not_wait_for_a_change(disk: HomeAssistant) -> None:
     memories = async_get_memories(disk)
     await memories.async_add(ANNA, "Has a cat.", "Anna")
-    async with no_free_thread(disk):
+    async with no_free_thread():
         changing = asyncio.create_task(memories.async_add(ANNA, "Has a dog.", "Anna"))
         await asyncio.sleep(0)
 
@@ -207,25 +207,19 @@ async def test_who_reads_does_not_wait_for_a_change(disk: HomeAssistant) -> None
     assert texts(memories) == ["Has a cat.", "Has a dog."]
 
 
-async def test_an_agent_that_is_removed_takes_its_facts_along(hass: HomeAssistant) -> None:
+@pytest.mark.parametrize("removed", ["agent", "service"])
+async def test_the_facts_of_a_removed_agent_are_deleted(hass: HomeAssistant, removed: str) -> None:
     entry = await set_up(hass, offline_entry())
     memories, keeper = async_get_memories(hass), Keeper(only_agent(entry).subentry_id, "anna")
     await memories.async_add(keeper, "Has a cat.", "Anna")
     await hass.config_entries.async_reload(entry.entry_id)
     assert texts(memories, keeper) == ["Has a cat."]
 
-    hass.config_entries.async_remove_subentry(entry, keeper.agent)
+    if removed == "agent":
+        hass.config_entries.async_remove_subentry(entry, keeper.agent)
+    else:
+        await hass.config_entries.async_remove(entry.entry_id)
     await hass.async_block_till_done()
-
-    assert texts(memories, keeper) == texts(await restarted(hass), keeper) == []
-
-
-async def test_a_service_that_is_removed_takes_all_facts_along(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, offline_entry())
-    memories, keeper = async_get_memories(hass), Keeper(only_agent(entry).subentry_id, "anna")
-    await memories.async_add(keeper, "Has a cat.", "Anna")
-
-    await hass.config_entries.async_remove(entry.entry_id)
 
     assert texts(memories, keeper) == texts(await restarted(hass), keeper) == []
 

@@ -1,4 +1,4 @@
-"""Models between turns: found again in the background, and what only the owner can mend is told."""
+"""Models between turns: they are asked again in the background, and issues tell the owner what to repair."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -86,7 +86,7 @@ async def talker(hass: HomeAssistant, server: Server, api_key: str | None = None
     return await set_up(hass, server_entry(server.address, api_key, llm_hass_api=[]))
 
 
-async def test_an_agent_is_unavailable_exactly_while_nobody_can_answer(hass: HomeAssistant, server: Server) -> None:
+async def test_an_agent_is_unavailable_while_no_provider_can_answer(hass: HomeAssistant, server: Server) -> None:
     server.answers(DOWN)
     entry = await talker(hass, server)
     for _ in range(2):
@@ -105,22 +105,14 @@ async def test_an_agent_is_unavailable_exactly_while_nobody_can_answer(hass: Hom
     await hass.config_entries.async_unload(entry.entry_id)
 
 
-async def test_who_is_answered_for_stays_available(hass: HomeAssistant, server: Server) -> None:
-    server.answers(DOWN)
-    await set_up(hass, server_entry(server.address))
-    for _ in range(4):
-        await say(hass, "hello")
-
-    assert is_available(hass)
-
-
-async def test_a_person_need_not_find_out_that_a_model_is_back(
+async def test_a_failed_model_is_asked_again_in_the_background(
     hass: HomeAssistant, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.answers(DOWN)
     await set_up(hass, server_entry(server.address))
     for _ in range(3):
         await say(hass, "hello")
+        assert is_available(hass), "Home Assistant itself answers"
     server.answers(HELLO)
     caplog.set_level(logging.INFO)
     await later(hass, 31)
@@ -131,7 +123,7 @@ async def test_a_person_need_not_find_out_that_a_model_is_back(
     assert len(server.scripted.requests) == asked + 1
 
 
-async def test_nobody_is_asked_any_more_once_an_entry_is_unloaded(hass: HomeAssistant, server: Server) -> None:
+async def test_no_model_is_asked_once_its_entry_is_unloaded(hass: HomeAssistant, server: Server) -> None:
     server.answers(DOWN)
     entry = await talker(hass, server)
     for _ in range(3):
@@ -143,7 +135,7 @@ async def test_nobody_is_asked_any_more_once_an_entry_is_unloaded(hass: HomeAssi
     assert len(server.scripted.requests) == asked
 
 
-async def test_a_model_that_is_gone_is_told_until_it_is_back(hass: HomeAssistant, server: Server) -> None:
+async def test_a_removed_model_has_an_issue_until_it_is_back(hass: HomeAssistant, server: Server) -> None:
     gone = {"model_gone": {"agent": "Talker", "model": "scripted-model"}}
     server.answers(GONE)
     entry = await talker(hass, server)
@@ -167,9 +159,7 @@ async def test_a_model_that_is_gone_is_told_until_it_is_back(hass: HomeAssistant
     assert not issues(hass)
 
 
-async def test_a_home_that_does_not_fit_the_model_is_told_with_both_numbers(
-    hass: HomeAssistant, server: Server
-) -> None:
+async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(hass: HomeAssistant, server: Server) -> None:
     server.answers(TOO_LONG)
     entry = await talker(hass, server)
 
@@ -192,7 +182,7 @@ async def test_a_home_that_does_not_fit_the_model_is_told_with_both_numbers(
     assert not issues(hass)
 
 
-async def test_a_key_that_is_refused_in_a_turn_is_asked_for_anew_once(hass: HomeAssistant, server: Server) -> None:
+async def test_a_key_that_is_refused_in_a_turn_starts_reauth_once(hass: HomeAssistant, server: Server) -> None:
     server.answers(HELLO)
     entry = await talker(hass, server, "old-key")
     await say(hass, "hello")
@@ -209,7 +199,7 @@ async def test_a_key_that_is_refused_in_a_turn_is_asked_for_anew_once(hass: Home
     assert not list(entry.async_get_active_flows(hass, {"reauth"}))
 
 
-async def test_a_key_that_is_refused_at_set_up_is_asked_for_anew_although_somebody_answers(
+async def test_a_key_that_is_refused_at_setup_starts_reauth_although_a_fallback_answers(
     hass: HomeAssistant,
 ) -> None:
     await prepare(hass)
@@ -220,7 +210,7 @@ async def test_a_key_that_is_refused_at_set_up_is_asked_for_anew_although_somebo
     assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
 
 
-async def test_an_agent_follows_who_may_answer_for_it(hass: HomeAssistant, server: Server) -> None:
+async def test_availability_follows_the_fallbacks(hass: HomeAssistant, server: Server) -> None:
     server.answers(GONE)
     helper = helper_entry()
     helper.add_to_hass(hass)
@@ -238,7 +228,7 @@ async def test_an_agent_follows_who_may_answer_for_it(hass: HomeAssistant, serve
         assert is_available(hass)
 
 
-async def test_who_is_answered_for_by_an_agent_that_comes_later_is_set_up(hass: HomeAssistant) -> None:
+async def test_an_agent_is_set_up_before_its_fallback(hass: HomeAssistant) -> None:
     await prepare(hass)
     helper = helper_entry()
     helper.add_to_hass(hass)
@@ -249,7 +239,7 @@ async def test_who_is_answered_for_by_an_agent_that_comes_later_is_set_up(hass: 
     assert not is_available(hass)
 
 
-async def test_nobody_waits_for_a_server_that_stalls_when_somebody_else_can_answer(
+async def test_setup_does_not_wait_for_a_stalled_server_with_a_fallback(
     hass: HomeAssistant,
 ) -> None:
     await prepare(hass)

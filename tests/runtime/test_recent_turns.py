@@ -1,4 +1,4 @@
-"""What is kept of the last turns of an agent: how they went, and words only where the owner wants them."""
+"""The last turns of an agent are kept with their numbers, and with words only where the owner wants them."""
 
 import json
 
@@ -90,26 +90,22 @@ async def test_a_reload_keeps_them(hass: HomeAssistant, entry: MockConfigEntry, 
     assert turn_ids(hass, agent) == ["1", "2"]
 
 
-async def test_an_agent_that_is_removed_leaves_nothing(hass: HomeAssistant, entry: MockConfigEntry, agent: str) -> None:
+@pytest.mark.parametrize("removed", ["agent", "service"])
+async def test_the_turns_of_a_removed_agent_are_dropped(
+    hass: HomeAssistant, entry: MockConfigEntry, agent: str, removed: str
+) -> None:
     take_turn(hass, agent)
-    hass.config_entries.async_remove_subentry(entry, agent)
+    if removed == "agent":
+        hass.config_entries.async_remove_subentry(entry, agent)
+    else:
+        await hass.config_entries.async_remove(entry.entry_id)
     await hass.async_block_till_done()
     take_turn(hass, agent, "it ran on")
 
     assert turn_ids(hass, agent) == []
 
 
-async def test_a_service_that_is_removed_leaves_nothing(
-    hass: HomeAssistant, entry: MockConfigEntry, agent: str
-) -> None:
-    take_turn(hass, agent)
-    await hass.config_entries.async_remove(entry.entry_id)
-    await hass.async_block_till_done()
-
-    assert turn_ids(hass, agent) == []
-
-
-async def test_a_turn_is_told_in_numbers_without_a_word_of_it(hass: HomeAssistant, agent: str) -> None:
+async def test_diagnostics_of_a_turn_hold_numbers_and_no_words(hass: HomeAssistant, agent: str) -> None:
     take_turn(hass, agent, satellite_id="assist_satellite.kitchen", caller="automation.morning")
     (turn,) = async_get_recent_turns(hass).of(agent)
     told = turn.as_json({"model-agent": "Butler"})
@@ -126,7 +122,7 @@ async def test_a_turn_is_told_in_numbers_without_a_word_of_it(hass: HomeAssistan
     assert answered == [("Butler", 75), ("Home Assistant", None)]
 
 
-async def test_nobody_has_answered_a_request_that_was_cut_off(hass: HomeAssistant, agent: str) -> None:
+async def test_an_interrupted_request_was_answered_by_none(hass: HomeAssistant, agent: str) -> None:
     origin = {"turn_id": "1", "conversation_id": "a", "language": "en", "satellite_id": None, "caller": None}
     record = TurnRecord("Hi", agent, {**origin})
     record.add(PhaseEntered(Phase.LLM_INFERENCE))
@@ -163,12 +159,3 @@ async def test_words_are_kept_while_the_owner_wants_them(
     await hass.async_block_till_done()
     assert [turn.words for turn in async_get_recent_turns(hass).of(agent)] == [None, None]
     assert turn_ids(hass, agent) == ["before", "wanted"]
-
-
-async def test_words_can_be_forgotten_at_once(hass: HomeAssistant, entry: MockConfigEntry, agent: str) -> None:
-    hass.config_entries.async_update_entry(entry, options={CONF_DIAGNOSE_WORDS: True})
-    await hass.async_block_till_done()
-    take_turn(hass, agent)
-    async_get_recent_turns(hass).forget_words()
-
-    assert [turn.words for turn in async_get_recent_turns(hass).of(agent)] == [None]

@@ -103,7 +103,7 @@ async def talk(
     return turn
 
 
-async def test_nothing_is_written_while_all_is_read(hass: HomeAssistant, add: Add) -> None:
+async def test_no_summary_is_written_while_all_messages_fit(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, said(10))
@@ -111,7 +111,7 @@ async def test_nothing_is_written_while_all_is_read(hass: HomeAssistant, add: Ad
     assert summaries.of(TALK) is None
 
 
-async def test_what_is_about_to_fall_out_is_summed_up(hass: HomeAssistant, add: Add) -> None:
+async def test_messages_about_to_be_dropped_are_summarized(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, said(13))
@@ -134,7 +134,7 @@ async def test_a_summary_is_written_once_for_the_same_messages(hass: HomeAssista
     assert len(server.requests) == 1
 
 
-async def test_a_later_summary_goes_on_from_the_earlier_one(hass: HomeAssistant, add: Add) -> None:
+async def test_a_later_summary_continues_the_earlier_one(hass: HomeAssistant, add: Add) -> None:
     later = ScriptedAnswer(content="They like it very dark.")
     server = await add(Script(answers=(WRITTEN, later)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
@@ -170,7 +170,7 @@ async def test_another_agents_model_writes_and_is_counted(hass: HomeAssistant, a
     assert (usage.inferences, usage.input_tokens, usage.output_tokens) == (1, 400, 9)
 
 
-async def test_a_writer_that_is_gone_or_fails_leaves_the_list(hass: HomeAssistant, add: Add) -> None:
+async def test_there_is_no_summary_without_a_working_writer(hass: HomeAssistant, add: Add) -> None:
     await add(Script(answers=(ScriptedFailure(status=500),) * 4 + (WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, said(13))
@@ -182,7 +182,7 @@ async def test_a_writer_that_is_gone_or_fails_leaves_the_list(hass: HomeAssistan
     assert summaries.of(TALK) is None
 
 
-async def test_a_writer_that_is_left_alone_is_not_asked(hass: HomeAssistant, add: Add) -> None:
+async def test_a_writer_with_an_open_circuit_is_not_asked(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     (model,) = async_get_models(hass).values()
     model.managed.tripped(ProviderUnreachable("gone"))
@@ -190,19 +190,13 @@ async def test_a_writer_that_is_left_alone_is_not_asked(hass: HomeAssistant, add
     assert not server.requests
 
 
-async def test_a_summary_does_not_stand_for_another_history(hass: HomeAssistant, add: Add) -> None:
+@pytest.mark.parametrize("history", [said(13, first="Something else?"), said(2)], ids=["another", "its end"])
+async def test_a_summary_does_not_stand_for_another_history(hass: HomeAssistant, add: Add, history: Transcript) -> None:
     await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, said(13))
-    assert summaries.async_begin_turn(TALK, turn_after(said(13, first="Something else?"))).summary is None
+    assert summaries.async_begin_turn(TALK, turn_after(history)).summary is None
     assert summaries.of(TALK) is None
-
-
-async def test_a_summary_does_not_stand_for_the_end_of_a_history(hass: HomeAssistant, add: Add) -> None:
-    await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
-    summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
-    assert summaries.async_begin_turn(TALK, turn_after(said(2))).summary is None
 
 
 @pytest.mark.parametrize(("server_id", "asked"), [("llama_cpp", 2), ("openrouter", 1)])
@@ -221,7 +215,7 @@ async def test_a_local_server_is_left_to_the_speaker(hass: HomeAssistant, add: A
     assert len(server.requests) == asked
 
 
-async def test_what_is_forgotten_is_not_written_either(hass: HomeAssistant, add: Add) -> None:
+async def test_a_forgotten_conversation_is_not_summarized(hass: HomeAssistant, add: Add) -> None:
     slow = ScriptedAnswer(content="They like it dark.", delay_seconds=3600)
     server = await add(Script(answers=(WRITTEN, slow)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
@@ -238,7 +232,7 @@ async def test_what_is_forgotten_is_not_written_either(hass: HomeAssistant, add:
     assert summaries.of("one-talk") is None
 
 
-async def test_what_is_deleted_is_not_summed_up_any_more(hass: HomeAssistant, add: Add) -> None:
+async def test_a_purge_drops_the_summaries(hass: HomeAssistant, add: Add) -> None:
     await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, said(13))
@@ -273,7 +267,7 @@ async def test_a_conversation_that_cannot_be_continued_is_forgotten(
     assert (summaries.of(TALK) is not None) == is_kept
 
 
-async def test_nothing_is_written_once_the_agent_is_gone(hass: HomeAssistant, add: Add) -> None:
+async def test_no_summary_is_written_once_the_agent_is_unloaded(hass: HomeAssistant, add: Add) -> None:
     slow = ScriptedAnswer(content="They like it dark.", delay_seconds=3600)
     server = await add(Script(answers=(slow,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
@@ -287,10 +281,3 @@ async def test_nothing_is_written_once_the_agent_is_gone(hass: HomeAssistant, ad
     summaries.async_after_turn(TALK, said(14))
     await hass.async_block_till_done(wait_background_tasks=True)
     assert len(server.requests) == 1
-
-
-async def test_a_turn_that_nobody_began_changes_nothing(hass: HomeAssistant, add: Add) -> None:
-    server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
-    summaries_of_last(hass).async_after_turn(TALK, said(13))
-    await hass.async_block_till_done(wait_background_tasks=True)
-    assert not server.requests

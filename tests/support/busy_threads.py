@@ -5,17 +5,15 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from homeassistant.core import HomeAssistant
-
 MOST_THREADS = 64
 """Of Home Assistant."""
 
 
 @asynccontextmanager
-async def no_free_thread(hass: HomeAssistant) -> AsyncGenerator[None]:
+async def no_free_thread() -> AsyncGenerator[None]:
     """Keep all threads busy."""
-    goes_on = threading.Event()
-    busy = [hass.loop.run_in_executor(None, goes_on.wait) for _ in range(MOST_THREADS)]
+    goes_on, loop = threading.Event(), asyncio.get_running_loop()
+    busy = [loop.run_in_executor(None, goes_on.wait) for _ in range(MOST_THREADS)]
     try:
         yield
     finally:

@@ -190,7 +190,7 @@ async def test_who_is_not_known_finds_nothing(hass: HomeAssistant, agent: str, s
 
 async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(hass: HomeAssistant, agent: str) -> None:
     down = await set_up(hass, down_entry())
-    async with no_free_thread(hass):
+    async with no_free_thread():
         late = await search(hass, agent, {"words": "key"}, timeout=0)
     outcomes = [
         late,

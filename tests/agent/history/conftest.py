@@ -16,10 +16,10 @@ _numbers = count()
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgreSQL]:
     """Run a PostgreSQL server, where one is installed."""
-    programs = binaries()
-    if programs is None:
+    folder = binaries()
+    if folder is None:
         pytest.skip("PostgreSQL is not installed here, so the history is not tested on it: run script/postgresql")
-    with running(programs) as server:
+    with running(folder) as server:
         yield server
 
 

@@ -23,10 +23,10 @@ def binaries() -> Path | None:
 class PostgreSQL:
     """A server that can be started and stopped."""
 
-    def __init__(self, folder: Path, programs: Path) -> None:
+    def __init__(self, folder: Path, executables: Path) -> None:
         self._folder = folder
         self._data = folder / "data"
-        self._programs = programs
+        self._executables = executables
         self._user = _OWNER if os.geteuid() == 0 else None
         if self._user:
             shutil.chown(folder, self._user)
@@ -49,9 +49,9 @@ class PostgreSQL:
         self._run("createdb", f"--host={self._folder}", f"--username={_OWNER}", name)
         return f"postgresql+psycopg://{_OWNER}@/{name}?host={self._folder}"
 
-    def _run(self, program: str, *arguments: str) -> None:
+    def _run(self, command: str, *arguments: str) -> None:
         subprocess.run(
-            [self._programs / program, *arguments],
+            [self._executables / command, *arguments],
             check=True,
             cwd=self._folder,
             user=self._user,
@@ -63,10 +63,10 @@ class PostgreSQL:
 
 
 @contextmanager
-def running(programs: Path) -> Iterator[PostgreSQL]:
+def running(executables: Path) -> Iterator[PostgreSQL]:
     """Run a server as long as it is needed."""
     folder = Path(tempfile.mkdtemp(prefix="chatterbox-pg-"))  # short: a socket's path has 107 characters at most
-    server = PostgreSQL(folder, programs)
+    server = PostgreSQL(folder, executables)
     try:
         server.start()
         yield server

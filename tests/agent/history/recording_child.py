@@ -1,6 +1,6 @@
 """A process that records turns and responses as fast as it can, and says which are acknowledged, until it is killed.
 
-Run as a program; it takes the folder of the integration, the address of a database and the number of its first turn. It
+Run as a script; it takes the folder of the integration, the address of a database and the number of its first turn. It
 loads the agent package alone, because Home Assistant takes a while to load.
 """
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the database: who records goes on, is told why, and loses nothing that was acknowledged."""
+"""Faults of the database: callers continue and learn the reason, and no acknowledged record is lost."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from custom_components.chatterbox.agent.history.database import Database, failur
 from custom_components.chatterbox.agent.history.query import HistoryQuery, Selection
 from custom_components.chatterbox.agent.history.records import RecordRefused, StoreUnavailable, Trouble
 from custom_components.chatterbox.agent.history.rows import insert_record
-from custom_components.chatterbox.agent.history.store import HistoryStore, check_address
+from custom_components.chatterbox.agent.history.store import check_address
 
 from .postgresql import PostgreSQL
 from .records import audit, turn
@@ -78,24 +78,8 @@ def small_disk(pages: int) -> Iterator[None]:
         _DISK.limit(_LARGEST)
 
 
-def read(file: Path) -> bytes:
-    """Return what is in a file."""
-    return file.read_bytes()
-
-
-def write(file: Path, content: bytes) -> None:
-    """Put something else in a file."""
-    file.write_bytes(content)
-
-
-def remove(file: Path) -> None:
-    """Delete a file."""
-    file.unlink()
-
-
-def make(folder: Path) -> None:
-    """Make a folder."""
-    folder.mkdir()
+# Ruff sees blocking calls in async functions only.
+read, write, remove = Path.read_bytes, Path.write_bytes, Path.unlink
 
 
 def parts(file: Path) -> list[Path]:
@@ -103,34 +87,22 @@ def parts(file: Path) -> list[Path]:
     return list(file.parent.glob(f"{file.name}*"))
 
 
-async def test_a_full_disk_loses_nothing_that_was_acknowledged_or_still_waits(sqlite: str, stores: Stores) -> None:
+async def test_a_full_disk_loses_no_acknowledged_or_waiting_record(sqlite: str, stores: Stores) -> None:
     store, watch = stores.open(sqlite)
     assert await store.record(turn(1)).stored()
-    with small_disk(1):
-        answer = store.record(turn(2, said="x" * 500_000))
-        state = await watch.until_down(Trouble.DISK_FULL)
-        assert "The disk is full. Make room on it." in state.message
-        assert not answer.given
-        assert store.state.waiting == 1
-    assert await answer.stored()
-    await watch.until_up()
-    assert await ids(store) == ["turn 1", "turn 2"]
-
-
-async def test_what_was_stored_before_the_disk_was_full_is_not_stored_again(sqlite: str, stores: Stores) -> None:
-    store, watch = stores.open(sqlite)
     await store.pause()  # so that all of these are one batch
     with small_disk(200):
-        stored, refused = store.record(turn(1)), store.record(turn(2, ended_at=10**400))
-        waits = store.record(turn(3, said="x" * 2_000_000))
+        stored, refused = store.record(turn(2)), store.record(turn(3, ended_at=10**400))
+        waits = store.record(turn(4, said="x" * 2_000_000))
         store.resume()
-        await watch.until_down(Trouble.DISK_FULL)
+        state = await watch.until_down(Trouble.DISK_FULL)
+        assert "The disk is full. Make room on it." in state.message
         assert await stored.stored()
         assert not await refused.stored()
         assert not waits.given
         assert store.state.waiting == 1
     assert await waits.stored()
-    assert await ids(store) == ["turn 1", "turn 3"]
+    assert await ids(store) == ["turn 1", "turn 2", "turn 4"]
 
 
 async def test_a_file_that_may_only_be_read(sqlite: str, file: Path, stores: Stores) -> None:
@@ -171,7 +143,7 @@ async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
     assert await ids(again) == ["turn 99"]
 
 
-async def test_damage_that_a_reader_meets_is_put_aside_too(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_file_found_damaged_by_a_reader_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:
     store, watch = stores.open(sqlite)
     assert await store.record(turn(1, said="x" * 5_000_000)).stored()  # more than a connection caches
     await store.pause()  # so that all of it is in the file
@@ -197,7 +169,7 @@ def add_lost_page(file: Path) -> None:
     write(file, content[:28] + pages.to_bytes(4) + content[32:] + bytes(4096))
 
 
-async def test_a_damaged_index_is_made_anew_and_costs_no_turn(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_damaged_index_is_rebuilt_without_losing_a_turn(sqlite: str, file: Path, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     for number in range(5):
         store.record(turn(number, person="ann", said=f"Lamp {number}."))
@@ -229,6 +201,16 @@ async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(sqlite: str,
     assert await ids(again) == ["turn 2"]
 
 
+@pytest.mark.parametrize("name", ["secrets.yaml", f"{'x' * 244}.db"], ids=["something else", "new name too long"])
+async def test_a_file_that_cannot_be_put_aside_is_left_alone(tmp_path: Path, stores: Stores, name: str) -> None:
+    file = tmp_path / name
+    write(file, b"password: 1234 " * 500)
+    _, watch = stores.open(sqlite_url(file))
+    state = await watch.until_down(Trouble.CORRUPT)
+    assert state.put_aside == ""
+    assert read(file) == b"password: 1234 " * 500
+
+
 async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: Stores) -> None:
     for number in range(3):
         write(file, bytes([number]) * 5000)
@@ -240,23 +222,6 @@ async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: 
     assert kept == [b"\x00", b"\x01", b"\x02"]
 
 
-async def test_a_file_that_may_be_something_else_is_left_alone(tmp_path: Path, stores: Stores) -> None:
-    notes = tmp_path / "secrets.yaml"
-    write(notes, b"password: 1234 " * 500)
-    _, watch = stores.open(sqlite_url(notes))
-    await watch.until_down(Trouble.CORRUPT)
-    assert read(notes) == b"password: 1234 " * 500
-
-
-async def test_a_damaged_file_that_cannot_be_renamed_is_left_alone(tmp_path: Path, stores: Stores) -> None:
-    file = tmp_path / f"{'x' * 244}.db"  # its new name would be too long
-    write(file, b"x" * 5000)
-    _, watch = stores.open(sqlite_url(file))
-    state = await watch.until_down(Trouble.CORRUPT)
-    assert state.put_aside == ""
-    assert read(file) == b"x" * 5000
-
-
 async def test_a_folder_that_comes_later(tmp_path: Path, stores: Stores) -> None:
     folder = tmp_path / "later"
     store, watch = stores.open(sqlite_url(folder / "history.db"))
@@ -265,37 +230,35 @@ async def test_a_folder_that_comes_later(tmp_path: Path, stores: Stores) -> None
     assert "Check that its folder exists" in state.message
     with pytest.raises(StoreUnavailable, match="folder exists"):
         await store.turns("kitchen talk")
-    make(folder)
+    folder.mkdir()
     assert await answer.stored()
     await watch.until_up()
 
 
-async def test_a_file_that_another_program_holds(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_locked_file_can_be_read_and_records_wait(sqlite: str, file: Path, stores: Stores) -> None:
     store, watch = stores.open(f"{sqlite}?timeout=0.01")
     assert await store.record(turn(1)).stored()
-    other = sqlite3.connect(file, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    answer = store.record(turn(2))
-    await watch.until_down(Trouble.LOCKED)
-    assert await ids(store) == ["turn 1", "turn 2"]  # reading goes on
-    with pytest.raises(StoreUnavailable, match="Another program holds it"):
-        await store.purge(Selection())
-    other.execute("ROLLBACK")
-    other.close()
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answer = store.record(turn(2))
+        await watch.until_down(Trouble.LOCKED)
+        assert await ids(store) == ["turn 1", "turn 2"]
+        with pytest.raises(StoreUnavailable, match="Another program holds it"):
+            await store.purge(Selection())
     assert await answer.stored()
     assert await ids(store) == ["turn 1", "turn 2"]
 
 
-async def test_nobody_waits_for_ever(sqlite: str, file: Path, stores: Stores) -> None:
-    store, _ = stores.open(sqlite, timeout=0.01)
-    assert await store.record(turn(1)).stored()
-    other = sqlite3.connect(file, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="does not answer in time") as raised:
-        await store.purge(Selection())
-    assert raised.value.trouble is Trouble.SLOW
-    other.execute("ROLLBACK")
-    other.close()
+async def test_a_database_that_does_not_answer_in_time_is_reported(sqlite: str, file: Path, stores: Stores) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("CREATE TABLE held (a)")
+        held = f"{sqlite}?timeout=0.2"
+        store, _ = stores.open(held, timeout=0.01)
+        for work in (check_address(held, 0.01), store.turns("kitchen talk")):
+            with pytest.raises(StoreUnavailable, match="does not answer in time") as raised:
+                await work
+            assert raised.value.trouble is Trouble.SLOW
 
 
 async def test_a_file_that_is_deleted_is_begun_anew(sqlite: str, file: Path, stores: Stores) -> None:
@@ -329,7 +292,7 @@ async def test_a_file_that_is_deleted_is_begun_anew(sqlite: str, file: Path, sto
         ("sqlite:////nowhere.db?timeout=hunter2", Trouble.WRONG_URL, "after the question mark"),
     ],
 )
-async def test_a_wrong_address_is_told_without_its_password(address: str, trouble: Trouble, says: str) -> None:
+async def test_an_invalid_address_is_reported_without_its_password(address: str, trouble: Trouble, says: str) -> None:
     with pytest.raises(StoreUnavailable, match=says) as raised:
         await check_address(address)
     assert raised.value.trouble is trouble
@@ -337,54 +300,16 @@ async def test_a_wrong_address_is_told_without_its_password(address: str, troubl
     assert "ter2" not in str(raised.value)
 
 
-def test_a_store_tells_where_it_is_without_its_password() -> None:
-    store = HistoryStore("postgresql://ann:hunter2@db:5432/history", lambda _state: None)
-    assert store.where == "postgresql://db:5432/history", "two servers on one machine are two"
-
-
-async def test_a_right_address_is_prepared(url: str, stores: Stores) -> None:
-    await check_address(url)
-    store, _ = stores.open(url)
-    assert await store.record(turn(1)).stored()
-
-
-async def test_an_address_that_does_not_answer_is_told(sqlite: str, file: Path, stores: Stores) -> None:
-    other = sqlite3.connect(file, isolation_level=None)
-    other.execute("PRAGMA locking_mode=EXCLUSIVE")
-    other.execute("CREATE TABLE held (a)")
-    with pytest.raises(StoreUnavailable, match="in time"):
-        await check_address(f"{sqlite}?timeout=0.2", 0.01)
-    store, _ = stores.open(f"{sqlite}?timeout=0.2", timeout=0.01)
-    with pytest.raises(StoreUnavailable, match="in time"):
-        await store.turns("kitchen talk")
-    other.close()
-
-
-async def test_a_server_that_goes_and_comes_back(postgresql: PostgreSQL, stores: Stores) -> None:
-    store, watch = stores.open(postgresql.new_database("going"))
-    assert await store.record(turn(1)).stored()
-    postgresql.stop()
-    try:
-        answer = store.record(turn(2))
-        state = await watch.until_down(Trouble.SERVER_GONE)
-        assert "Its server cannot be reached" in state.message
-        with pytest.raises(StoreUnavailable, match="postgresql://localhost/going"):
-            await store.turns("kitchen talk")
-    finally:
-        postgresql.start()
-    assert await answer.stored()
-    assert await ids(store) == ["turn 1", "turn 2"]
-
-
-async def test_what_is_said_while_a_server_is_gone_is_stored_in_its_order(
-    postgresql: PostgreSQL, stores: Stores
-) -> None:
+async def test_records_wait_for_a_server_in_their_order(postgresql: PostgreSQL, stores: Stores) -> None:
     store, watch = stores.open(postgresql.new_database("away"))
     assert await store.record(turn(0)).stored()
     postgresql.stop()
     try:
         answers = [store.record(turn(1))]
-        await watch.until_down(Trouble.SERVER_GONE)
+        state = await watch.until_down(Trouble.SERVER_GONE)
+        assert "Its server cannot be reached" in state.message
+        with pytest.raises(StoreUnavailable, match="postgresql://localhost/away"):
+            await store.turns("kitchen talk")
         answers += [store.record(turn(number)) for number in range(2, 500)]
     finally:
         postgresql.start()
@@ -392,7 +317,7 @@ async def test_what_is_said_while_a_server_is_gone_is_stored_in_its_order(
     assert await ids(store) == [f"turn {number}" for number in range(500)]
 
 
-async def test_a_server_that_never_was_is_told_without_the_password(stores: Stores) -> None:
+async def test_an_unreachable_server_is_reported_without_the_password(stores: Stores) -> None:
     address = "postgresql+psycopg://ann:hunter2@127.0.0.1:1/history"
     with pytest.raises(StoreUnavailable, match="Its server cannot be reached") as raised:
         await check_address(address)
@@ -405,7 +330,7 @@ async def test_a_server_that_never_was_is_told_without_the_password(stores: Stor
     assert not await answer.stored()
 
 
-async def test_a_stored_turn_that_somebody_damaged_is_left_out(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_damaged_record_is_left_out(sqlite: str, file: Path, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     for number in range(1, 6):
         store.record(turn(number))
@@ -445,7 +370,7 @@ class _Answer(Exception):
     ],
     ids=lambda value: value.value if isinstance(value, Trouble) else None,
 )
-def test_errors_of_a_database_are_told_in_our_words(error: SQLAlchemyError, trouble: Trouble) -> None:
+def test_errors_of_a_database_are_translated(error: SQLAlchemyError, trouble: Trouble) -> None:
     failure = failure_of(error, "postgresql://db/history")
     assert isinstance(failure, StoreUnavailable)
     assert failure.trouble is trouble
@@ -462,29 +387,15 @@ def test_errors_of_a_database_are_told_in_our_words(error: SQLAlchemyError, trou
     ],
     ids=["integrity", "data", "statement"],
 )
-def test_what_a_database_does_not_take_is_no_trouble_of_its_own(error: SQLAlchemyError) -> None:
+def test_a_rejected_value_is_the_fault_of_the_record(error: SQLAlchemyError) -> None:
     failure = failure_of(error, "history.db")
     assert isinstance(failure, RecordRefused)
     assert "hunter2" not in str(failure)
 
 
-def test_a_file_that_can_be_read_may_be_damaged_all_the_same(sqlite: str, file: Path) -> None:
-    database = Database(sqlite)
-    with database.begin(writes=True) as connection:
-        insert_record(connection, turn(1))
-    with database.begin() as connection:
-        assert database.check(connection) == 0
-    other = sqlite3.connect(file)
-    other.execute("PRAGMA writable_schema=ON")
-    other.execute("UPDATE sqlite_schema SET sql = replace(sql, 'device VARCHAR(80)', 'device VARCHAR(80) NOT NULL')")
-    other.commit()
-    other.close()
-    with pytest.raises(StoreUnavailable, match="damaged"), database.begin() as connection:
-        database.check(connection)
-
-
-def test_a_server_looks_after_its_files_itself(sqlite: str) -> None:
-    server = Database("postgresql://db/history")
+def test_the_files_of_a_server_are_left_to_it(sqlite: str) -> None:
+    server = Database("postgresql://ann:hunter2@db:5432/history")
+    assert server.where == "postgresql://db:5432/history", "without the password; two servers on a machine are two"
     server.shrink()
     with Database(sqlite).begin() as connection:
         assert server.check(connection) == 0
@@ -499,7 +410,7 @@ def descriptors_of(file: Path) -> int:
     return sum(1 for one in Path("/dev/fd").iterdir() if one.exists() and one.samefile(file))
 
 
-def test_many_who_read_at_once_leave_few_descriptors_open(sqlite: str, file: Path) -> None:
+def test_many_readers_share_few_descriptors(sqlite: str, file: Path) -> None:
     database = Database(sqlite)
     with database.begin(writes=True) as connection:
         insert_record(connection, turn(1))

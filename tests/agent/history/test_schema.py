@@ -10,10 +10,10 @@ from sqlalchemy.pool import NullPool
 from custom_components.chatterbox.agent.history.database import Database
 from custom_components.chatterbox.agent.history.query import Selection
 from custom_components.chatterbox.agent.history.records import StoreUnavailable, Trouble
-from custom_components.chatterbox.agent.history.rows import insert_record, matching
+from custom_components.chatterbox.agent.history.rows import matching
 from custom_components.chatterbox.agent.history.schema import audit, responses, turns
 
-from .records import audit as audited, turn
+from .records import turn
 from .stores import Stores
 
 
@@ -66,24 +66,6 @@ def test_the_last_turns_are_found_without_sorting(connection: Connection, select
 def test_turns_of_a_person_in_a_time_are_found_by_an_index(connection: Connection) -> None:
     asked = select(turns.c.seq).where(matching(turns, Selection(person_id="ann")), turns.c.at >= 1.0, turns.c.at <= 2.0)
     assert "USING COVERING INDEX chatterbox_turns_person_at (person=? AND at>? AND at<?)" in plan(connection, asked)
-
-
-def test_an_unknown_speaker_takes_no_room_in_the_indexes(connection: Connection) -> None:
-    entries = text(
-        "SELECT name, sum(ncell) FROM dbstat WHERE name LIKE '%_person%' OR name LIKE '%turns_device' GROUP BY name"
-    )
-    for record in (turn(1), turn(2), audited(1)):
-        insert_record(connection, record)
-    assert {row[1] for row in connection.execute(entries)} == {0}
-    for record in (turn(3, person="ann", device="satellite"), audited(2, person="ann")):
-        insert_record(connection, record)
-    assert dict(connection.execute(entries).tuples().all()) == {
-        "chatterbox_audit_person": 1,
-        "chatterbox_responses_person": 0,
-        "chatterbox_turns_device": 1,
-        "chatterbox_turns_person": 1,
-        "chatterbox_turns_person_at": 1,
-    }
 
 
 async def test_tables_of_another_version_are_left_alone(url: str, stores: Stores) -> None:

@@ -1,4 +1,4 @@
-"""What a person said, and what they were answered, is found again: by them, and by nobody else."""
+"""Stored turns are found by the words of the person and of the answer, for that person alone."""
 
 from dataclasses import replace
 
@@ -91,13 +91,7 @@ async def test_scripts_without_spaces_are_found_by_what_stands_together(
     assert await search(store, words) == found
 
 
-async def test_what_a_tool_returned_is_not_searched(url: str, stores: Stores) -> None:
-    store = await stored(stores, url, from_outside(1))
-    assert await search(store, "tulips") == []
-    assert await search(store, "flowers") == ["turn 1"]
-
-
-async def test_nobody_finds_what_others_said_or_what_nobody_knows_who_said(url: str, stores: Stores) -> None:
+async def test_a_person_finds_only_their_own_turns(url: str, stores: Stores) -> None:
     store = await stored(
         stores,
         url,
@@ -113,7 +107,7 @@ async def test_nobody_finds_what_others_said_or_what_nobody_knows_who_said(url: 
         assert await search(store, "", nobody) == []
 
 
-async def test_only_what_an_agent_answered_in_a_time_is_found(url: str, stores: Stores) -> None:
+async def test_a_search_is_limited_to_an_agent_and_a_time(url: str, stores: Stores) -> None:
     store = await stored(
         stores,
         url,
@@ -136,7 +130,7 @@ async def test_only_what_an_agent_answered_in_a_time_is_found(url: str, stores: 
     assert await found(replace(query, most=-1)) == []
 
 
-async def test_a_time_is_found_although_the_clock_was_set_back(url: str, stores: Stores) -> None:
+async def test_a_time_is_searched_although_the_clock_was_set_back(url: str, stores: Stores) -> None:
     ended = (MORNING, MORNING + 900, MORNING + 100, MORNING + 950, MORNING + 200)
     store = await stored(
         stores, url, *(turn(number, person="ann", ended_at=at, said="Hello") for number, at in enumerate(ended))
@@ -147,7 +141,7 @@ async def test_a_time_is_found_although_the_clock_was_set_back(url: str, stores:
         assert [one.turn_id for one in found] == ["turn 4", "turn 2", "turn 1"]
 
 
-async def test_what_holds_all_the_words_is_found_before_what_holds_some(url: str, stores: Stores) -> None:
+async def test_turns_with_all_words_are_found_else_those_with_any(url: str, stores: Stores) -> None:
     store = await stored(
         stores, url, said(1, "Kitchen lamp, please."), said(2, "Kitchen!"), said(3, "Lamp!"), said(4, "Nothing.")
     )
@@ -158,16 +152,11 @@ async def test_what_holds_all_the_words_is_found_before_what_holds_some(url: str
     assert sorted(await search(store, "lamp?!")) == ["turn 1", "turn 3"]
 
 
-async def test_a_word_that_is_rare_counts_more_than_many_that_are_not(url: str, stores: Stores) -> None:
+async def test_a_rare_word_counts_more_than_many_frequent_ones(url: str, stores: Stores) -> None:
     store = await stored(
         stores, url, said(1, "Weather!"), *(said(number, "What did I say to you?") for number in range(2, 9))
     )
     assert (await search(store, "what did I say about the weather"))[0] == "turn 1"
-
-
-async def test_of_equal_turns_the_newer_is_found_first(url: str, stores: Stores) -> None:
-    store = await stored(stores, url, *(said(number, "Turn on the lamp.") for number in range(5)))
-    assert await search(store, "lamp", most=3) == ["turn 4", "turn 3", "turn 2"]
 
 
 @pytest.mark.parametrize("words", ["a" * 200, "a" * 41, "a" * 40])
@@ -176,7 +165,7 @@ async def test_a_very_long_word_is_found(url: str, stores: Stores, words: str) -
     assert await search(store, words) == ["turn 1"]
 
 
-async def test_a_very_long_text_is_found_by_its_beginning(url: str, stores: Stores) -> None:
+async def test_a_very_long_text_is_found_by_its_first_words(url: str, stores: Stores) -> None:
     long = " ".join(f"{number}\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL A}" for number in range(20_000))
     store = await stored(stores, url, said(1, long, long))
     assert await search(store, f"{MOST_WORDS - 1}A") == ["turn 1"]
@@ -184,7 +173,7 @@ async def test_a_very_long_text_is_found_by_its_beginning(url: str, stores: Stor
     assert await search(store, long) == ["turn 1"]
 
 
-async def test_what_is_found_is_told_in_short(url: str, stores: Stores) -> None:
+async def test_a_found_turn_is_clipped(url: str, stores: Stores) -> None:
     store = await stored(stores, url, said(1, "Tell me\na story.", "Once upon a time. " * 100))
     (found,) = await store.search(HistoryQuery(words="story", person_id="ann"))
     assert found == Found(
@@ -206,13 +195,15 @@ async def marks(store: HistoryStore) -> dict[str, bool]:
     return {one.turn_id: one.has_outside_content for one in found}
 
 
-async def test_what_came_from_outside_marks_all_that_follows_in_its_conversation(url: str, stores: Stores) -> None:
+async def test_outside_content_marks_the_rest_of_its_conversation(url: str, stores: Stores) -> None:
     store = await stored(stores, url, said(1, "Hello."), from_outside(2), said(3, "Thanks."))
+    assert await search(store, "tulips") == [], "results of tools are not searched"
+    assert await search(store, "flowers") == ["turn 2"]
     assert await store.record(turn(4, person="ann")).stored()
     assert await store.record(turn(5, "another talk", person="ann")).stored()
     assert await marks(store) == {"turn 1": False, "turn 2": True, "turn 3": True, "turn 4": True, "turn 5": False}
 
-    await store.prune("agent", Retention(size=len("x") * 1_500))
+    await store.prune("agent", Retention(size=1_500))
     left = await marks(store)
     assert "turn 2" not in left
     assert left["turn 4"]
@@ -220,7 +211,7 @@ async def test_what_came_from_outside_marks_all_that_follows_in_its_conversation
     assert (await marks(store))["turn 6"]
 
 
-async def test_a_turn_that_waits_is_stored_before_the_search(url: str, stores: Stores) -> None:
+async def test_a_waiting_turn_is_stored_before_the_search(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     for number in range(20):
         store.record(said(number, "Lamp."))
@@ -243,28 +234,20 @@ def rows_in_the_index(url: str) -> int:
     return count
 
 
-async def test_what_is_deleted_is_not_found(url: str, stores: Stores) -> None:
+@pytest.mark.parametrize("count", [100, 2_100], ids=["some", "many"])
+async def test_deleted_turns_are_not_found(url: str, stores: Stores, count: int) -> None:
     store = await stored(
-        stores, url, *(said(number, "Lamp!", person="ann" if number % 2 else "ben") for number in range(10))
+        stores, url, *(said(number, "Lamp!", person="ben" if number % 100 else "ann") for number in range(count))
     )
-    assert rows_in_the_index(url) == 10
-    assert await store.purge(Selection(person_id="ben")) == 5
+    left = count // 100
+    assert await store.purge(Selection(person_id="ben")) == count - left
     assert await search(store, "lamp", "ben") == []
-    assert await search(store, "lamp", "ann") == ["turn 9", "turn 7", "turn 5", "turn 3", "turn 1"]
-    assert rows_in_the_index(url) == 5
+    assert rows_in_the_index(url) == left
+    assert await store.record(said(count, "Lamp!")).stored()
+    newest = [f"turn {count}", *(f"turn {number}" for number in range(count - 100, -1, -100))]
+    assert await search(store, "lamp", "ann", 99) == newest, "of equal turns the newer is found first"
     await store.prune("agent", Retention(size=0))
     assert rows_in_the_index(url) == 0
-
-
-async def test_many_turns_that_are_deleted_are_not_found(url: str, stores: Stores) -> None:
-    store = await stored(
-        stores, url, *(said(number, "Lamp!", person="ben" if number % 100 else "ann") for number in range(2_100))
-    )
-    assert await store.purge(Selection(person_id="ben")) == 2_079
-    assert rows_in_the_index(url) == 21
-    assert len(await search(store, "lamp", "ann", 99)) == 21
-    assert await store.record(said(2_100, "Lamp!")).stored()
-    assert len(await search(store, "lamp", "ann", 99)) == 22
 
 
 _ODD = (
@@ -274,9 +257,9 @@ _ODD = (
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(talks=st.lists(st.tuples(_ODD, _ODD), min_size=1, max_size=3), words=_ODD)
-async def test_any_words_are_looked_for_in_any_text(url: str, talks: list[tuple[str, str]], words: str) -> None:
+async def test_any_text_is_found_by_any_of_its_words(url: str, talks: list[tuple[str, str]], words: str) -> None:
     store = HistoryStore(url, lambda _state: None)
     store.start()
     try:
