@@ -319,18 +319,16 @@ async def test_an_approved_call_passes_no_hook_that_answers_nonsense(answer: obj
 
 
 def test_speech_is_held_back_only_where_a_hook_wants_to_see_it() -> None:
-    assert not chain().hold_speech
-    assert not chain(ScriptedHooks()).hold_speech
-    assert chain(ScriptedHooks(), ScriptedCensor(Rewrite)).hold_speech
-
-
-def test_a_hook_that_is_empty_sees_speech_too() -> None:
     class Noted(list[str], Hooks):
+        """Reads speech, and is false as long as it is empty."""
+
         @override
         async def pre_speech(self, text: str) -> None:
             self.append(text)
 
-    assert chain(Noted()).hold_speech
+    assert not chain().hold_speech
+    assert not chain(ScriptedHooks()).hold_speech
+    assert chain(ScriptedHooks(), Noted()).hold_speech
 
 
 async def test_the_next_hook_sees_what_was_put_in_place_as_it_would_run() -> None:

@@ -20,7 +20,6 @@ from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approve
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
-    NamedTool,
     ToolCall,
     ToolChoiceMode,
     ToolResult,
@@ -148,24 +147,6 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         StopReason.DEADLINE,
     ),
     "length": (TURN, [say("It", FinishReason.LENGTH)], [RECEIVE, *THINK, *ANSWER], StopReason.LENGTH),
-    "content filter": (
-        TURN,
-        [say("", FinishReason.CONTENT_FILTER)],
-        [RECEIVE, *THINK, *ANSWER],
-        StopReason.CONTENT_FILTER,
-    ),
-    "unknown finish": (
-        TURN,
-        [say("It", FinishReason.UNKNOWN)],
-        [RECEIVE, *THINK, *ANSWER],
-        StopReason.UNKNOWN_FINISH,
-    ),
-    "calls announced that do not come": (
-        TURN,
-        [say("Hm.", FinishReason.TOOL_CALLS)],
-        [RECEIVE, *THINK, *ANSWER],
-        StopReason.COMPLETED,
-    ),
     "calls before a message ends by its length": (
         TURN,
         [[ToolCallReady(ON), *say("", FinishReason.LENGTH)]],
@@ -190,40 +171,10 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         [RECEIVE, *THINK, *ANSWER],
         StopReason.PROVIDER_FAILED,
     ),
-    "no tools wanted": (
-        replace(TURN, tool_choice=ToolChoiceMode.NONE),
-        [say("Hi.")],
-        [RECEIVE, *THINK, *ANSWER],
-        StopReason.COMPLETED,
-    ),
-    "no tools wanted, called even so": (
-        replace(TURN, tool_choice=ToolChoiceMode.NONE),
-        [call(ON), say("I cannot.")],
-        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
-        StopReason.COMPLETED,
-    ),
     "no tools wanted, called twice even so": (
         replace(TURN, tool_choice=ToolChoiceMode.NONE),
         [call(ON), call(replace(ON, id="9"))],
         [RECEIVE, *THINK, *ACT, *THINK, *ACT, *ANSWER],
-        StopReason.COMPLETED,
-    ),
-    "a forced tool": (
-        replace(TURN, tool_choice=NamedTool("light_on")),
-        [call(ON), say("It is on.")],
-        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
-        StopReason.COMPLETED,
-    ),
-    "tools required, none called": (
-        replace(TURN, tool_choice=ToolChoiceMode.REQUIRED),
-        [say("No.")],
-        [RECEIVE, *THINK, *ANSWER],
-        StopReason.COMPLETED,
-    ),
-    "a tool that is not allowed": (
-        replace(TURN, allowed_tools=frozenset({"unlock"})),
-        [call(ON), say("I may not.")],
-        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
         StopReason.COMPLETED,
     ),
 }
