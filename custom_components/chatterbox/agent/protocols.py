@@ -207,12 +207,7 @@ class ToolDispatcher(Protocol):
 class ResponseComposer(Protocol):
     """Finds words when the model left none. Must not be empty, must not raise."""
 
-    def compose(
-        self,
-        reason: StopReason,
-        tool_results: Sequence[ToolResult],
-        error: AgentError | None,
-    ) -> str:
+    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         """Say how the turn ended and, from the recorded results, what was done."""
         ...
 

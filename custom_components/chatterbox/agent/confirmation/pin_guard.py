@@ -94,23 +94,16 @@ class PinGuard:
     def as_json(self) -> list[JsonValue]:
         """Return the tries as JSON. It reveals nothing about a PIN."""
         return [
-            {
-                "agent": one.scope.agent,
-                "device": one.scope.device,
-                "begun": one.begun,
-                "locked_until": one.locked_until,
-            }
+            {"agent": one.scope.agent, "device": one.scope.device, "begun": one.begun, "locked_until": one.locked_until}
             for one in self.scopes
         ]
 
     @classmethod
     def from_json(cls, stored: JsonValue) -> Self:
         """Read the result of `as_json`; raises ValueError for anything else."""
-        match stored:
-            case list():
-                return cls(tuple(map(_tries, stored)))
-            case _:
-                raise ValueError("the stored tries of a PIN are not a list")
+        if isinstance(stored, list):
+            return cls(tuple(map(_tries, stored)))
+        raise ValueError("the stored tries of a PIN are not a list")
 
 
 def _tries(stored: JsonValue) -> Tries:

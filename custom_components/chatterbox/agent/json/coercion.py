@@ -96,13 +96,7 @@ class _Fit:
         return fitted
 
     def _fit_any(
-        self,
-        choices: list[JsonValue],
-        schema: JsonObject,
-        value: JsonValue,
-        path: str,
-        *,
-        generous: bool,
+        self, choices: list[JsonValue], schema: JsonObject, value: JsonValue, path: str, *, generous: bool
     ) -> JsonValue:
         if any(self._attempt(choice, value, path, generous=False) is not _MISSING for choice in choices):
             return value

@@ -69,10 +69,7 @@ def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCal
 
 
 def judge(
-    call: ToolCall,
-    tools: Sequence[ToolDefinition],
-    allowed: frozenset[str] | None,
-    earlier: Iterable[Message],
+    call: ToolCall, tools: Sequence[ToolDefinition], allowed: frozenset[str] | None, earlier: Iterable[Message]
 ) -> JudgedCall:
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
@@ -128,11 +125,7 @@ def _already_answered(first: ToolResult) -> str:
     return "Not run again: this turn already has the same call. Use its result."
 
 
-def _same_call(
-    call: ToolCall,
-    tools: Sequence[ToolDefinition],
-    earlier: Iterable[Message],
-) -> ToolResult | None:
+def _same_call(call: ToolCall, tools: Sequence[ToolDefinition], earlier: Iterable[Message]) -> ToolResult | None:
     """Return the result that an identical call of this turn already has, or will have.
 
     Once something else was changed since, it is no repetition: on, off and on again is

@@ -170,9 +170,7 @@ class HookChain:
 
 
 async def _question[V: JsonValue](
-    asked: Sequence[_Asked[V]],
-    value: V,
-    decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
+    asked: Sequence[_Asked[V]], value: V, decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]]
 ) -> Deny | Ask | None:
     """Make one question of what was asked, about nothing but what is in place in the end.
 

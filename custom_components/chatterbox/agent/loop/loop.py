@@ -35,12 +35,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
 class PlainComposer:
     """The `ResponseComposer` of plain Python: English, and tools by their names."""
 
-    def compose(
-        self,
-        reason: StopReason,
-        tool_results: Sequence[ToolResult],
-        error: AgentError | None,
-    ) -> str:
+    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         """Name the tools that succeeded, then say how the turn ended."""
         done = ", ".join(dict.fromkeys(result.name for result in tool_results))
         if done and reason is StopReason.COMPLETED:

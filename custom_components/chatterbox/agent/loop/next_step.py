@@ -11,15 +11,7 @@ from typing import Final, NamedTuple
 
 from ..errors import ProviderError
 from ..events import StopReason
-from ..messages import (
-    AssistantMessage,
-    FinishReason,
-    NamedTool,
-    ToolChoice,
-    ToolChoiceMode,
-    Transcript,
-    Usage,
-)
+from ..messages import AssistantMessage, FinishReason, NamedTool, ToolChoice, ToolChoiceMode, Transcript, Usage
 from ..protocols import LEAST_OUTPUT_TOKENS
 from ..unverified_actions import changed_something
 from .calls import ClientCall, JudgedCall, NeedsApproval

@@ -35,15 +35,7 @@ from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
 from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
-from .next_step import (
-    CallModel,
-    ExecuteTools,
-    Finish,
-    InterruptForApproval,
-    ReturnToClient,
-    TurnState,
-    next_step,
-)
+from .next_step import CallModel, ExecuteTools, Finish, InterruptForApproval, ReturnToClient, TurnState, next_step
 from .turn import ApprovalAnswer, Turn
 
 _HOOK_GRACE: Final = 0.1
