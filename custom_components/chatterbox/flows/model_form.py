@@ -5,35 +5,9 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 from homeassistant.data_entry_flow import section
-from homeassistant.helpers.selector import (
-    BooleanSelector,
-    EntitySelector,
-    EntitySelectorConfig,
-    NumberSelector,
-    NumberSelectorConfig,
-    NumberSelectorMode,
-    ObjectSelector,
-    SelectOptionDict,
-    Selector,
-    SelectSelector,
-    SelectSelectorConfig,
-    SelectSelectorMode,
-    TemplateSelector,
-    TextSelector,
-)
+from homeassistant.helpers import selector
 
-from ..const import (
-    CONF_CONFIRMATION,
-    CONF_EXTRA_PARAMETERS,
-    CONF_NUM_CTX,
-    CONF_REASONING_EFFORT,
-    CONF_SERVICE_TIER,
-    CONF_SUMMARY,
-    CONF_VERBOSITY,
-    CONF_WHEN_SPENT,
-    SCRIPT_DOMAIN,
-    ServiceKind,
-)
+from .. import const
 from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
 from ..settings.agent import SUMMARIES, AgentSettings, Confirmation, WhenSpent
 from ..settings.options import (
@@ -47,11 +21,11 @@ from ..settings.options import (
 from ..usage.prices import FREE, ModelPrice
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
-    CONF_REASONING_EFFORT: REASONING_EFFORTS,
-    CONF_VERBOSITY: VERBOSITIES,
-    CONF_SERVICE_TIER: SERVICE_TIERS,
-    CONF_CONFIRMATION: tuple(Confirmation),
-    CONF_WHEN_SPENT: tuple(WhenSpent),
+    const.CONF_REASONING_EFFORT: REASONING_EFFORTS,
+    const.CONF_VERBOSITY: VERBOSITIES,
+    const.CONF_SERVICE_TIER: SERVICE_TIERS,
+    const.CONF_CONFIRMATION: tuple(Confirmation),
+    const.CONF_WHEN_SPENT: tuple(WhenSpent),
 }
 
 
@@ -61,7 +35,7 @@ def errors_of(problems: Iterable[Problem]) -> dict[str, str]:
 
 
 # The flow checks these values itself, so that errors are translated and no input is lost.
-class UncheckedTemplateSelector(TemplateSelector):
+class UncheckedTemplateSelector(selector.TemplateSelector):
     """A field for a template, valid or not."""
 
     @override
@@ -70,14 +44,14 @@ class UncheckedTemplateSelector(TemplateSelector):
         return text
 
 
-class _UncheckedNumberSelector(NumberSelector):
+class _UncheckedNumberSelector(selector.NumberSelector):
     @override
     def __call__(self, data: Any) -> float:
         number: float = vol.Coerce(float)(data)
         return number
 
 
-class UncheckedEntitySelector(EntitySelector):
+class UncheckedEntitySelector(selector.EntitySelector):
     """A field for entities, offered or not."""
 
     @override
@@ -90,7 +64,7 @@ def section_fields(
     sections: Mapping[str, Sequence[str]], opened: Collection[str], titles: Mapping[str, str]
 ) -> dict[vol.Marker, section]:
     """Return the sections with the fields of their options. The sections in `opened` are expanded."""
-    selectors = {CONF_SUMMARY: _summary_selector(titles)}
+    selectors = {const.CONF_SUMMARY: _summary_selector(titles)}
     return {
         vol.Required(name): section(
             vol.Schema({vol.Optional(option): selectors.get(option) or _selector(option) for option in options}),
@@ -100,26 +74,30 @@ def section_fields(
     }
 
 
-def tool_source_selector(sources: Mapping[str, str]) -> SelectSelector:
+def tool_source_selector(sources: Mapping[str, str]) -> selector.SelectSelector:
     """Return the field for tool sources."""
-    apis = [SelectOptionDict(value=api_id, label=name) for api_id, name in sources.items()]
-    return SelectSelector(SelectSelectorConfig(options=apis, multiple=True))
+    apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in sources.items()]
+    return selector.SelectSelector(selector.SelectSelectorConfig(options=apis, multiple=True))
 
 
-def _summary_selector(titles: Mapping[str, str]) -> SelectSelector:
+def _summary_selector(titles: Mapping[str, str]) -> selector.SelectSelector:
     """Return the field for the model that writes summaries; the titles of agents are not translated."""
-    known = [SelectOptionDict(value=choice, label=choice) for choice in SUMMARIES]
-    others = [SelectOptionDict(value=agent_id, label=title) for agent_id, title in titles.items()]
-    mode = SelectSelectorMode.DROPDOWN
-    return SelectSelector(SelectSelectorConfig(options=known + others, mode=mode, translation_key=CONF_SUMMARY))
+    known = [selector.SelectOptionDict(value=choice, label=choice) for choice in SUMMARIES]
+    others = [selector.SelectOptionDict(value=agent_id, label=title) for agent_id, title in titles.items()]
+    mode = selector.SelectSelectorMode.DROPDOWN
+    return selector.SelectSelector(
+        selector.SelectSelectorConfig(options=known + others, mode=mode, translation_key=const.CONF_SUMMARY)
+    )
 
 
-def model_selector(models: Sequence[str]) -> SelectSelector | TextSelector:
+def model_selector(models: Sequence[str]) -> selector.SelectSelector | selector.TextSelector:
     """Return the field for a model: the list of the server with free input, or plain text without a list."""
     if not models:
-        return TextSelector()
-    return SelectSelector(
-        SelectSelectorConfig(options=list(models), mode=SelectSelectorMode.DROPDOWN, custom_value=True)
+        return selector.TextSelector()
+    return selector.SelectSelector(
+        selector.SelectSelectorConfig(
+            options=list(models), mode=selector.SelectSelectorMode.DROPDOWN, custom_value=True
+        )
     )
 
 
@@ -145,41 +123,45 @@ def sections_as_form(
 
 def _shown(option: str, value: Any, others: Collection[str]) -> Any:
     """Return a value, unless it is a choice that does not exist any more."""
-    if option == CONF_SUMMARY:
+    if option == const.CONF_SUMMARY:
         return value if value in SUMMARIES or value in others else None
     return value if option not in _CHOICES or value in _CHOICES[option] else None
 
 
-def typed_options(kind: ServiceKind, sections: Collection[str], form: Mapping[str, Any]) -> dict[str, Any]:
+def typed_options(kind: const.ServiceKind, sections: Collection[str], form: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a form as they are stored. Empty ones are left out."""
     options = {
         option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
         for place in sections
         for option, value in set_options(form[place])
     }
-    if kind is ServiceKind.OLLAMA_CHAT:
-        options.setdefault(CONF_NUM_CTX, None)  # empty is a choice here: the default of the server
+    if kind is const.ServiceKind.OLLAMA_CHAT:
+        options.setdefault(const.CONF_NUM_CTX, None)  # empty is a choice here: the default of the server
     return options
 
 
-def number_selector(number: NumberOption) -> NumberSelector:
+def number_selector(number: NumberOption) -> selector.NumberSelector:
     """Return the field of a number. It accepts numbers out of range, so that the flow can name the problem."""
-    bounds = NumberSelectorConfig(min=number.least, max=number.most, step=number.step, mode=NumberSelectorMode.BOX)
-    unit = NumberSelectorConfig(unit_of_measurement=number.unit, translation_key="number")
+    bounds = selector.NumberSelectorConfig(
+        min=number.least, max=number.most, step=number.step, mode=selector.NumberSelectorMode.BOX
+    )
+    unit = selector.NumberSelectorConfig(unit_of_measurement=number.unit, translation_key="number")
     return _UncheckedNumberSelector(bounds | unit if number.unit else bounds)
 
 
-def _selector(option: str) -> Selector[Any]:
+def _selector(option: str) -> selector.Selector[Any]:
     if option in NUMBERS:
         return number_selector(NUMBERS[option])
     if option in _CHOICES:
         options = list(_CHOICES[option])
-        return SelectSelector(
-            SelectSelectorConfig(options=options, mode=SelectSelectorMode.DROPDOWN, translation_key=option)
+        return selector.SelectSelector(
+            selector.SelectSelectorConfig(
+                options=options, mode=selector.SelectSelectorMode.DROPDOWN, translation_key=option
+            )
         )
     if option in SCRIPTS:
-        return EntitySelector(EntitySelectorConfig(domain=SCRIPT_DOMAIN))
-    return ObjectSelector() if option == CONF_EXTRA_PARAMETERS else BooleanSelector()
+        return selector.EntitySelector(selector.EntitySelectorConfig(domain=const.SCRIPT_DOMAIN))
+    return selector.ObjectSelector() if option == const.CONF_EXTRA_PARAMETERS else selector.BooleanSelector()
 
 
 def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | None) -> str:

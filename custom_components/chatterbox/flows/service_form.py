@@ -10,15 +10,7 @@ import voluptuous as vol
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_API_KEY
 from homeassistant.data_entry_flow import section
-from homeassistant.helpers.selector import (
-    SelectOptionDict,
-    SelectSelector,
-    SelectSelectorConfig,
-    SelectSelectorMode,
-    TextSelector,
-    TextSelectorConfig,
-    TextSelectorType,
-)
+from homeassistant.helpers import selector
 
 from ..agent.errors import ModelNotFound, ProviderBusy, ProviderError, ProviderRejectedKey
 from ..agent.providers.profiles import PROFILES, ServerProfile
@@ -42,8 +34,10 @@ INTERFACES: Final[Mapping[ServiceKind, str]] = {
 _KNOWN_KEY: Final = "•" * 8
 """Stands for the present key, so that no form ever contains it."""
 
-_ADDRESS: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.URL))
-_PASSWORD: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
+_ADDRESS: Final = selector.TextSelector(selector.TextSelectorConfig(type=selector.TextSelectorType.URL))
+_PASSWORD: Final = selector.TextSelector(
+    selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
+)
 
 KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): _PASSWORD})
 
@@ -141,10 +135,12 @@ def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -
 
     `asks_server` adds the kind of server, for an entry that is reconfigured.
     """
-    kinds = SelectSelectorConfig(
-        options=[kind.value for kind in INTERFACES], mode=SelectSelectorMode.LIST, translation_key=SECTION_INTERFACE
+    kinds = selector.SelectSelectorConfig(
+        options=[kind.value for kind in INTERFACES],
+        mode=selector.SelectSelectorMode.LIST,
+        translation_key=SECTION_INTERFACE,
     )
-    interface = vol.Schema({vol.Required(CONF_KIND): SelectSelector(kinds)})
+    interface = vol.Schema({vol.Required(CONF_KIND): selector.SelectSelector(kinds)})
     server = {vol.Required(CONF_SERVER): _servers()} if asks_server else {}
     return vol.Schema(
         server
@@ -156,10 +152,12 @@ def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -
     )
 
 
-def _servers() -> SelectSelector:
-    options = [SelectOptionDict(value=server.id, label=server.name) for server in PROFILES.values()]
-    return SelectSelector(
-        SelectSelectorConfig(options=options, mode=SelectSelectorMode.DROPDOWN, translation_key=CONF_SERVER)
+def _servers() -> selector.SelectSelector:
+    options = [selector.SelectOptionDict(value=server.id, label=server.name) for server in PROFILES.values()]
+    return selector.SelectSelector(
+        selector.SelectSelectorConfig(
+            options=options, mode=selector.SelectSelectorMode.DROPDOWN, translation_key=CONF_SERVER
+        )
     )
 
 

@@ -15,31 +15,21 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.helpers.network import NoURLAvailableError, get_url
 from homeassistant.helpers.selector import BooleanSelector, TextSelector
 
+from .. import const
 from ..agent.history.records import StoreUnavailable, Trouble
-from ..const import (
-    BASE_PATH,
-    CONF_DIAGNOSE_WORDS,
-    CONF_HISTORY_ADDRESS,
-    CONF_RESPONSE_DAYS,
-    CONF_RESPONSE_MEGABYTES,
-    CONF_RESPONSES_API,
-    DEFAULT_RESPONSE_DAYS,
-    DEFAULT_RESPONSE_MEGABYTES,
-    LOGGER,
-)
 from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
 from .model_form import number_selector
 
 SECTION_API: Final = "api"
 _NUMBERS: Final[Mapping[str, NumberOption]] = {
-    CONF_RESPONSE_DAYS: NumberOption(0, 3_650, unit="days"),
-    CONF_RESPONSE_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
+    const.CONF_RESPONSE_DAYS: NumberOption(0, 3_650, unit="days"),
+    const.CONF_RESPONSE_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
 }
 _DEFAULTS: Final[Mapping[str, object]] = {
-    CONF_RESPONSES_API: False,
-    CONF_RESPONSE_DAYS: DEFAULT_RESPONSE_DAYS,
-    CONF_RESPONSE_MEGABYTES: DEFAULT_RESPONSE_MEGABYTES,
+    const.CONF_RESPONSES_API: False,
+    const.CONF_RESPONSE_DAYS: const.DEFAULT_RESPONSE_DAYS,
+    const.CONF_RESPONSE_MEGABYTES: const.DEFAULT_RESPONSE_MEGABYTES,
 }
 _SECRETS: Final = re.compile(
     r"(?:(?P<user>^[\w+.\-]+://[^:/]*:(?=[^@]*@))|(?P<field>[?&]\w*(?:pass|pwd)\w*=))(?P<secret>(?(user)[^@]+|[^&]+))",
@@ -77,30 +67,30 @@ class ServiceOptionsFlow(OptionsFlow):
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the options, and try the database."""
         options = self.config_entry.options
-        stored = options.get(CONF_HISTORY_ADDRESS, "")
+        stored = options.get(const.CONF_HISTORY_ADDRESS, "")
         if user_input is None:
             api = {name: options.get(name, default) for name, default in _DEFAULTS.items()}
-            return self._show({**options, CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_API: api})
+            return self._show({**options, const.CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_API: api})
         before = stored if self._typed is None else self._typed
-        self._typed = address = typed_address(user_input.get(CONF_HISTORY_ADDRESS, ""), before)
+        self._typed = address = typed_address(user_input.get(const.CONF_HISTORY_ADDRESS, ""), before)
         api = dict(set_options(user_input[SECTION_API]))
         problems = _problems(api)
         if address and address != stored and (error := await async_try_address(self.hass, address)):
-            problems.append(Problem(CONF_HISTORY_ADDRESS, error, {}))
+            problems.append(Problem(const.CONF_HISTORY_ADDRESS, error, {}))
         if problems:
-            return self._show({**user_input, CONF_HISTORY_ADDRESS: shown_address(address)}, problems)
+            return self._show({**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}, problems)
         return self.async_create_entry(
             data={
-                CONF_DIAGNOSE_WORDS: user_input.get(CONF_DIAGNOSE_WORDS, False),
-                CONF_RESPONSES_API: api.get(CONF_RESPONSES_API, False),
+                const.CONF_DIAGNOSE_WORDS: user_input.get(const.CONF_DIAGNOSE_WORDS, False),
+                const.CONF_RESPONSES_API: api.get(const.CONF_RESPONSES_API, False),
                 **{name: int(api.get(name, _DEFAULTS[name])) for name in _NUMBERS},
-                **({CONF_HISTORY_ADDRESS: address} if address else {}),
+                **({const.CONF_HISTORY_ADDRESS: address} if address else {}),
             }
         )
 
     def _show(self, form: Mapping[str, Any], problems: Collection[Problem] = ()) -> ConfigFlowResult:
         errors = {problem.place: problem.key for problem in problems}
-        is_open = SECTION_API in errors or form[SECTION_API].get(CONF_RESPONSES_API, False)
+        is_open = SECTION_API in errors or form[SECTION_API].get(const.CONF_RESPONSES_API, False)
         numbers = {name: text for problem in problems for name, text in problem.placeholders.items()}
         return self.async_show_form(
             step_id="init",
@@ -111,12 +101,12 @@ class ServiceOptionsFlow(OptionsFlow):
 
 
 def _schema(*, is_open: bool) -> vol.Schema:
-    switch = {vol.Optional(CONF_RESPONSES_API): BooleanSelector()}
+    switch = {vol.Optional(const.CONF_RESPONSES_API): BooleanSelector()}
     numbers = {vol.Optional(name): number_selector(option) for name, option in _NUMBERS.items()}
     return vol.Schema(
         {
-            vol.Optional(CONF_HISTORY_ADDRESS): TextSelector(),
-            vol.Optional(CONF_DIAGNOSE_WORDS): BooleanSelector(),
+            vol.Optional(const.CONF_HISTORY_ADDRESS): TextSelector(),
+            vol.Optional(const.CONF_DIAGNOSE_WORDS): BooleanSelector(),
             vol.Required(SECTION_API): section(vol.Schema(switch | numbers), {"collapsed": not is_open}),
         }
     )
@@ -132,9 +122,9 @@ def _problems(api: Mapping[str, Any]) -> list[Problem]:
 def _address(hass: HomeAssistant) -> str:
     """Return the address of the Responses API, with the URL of this Home Assistant if it is known."""
     try:
-        return f"{get_url(hass)}{BASE_PATH}"
+        return f"{get_url(hass)}{const.BASE_PATH}"
     except NoURLAvailableError:
-        return BASE_PATH
+        return const.BASE_PATH
 
 
 def shown_address(address: str) -> str:
@@ -161,7 +151,7 @@ async def async_try_address(hass: HomeAssistant, address: str) -> str | None:
     try:
         await check_address(address)
     except StoreUnavailable as error:
-        LOGGER.debug("The database cannot be used: %s", error)
+        const.LOGGER.debug("The database cannot be used: %s", error)
         return _ERRORS.get(error.trouble, "history_failed")
     return None
 

@@ -9,27 +9,11 @@ from typing import Any, Final
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
 
+from .. import const
 from ..agent.confirmation.pin import PinHash
 from ..agent.loop.turn import Limits
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.protocols import HookPoint
-from ..const import (
-    CONF_CONFIRMATION,
-    CONF_DEADLINE,
-    CONF_FALLBACKS,
-    CONF_KEEP_HISTORY,
-    CONF_MAX_ITERATIONS,
-    CONF_MAX_TOOL_CALLS,
-    CONF_NOTIFY,
-    CONF_PEOPLE_AT_SATELLITES,
-    CONF_PIN,
-    CONF_RULES,
-    CONF_TOOL_TIMEOUT,
-    CONF_TRUSTED_CALLERS,
-    CONF_WHEN_SPENT,
-    LOGGER,
-    SUBENTRY_AI_TASK,
-)
 from .rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 
 _LIMITS: Final = Limits()
@@ -196,24 +180,26 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         **{name: data[name] for name in _AS_STORED if name in data},
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
         prompt=data.get(CONF_PROMPT) or None,
-        fallbacks=tuple(data.get(CONF_FALLBACKS, ())),
-        confirmation=known_choice(Confirmation, CONF_CONFIRMATION, data.get(CONF_CONFIRMATION)) or Confirmation.RESULT,
+        fallbacks=tuple(data.get(const.CONF_FALLBACKS, ())),
+        confirmation=known_choice(Confirmation, const.CONF_CONFIRMATION, data.get(const.CONF_CONFIRMATION))
+        or Confirmation.RESULT,
         limits=_limits(data),
-        when_spent=known_choice(WhenSpent, CONF_WHEN_SPENT, data.get(CONF_WHEN_SPENT)) or WhenSpent.HAND_OVER,
-        policy=_policy(data.get(CONF_RULES, [])),
-        pin=_pin(data.get(CONF_PIN)),
-        notify=tuple(data.get(CONF_NOTIFY, ())),
-        trusted_callers=frozenset(data.get(CONF_TRUSTED_CALLERS, ())),
-        people_at_satellites={row["device"]: row["person"] for row in data.get(CONF_PEOPLE_AT_SATELLITES, ())},
+        when_spent=known_choice(WhenSpent, const.CONF_WHEN_SPENT, data.get(const.CONF_WHEN_SPENT))
+        or WhenSpent.HAND_OVER,
+        policy=_policy(data.get(const.CONF_RULES, [])),
+        pin=_pin(data.get(const.CONF_PIN)),
+        notify=tuple(data.get(const.CONF_NOTIFY, ())),
+        trusted_callers=frozenset(data.get(const.CONF_TRUSTED_CALLERS, ())),
+        people_at_satellites={row["device"]: row["person"] for row in data.get(const.CONF_PEOPLE_AT_SATELLITES, ())},
     )
 
 
 def _limits(data: Mapping[str, Any]) -> Limits:
     return Limits(
-        max_iterations=data.get(CONF_MAX_ITERATIONS, _LIMITS.max_iterations),
-        max_tool_calls=data.get(CONF_MAX_TOOL_CALLS, _LIMITS.max_tool_calls),
-        deadline=data.get(CONF_DEADLINE, _LIMITS.deadline),
-        tool_timeout=data.get(CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
+        max_iterations=data.get(const.CONF_MAX_ITERATIONS, _LIMITS.max_iterations),
+        max_tool_calls=data.get(const.CONF_MAX_TOOL_CALLS, _LIMITS.max_tool_calls),
+        deadline=data.get(const.CONF_DEADLINE, _LIMITS.deadline),
+        tool_timeout=data.get(const.CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
     )
 
 
@@ -222,7 +208,7 @@ def _policy(stored: JsonValue) -> Policy:
     try:
         return policy_from_json(stored)
     except PolicyError as error:
-        LOGGER.error("The rules of an agent cannot be read, so it asks before it changes anything: %s", error)
+        const.LOGGER.error("The rules of an agent cannot be read, so it asks before it changes anything: %s", error)
         return Policy((Rule(verdict=Verdict.ASK),))
 
 
@@ -230,7 +216,7 @@ def _pin(stored: JsonValue) -> PinHash | None:
     try:
         return None if stored is None else PinHash.from_json(stored)
     except ValueError as error:
-        LOGGER.error("The PIN of an agent cannot be read, so nothing is done that requires it: %s", error)
+        const.LOGGER.error("The PIN of an agent cannot be read, so nothing is done that requires it: %s", error)
         return None
 
 
@@ -248,10 +234,12 @@ def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str
 @cache
 def _log_unknown(option: str, value: str) -> None:
     """Log an unknown choice once."""
-    LOGGER.warning("The option %s of an agent is set to %s, which is not known here: its default holds", option, value)
+    const.LOGGER.warning(
+        "The option %s of an agent is set to %s, which is not known here: its default holds", option, value
+    )
 
 
 def keeps_history(subentry: ConfigSubentry) -> bool:
     """Return whether conversations with an agent are stored, which those with a model for tasks are only if set so."""
-    kept: bool = subentry.data.get(CONF_KEEP_HISTORY, subentry.subentry_type != SUBENTRY_AI_TASK)
+    kept: bool = subentry.data.get(const.CONF_KEEP_HISTORY, subentry.subentry_type != const.SUBENTRY_AI_TASK)
     return kept

@@ -10,49 +10,7 @@ from typing import Any, Final, Literal
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.helpers import llm
 
-from ..const import (
-    CONF_BETWEEN_TOKENS_TIMEOUT,
-    CONF_BUDGET_DAY,
-    CONF_BUDGET_MONTH,
-    CONF_CHECK_ACTIONS,
-    CONF_COMPACT_HOME,
-    CONF_CONFIRMATION,
-    CONF_CONNECT_TIMEOUT,
-    CONF_CONTEXT_WINDOW,
-    CONF_CONTINUE_MINUTES,
-    CONF_DEADLINE,
-    CONF_EXTRA_PARAMETERS,
-    CONF_FILLER_AFTER,
-    CONF_FIRST_TOKEN_TIMEOUT,
-    CONF_HISTORY_TOKENS,
-    CONF_KEEP_ALIVE,
-    CONF_KEEP_DAYS,
-    CONF_KEEP_HISTORY,
-    CONF_KEEP_MEGABYTES,
-    CONF_MAX_ITERATIONS,
-    CONF_MAX_TOKENS,
-    CONF_MAX_TOOL_CALLS,
-    CONF_MOST_LISTED,
-    CONF_NUM_CTX,
-    CONF_POST_TOOL_USE,
-    CONF_PRE_SPEECH,
-    CONF_PRE_TOOL_USE,
-    CONF_PRICE_CACHED,
-    CONF_PRICE_INPUT,
-    CONF_PRICE_OUTPUT,
-    CONF_REASONING_EFFORT,
-    CONF_REMEMBER_FACTS,
-    CONF_SEARCH_HISTORY,
-    CONF_SERVICE_TIER,
-    CONF_SUMMARY,
-    CONF_TEMPERATURE,
-    CONF_TOOL_TIMEOUT,
-    CONF_TOP_P,
-    CONF_USER_PROMPT_SUBMIT,
-    CONF_VERBOSITY,
-    CONF_WHEN_SPENT,
-    ServiceKind,
-)
+from .. import const
 from .agent import AgentSettings
 
 SECTION_MODEL_OPTIONS: Final = "model_options"
@@ -65,7 +23,9 @@ SECTION_HISTORY: Final = "history"
 SECTION_COSTS: Final = "costs"
 SECTION_AUTOMATION: Final = "automation"
 
-_OF_A_TURN: Final = frozenset({CONF_MAX_ITERATIONS, CONF_MAX_TOOL_CALLS, CONF_DEADLINE, CONF_TOOL_TIMEOUT})
+_OF_A_TURN: Final = frozenset(
+    {const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,64 +42,64 @@ class NumberOption:
 
 _OPTIONS: Final[Mapping[str, Mapping[str, NumberOption | None]]] = {
     SECTION_MODEL_OPTIONS: {
-        CONF_TEMPERATURE: NumberOption(0, 2, 0.05),
-        CONF_TOP_P: NumberOption(0.01, 1, 0.01),
-        CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
-        CONF_REASONING_EFFORT: None,
-        CONF_VERBOSITY: None,
-        CONF_SERVICE_TIER: None,
-        CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
-        CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
-        CONF_EXTRA_PARAMETERS: None,
+        const.CONF_TEMPERATURE: NumberOption(0, 2, 0.05),
+        const.CONF_TOP_P: NumberOption(0.01, 1, 0.01),
+        const.CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
+        const.CONF_REASONING_EFFORT: None,
+        const.CONF_VERBOSITY: None,
+        const.CONF_SERVICE_TIER: None,
+        const.CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
+        const.CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
+        const.CONF_EXTRA_PARAMETERS: None,
     },
-    SECTION_HOME: {CONF_COMPACT_HOME: None, CONF_MOST_LISTED: NumberOption(0, 100_000)},
+    SECTION_HOME: {const.CONF_COMPACT_HOME: None, const.CONF_MOST_LISTED: NumberOption(0, 100_000)},
     SECTION_VOICE: {
-        CONF_CONFIRMATION: None,
-        CONF_FILLER_AFTER: NumberOption(0, 60, 0.5, unit="seconds"),
-        CONF_CHECK_ACTIONS: None,
+        const.CONF_CONFIRMATION: None,
+        const.CONF_FILLER_AFTER: NumberOption(0, 60, 0.5, unit="seconds"),
+        const.CONF_CHECK_ACTIONS: None,
     },
-    SECTION_MEMORY: {CONF_REMEMBER_FACTS: None, CONF_SEARCH_HISTORY: None},
+    SECTION_MEMORY: {const.CONF_REMEMBER_FACTS: None, const.CONF_SEARCH_HISTORY: None},
     SECTION_LIMITS: {
-        CONF_MAX_ITERATIONS: NumberOption(2, 50),
-        CONF_MAX_TOOL_CALLS: NumberOption(1, 200),
-        CONF_DEADLINE: NumberOption(5, 600, unit="seconds"),
-        CONF_TOOL_TIMEOUT: NumberOption(1, 300, unit="seconds"),
-        CONF_CONNECT_TIMEOUT: NumberOption(0.5, 60, 0.5, unit="seconds"),
-        CONF_FIRST_TOKEN_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
-        CONF_BETWEEN_TOKENS_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
+        const.CONF_MAX_ITERATIONS: NumberOption(2, 50),
+        const.CONF_MAX_TOOL_CALLS: NumberOption(1, 200),
+        const.CONF_DEADLINE: NumberOption(5, 600, unit="seconds"),
+        const.CONF_TOOL_TIMEOUT: NumberOption(1, 300, unit="seconds"),
+        const.CONF_CONNECT_TIMEOUT: NumberOption(0.5, 60, 0.5, unit="seconds"),
+        const.CONF_FIRST_TOKEN_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
+        const.CONF_BETWEEN_TOKENS_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
     },
     SECTION_WINDOW: {
-        CONF_HISTORY_TOKENS: NumberOption(500, 1_000_000, unit="tokens"),
-        CONF_CONTEXT_WINDOW: NumberOption(2048, 10_000_000, unit="tokens"),
-        CONF_SUMMARY: None,
+        const.CONF_HISTORY_TOKENS: NumberOption(500, 1_000_000, unit="tokens"),
+        const.CONF_CONTEXT_WINDOW: NumberOption(2048, 10_000_000, unit="tokens"),
+        const.CONF_SUMMARY: None,
     },
     SECTION_HISTORY: {
-        CONF_KEEP_HISTORY: None,
-        CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),
-        CONF_KEEP_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
-        CONF_CONTINUE_MINUTES: NumberOption(0, 1_440, unit="minutes"),
+        const.CONF_KEEP_HISTORY: None,
+        const.CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),
+        const.CONF_KEEP_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
+        const.CONF_CONTINUE_MINUTES: NumberOption(0, 1_440, unit="minutes"),
     },
     SECTION_COSTS: {
-        CONF_PRICE_INPUT: NumberOption(0, 10_000, "any", unit="dollars"),
-        CONF_PRICE_CACHED: NumberOption(0, 10_000, "any", unit="dollars"),
-        CONF_PRICE_OUTPUT: NumberOption(0, 10_000, "any", unit="dollars"),
-        CONF_BUDGET_DAY: NumberOption(0, 100_000, "any", unit="dollars"),
-        CONF_BUDGET_MONTH: NumberOption(0, 1_000_000, "any", unit="dollars"),
-        CONF_WHEN_SPENT: None,
+        const.CONF_PRICE_INPUT: NumberOption(0, 10_000, "any", unit="dollars"),
+        const.CONF_PRICE_CACHED: NumberOption(0, 10_000, "any", unit="dollars"),
+        const.CONF_PRICE_OUTPUT: NumberOption(0, 10_000, "any", unit="dollars"),
+        const.CONF_BUDGET_DAY: NumberOption(0, 100_000, "any", unit="dollars"),
+        const.CONF_BUDGET_MONTH: NumberOption(0, 1_000_000, "any", unit="dollars"),
+        const.CONF_WHEN_SPENT: None,
     },
     SECTION_AUTOMATION: dict.fromkeys(
-        (CONF_USER_PROMPT_SUBMIT, CONF_PRE_TOOL_USE, CONF_POST_TOOL_USE, CONF_PRE_SPEECH)
+        (const.CONF_USER_PROMPT_SUBMIT, const.CONF_PRE_TOOL_USE, const.CONF_POST_TOOL_USE, const.CONF_PRE_SPEECH)
     ),
 }
 """The options by section, with the bounds of numbers."""
 NUMBERS: Final = {name: number for options in _OPTIONS.values() for name, number in options.items() if number}
 SCRIPTS: Final = tuple(_OPTIONS[SECTION_AUTOMATION])
 """Options that name a script which is called during a turn."""
-_KIND_OF: Final[Mapping[str, ServiceKind]] = {
-    CONF_VERBOSITY: ServiceKind.OPENAI_RESPONSES,
-    CONF_SERVICE_TIER: ServiceKind.OPENAI_RESPONSES,
-    CONF_KEEP_ALIVE: ServiceKind.OLLAMA_CHAT,
-    CONF_NUM_CTX: ServiceKind.OLLAMA_CHAT,
+_KIND_OF: Final[Mapping[str, const.ServiceKind]] = {
+    const.CONF_VERBOSITY: const.ServiceKind.OPENAI_RESPONSES,
+    const.CONF_SERVICE_TIER: const.ServiceKind.OPENAI_RESPONSES,
+    const.CONF_KEEP_ALIVE: const.ServiceKind.OLLAMA_CHAT,
+    const.CONF_NUM_CTX: const.ServiceKind.OLLAMA_CHAT,
 }
 """For options of one kind of service."""
 
@@ -155,21 +115,21 @@ class Problem:
     placeholders: Mapping[str, str]
 
 
-def sections_of(kind: ServiceKind) -> Mapping[str, tuple[str, ...]]:
+def sections_of(kind: const.ServiceKind) -> Mapping[str, tuple[str, ...]]:
     """Return the options of an agent of a kind of service, by section. For Ollama, `num_ctx` is the context window."""
     absent = {option for option, only in _KIND_OF.items() if only is not kind}
-    if kind is ServiceKind.OLLAMA_CHAT:
-        absent.add(CONF_CONTEXT_WINDOW)
+    if kind is const.ServiceKind.OLLAMA_CHAT:
+        absent.add(const.CONF_CONTEXT_WINDOW)
     return {
         place: tuple(option for option in options if option not in absent)
         for place, options in _OPTIONS.items()
-        if place == SECTION_HISTORY or kind is not ServiceKind.OFFLINE
+        if place == SECTION_HISTORY or kind is not const.ServiceKind.OFFLINE
     }
 
 
-def new_agent_data(kind: ServiceKind, model: str = "") -> dict[str, Any]:
+def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
     """Return what is stored for a new agent."""
-    if kind is ServiceKind.OFFLINE:
+    if kind is const.ServiceKind.OFFLINE:
         return {}
     return {
         CONF_MODEL: model,
@@ -193,7 +153,7 @@ def find_problems(options: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
     """Return the problems of the options of a form, by section; of numbers out of bounds, only the first."""
     given = {option: (place, value) for place, values in options.items() for option, value in set_options(values)}
     problems: list[Problem] = []
-    if CONF_EXTRA_PARAMETERS in given and not isinstance(given[CONF_EXTRA_PARAMETERS][1], dict):
+    if const.CONF_EXTRA_PARAMETERS in given and not isinstance(given[const.CONF_EXTRA_PARAMETERS][1], dict):
         problems.append(Problem(SECTION_MODEL_OPTIONS, "extra_parameters_no_object", {}))
     unfit = (find_unfit(place, NUMBERS[option], value) for option, (place, value) in given.items() if option in NUMBERS)
     if first := next((problem for problem in unfit if problem), None):
