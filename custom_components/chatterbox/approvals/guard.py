@@ -37,31 +37,22 @@ from .policy import Judgement, judge
 from .questions import AskedCall
 
 
-@dataclass(frozen=True, slots=True)
-class Forbidden:
-    """The user may not do all that a call would do."""
-
-    entity_ids: frozenset[str] = frozenset()
-    """The known entities that the user may not control. Empty if only unknown effects are the problem."""
-
-
-async def async_forbidden(hass: HomeAssistant, user_id: str | None, effects: Effects) -> Forbidden | None:
-    """Return the effects that a user may not have, or None.
+async def async_is_permitted(hass: HomeAssistant, user_id: str | None, effects: Effects) -> bool:
+    """Return whether a user may have all effects of a call.
 
     `user_id` comes from the context of the call. Without one Home Assistant itself acts, which may do everything. A
     deleted or inactive user may change nothing. A user who may not control every entity may not cause unknown effects.
     """
     if user_id is None:
-        return None
+        return True
     user = await hass.auth.async_get_user(user_id)
-    is_active = user is not None and user.is_active
-    if user is not None and is_active and (user.is_admin or user.permissions.access_all_entities(POLICY_CONTROL)):
-        return None
-    entity_ids = {action.entity_id for action in actions_of(effects)}
-    if user is not None and is_active:
-        check = user.permissions.check_entity
-        entity_ids = {entity_id for entity_id in entity_ids if not check(entity_id, POLICY_CONTROL)}
-    return Forbidden(frozenset(entity_ids)) if entity_ids or _is_unknown(effects) else None
+    actions = actions_of(effects)
+    if user is None or not user.is_active:
+        return not actions and not _is_unknown(effects)
+    if user.is_admin or user.permissions.access_all_entities(POLICY_CONTROL):
+        return True
+    may = user.permissions.check_entity
+    return not _is_unknown(effects) and all(may(action.entity_id, POLICY_CONTROL) for action in actions)
 
 
 def _is_unknown(effects: Effects) -> bool:
@@ -199,8 +190,8 @@ class CallGuard(Hooks):
             and changes_something(tool, effects)
         )
         needed = Verdict.ASK if for_outside else judgement.verdict
-        forbidden = await async_forbidden(self._hass, self._speaker.user_id, effects)
-        refusal = Refusal.PERMISSION if forbidden else self._refusal(needed)
+        permitted = await async_is_permitted(self._hass, self._speaker.user_id, effects)
+        refusal = self._refusal(needed) if permitted else Refusal.PERMISSION
         if self._has_outside_content and tool.name in _CHANGES_MEMORY:
             refusal = Refusal.OUTSIDE_CONTENT
         if refusal:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from typing import Final, assert_never
+from typing import assert_never
 
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, callback
@@ -16,7 +16,7 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 
 from ..agent.messages import ToolAnnotations
 from ..effects.actions import ANY_ACTION
-from ..effects.effect import Annotated, CallEffects, EntityAction, Touches, Unknown, Unresolved
+from ..effects.effect import Annotated, CallEffects, Effects, EntityAction, Touches, Unknown, Unresolved
 from ..home.entity_matches import areas_of_entities
 from ..people.speakers import Speaker
 from ..settings.rules import DEFAULT_RULES, Policy, Rule, Verdict
@@ -43,24 +43,15 @@ class Judgement:
     """The decisions with that verdict, sorted, unknown effects last; none for an allowed call."""
 
 
-_ALLOWED: Final = Judgement(Verdict.ALLOW, ())
-
-
 @callback
 def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
     """Judge a call by all its effects. `now` is in local time."""
     rules = _applicable(policy, call.tool, speaker, now)
     area_ids = areas_of_entities(hass) if [rule for rule in rules if rule.areas or rule.labels] else {}
-    decisions = list(_Judge(hass, rules, area_ids).decisions(call))
-    if not decisions:
-        return _ALLOWED
-    verdict = max((decision.verdict for decision in decisions), key=_strictness)
-    deciding = [decision for decision in decisions if decision.verdict is verdict]
+    decisions = list(_Judge(hass, rules, area_ids).decisions(call.effects))
+    verdict = max((decision.verdict for decision in decisions), key=lambda one: one.strictness, default=Verdict.ALLOW)
+    deciding = [decision for decision in decisions if decision.verdict is verdict is not Verdict.ALLOW]
     return Judgement(verdict, tuple(sorted(deciding, key=_place)))
-
-
-def _strictness(verdict: Verdict) -> int:
-    return verdict.strictness
 
 
 def _place(decision: Decision) -> tuple[str, str, str]:
@@ -117,25 +108,24 @@ class _Judge:
     area_ids: Mapping[str, str | None]
     """By entity ID; empty unless a rule has areas or labels."""
 
-    def decisions(self, call: CallEffects) -> Iterator[Decision]:
-        """Yield the decisions on all effects that are not allowed."""
-        match call.effects:
+    def decisions(self, effects: Effects) -> Iterator[Decision]:
+        """Yield the decisions on all effects that a rule is about, or that are not allowed."""
+        match effects:
             case Annotated(annotations):
-                yield from self._of_call(_by_annotations(annotations))
+                yield self._of_call(_by_annotations(annotations))
             case Touches(actions) if not actions:
-                yield from self._of_call(Verdict.ALLOW)
+                yield self._of_call(Verdict.ALLOW)
             case Touches(actions):
                 yield from self._of_actions(actions)
             case Unresolved(unknowns, actions):
                 yield from self._of_actions(actions)
-                for unknown in unknowns:
-                    yield from self._of_unknown(unknown)
+                yield from map(self._of_unknown, unknowns)
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _of_call(self, otherwise: Verdict) -> Iterator[Decision]:
+    def _of_call(self, otherwise: Verdict) -> Decision:
         rule = next((rule for rule in self.rules if not rule.is_about_entities), None)
-        yield from _unless_allowed(None, rule.verdict if rule else otherwise, rule)
+        return Decision(None, rule.verdict if rule else otherwise, rule)
 
     def _of_actions(self, actions: Iterable[EntityAction]) -> Iterator[Decision]:
         """Judge actions of one kind together, since a call for the whole home has thousands."""
@@ -158,9 +148,9 @@ class _Judge:
                 done = set(fitting)
                 waiting = [action for action in waiting if action not in done]
         for action, rule in suspected.items():
-            yield from _unless_allowed(action, rule.verdict, rule)
+            yield Decision(action, rule.verdict, rule)
 
-    def _of_unknown(self, unknown: Unknown) -> Iterator[Decision]:
+    def _of_unknown(self, unknown: Unknown) -> Decision:
         """Assume the worst: any rule up to the first that surely matches may apply.
 
         If none surely matches, approval is needed at least, because `DEFAULT_RULES` are among them.
@@ -171,7 +161,7 @@ class _Judge:
             if self._surely_fits(unknown.source, rule):
                 break
         strictest = max(suspects, key=lambda rule: rule.verdict.strictness)
-        yield from _unless_allowed(unknown, strictest.verdict, strictest)
+        return Decision(unknown, strictest.verdict, strictest)
 
     def _surely_fits(self, source: EntityAction | None, rule: Rule) -> bool:
         if not rule.is_about_entities:
@@ -232,11 +222,6 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
 
 def _stricter(one: Rule | None, other: Rule) -> Rule:
     return other if one is None or other.verdict.strictness > one.verdict.strictness else one
-
-
-def _unless_allowed(subject: EntityAction | Unknown | None, verdict: Verdict, rule: Rule | None) -> Iterator[Decision]:
-    if verdict is not Verdict.ALLOW:
-        yield Decision(subject, verdict, rule)
 
 
 def _by_annotations(annotations: ToolAnnotations) -> Verdict:
