@@ -338,7 +338,7 @@ async def test_what_fails_to_be_told_is_logged(
     ask(hass, question())
     await finish(hass)
 
-    assert "Could not send a question to notify.bell: no wire" in caplog.text
+    assert "Could not notify notify.bell: no wire" in caplog.text
 
 
 async def test_an_agent_that_goes_takes_its_questions_back(hass: HomeAssistant, anna: Phone) -> None:

@@ -115,7 +115,7 @@ async def test_a_satellite_that_cannot_announce_is_left_alone(
     await answered(hass, asked)
 
     assert satellite.heard == []
-    assert "could not announce" not in caplog.text
+    assert "Could not notify" not in caplog.text
 
 
 async def test_a_satellite_that_fails_is_logged_and_no_more(
@@ -127,4 +127,4 @@ async def test_a_satellite_that_fails_is_logged_and_no_more(
 
     await answered(hass, asked)
 
-    assert f"{SATELLITE} could not announce the outcome of a question: no loudspeaker" in caplog.text
+    assert f"Could not notify {SATELLITE}: no loudspeaker" in caplog.text

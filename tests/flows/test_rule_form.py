@@ -24,11 +24,13 @@ _VERDICTS: Final[Mapping[str, str]] = {
 }
 WORDS: Final = RuleLabels(
     verdicts=Labels.of({**_VERDICTS}),
-    domains=Labels.of({"lock": "Lock", "cover": "Lock", "light": "cover"}),
-    device_classes=Labels.of({"garage": "Garage", "door": "Door"}),
-    actions=Labels.of({"lock.unlock": "Unlock lock", "cover.open_cover": "Open"}),
-    tools=Labels.of({"search": "search", "intent__HassTurnOn": "intent__HassTurnOn"}),
-    users=Labels.of({"1": "Anna", "2": "Anna", "Anna": "3"}),
+    of_conditions={
+        "domains": Labels.of({"lock": "Lock", "cover": "Lock", "light": "cover"}),
+        "device_classes": Labels.of({"garage": "Garage", "door": "Door"}),
+        "actions": Labels.of({"lock.unlock": "Unlock lock", "cover.open_cover": "Open"}),
+        "tools": Labels.of({"search": "search", "intent__HassTurnOn": "intent__HassTurnOn"}),
+        "users": Labels.of({"1": "Anna", "2": "Anna", "Anna": "3"}),
+    },
     sentences={},
 )
 

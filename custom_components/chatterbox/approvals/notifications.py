@@ -45,17 +45,13 @@ EVENT_TAP: Final = "mobile_app_notification_action"
 
 _APP: Final = "mobile_app"
 _NO_TAG: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
-_SEND_TIMEOUT: Final = 15.0
-"""Seconds to send a notification; Home Assistant itself waits 10 for the push service of the apps."""
-_SATELLITE_DOMAIN: Final = "assist_satellite"
+_TIMEOUTS: Final = {NOTIFY_DOMAIN: 15.0, "assist_satellite": 60.0}
+"""Seconds to send a notification, for which Home Assistant itself waits 10, or to make and play an announcement."""
 _CAN_ANNOUNCE: Final = 1
 """Source: `AssistSatelliteEntityFeature.ANNOUNCE` (homeassistant.components.assist_satellite.const).
 
 Importing it would load the dependencies of satellites in homes that have none.
 """
-
-_ANNOUNCE_TIMEOUT: Final = 60.0
-"""Seconds to synthesize and play the announcement."""
 
 _MOST_KEPT: Final = 50
 """Questions whose outcome is kept, to show it after a late tap."""
@@ -373,27 +369,21 @@ async def _async_send_to_phone(
         LOGGER.warning("Cannot send a question to %s: the phone is not connected to Home Assistant", entity_id)
 
 
+async def _async_announce(hass: HomeAssistant, satellite_id: str, words: str, context: Context) -> None:
+    """Announce a text on a satellite, if it supports that."""
+    state = hass.states.get(satellite_id)
+    if state and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE:
+        data = {ATTR_ENTITY_ID: satellite_id, "message": words}
+        await _async_call(hass, satellite_id, "announce", data, context)
+
+
 async def _async_call(
     hass: HomeAssistant, entity_id: str, service: str, data: Mapping[str, object], context: Context
 ) -> None:
+    """Call a service of the domain of an entity. A failure is only logged."""
+    domain = entity_id.partition(".")[0]
     try:
-        async with asyncio.timeout(_SEND_TIMEOUT):
-            await hass.services.async_call(NOTIFY_DOMAIN, service, dict(data), blocking=True, context=context)
-    except Exception as error:  # noqa: BLE001  # any notify integration may raise anything
-        LOGGER.warning("Could not send a question to %s: %s", entity_id, str(error) or type(error).__name__)
-
-
-async def _async_announce(hass: HomeAssistant, satellite_id: str, words: str, context: Context) -> None:
-    """Announce a text on a satellite, if it supports that. A failure is only logged."""
-    state = hass.states.get(satellite_id)
-    features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) if state else 0
-    if not features & _CAN_ANNOUNCE:
-        return
-    data = {ATTR_ENTITY_ID: satellite_id, "message": words}
-    try:
-        async with asyncio.timeout(_ANNOUNCE_TIMEOUT):
-            await hass.services.async_call(_SATELLITE_DOMAIN, "announce", data, blocking=True, context=context)
-    except Exception as error:  # noqa: BLE001  # any satellite integration may raise anything
-        LOGGER.warning(
-            "%s could not announce the outcome of a question: %s", satellite_id, str(error) or type(error).__name__
-        )
+        async with asyncio.timeout(_TIMEOUTS[domain]):
+            await hass.services.async_call(domain, service, dict(data), blocking=True, context=context)
+    except Exception as error:  # noqa: BLE001  # any integration may raise anything
+        LOGGER.warning("Could not notify %s: %s", entity_id, str(error) or type(error).__name__)

@@ -86,7 +86,7 @@ def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorFiel
     first = next(iter(labels.verdicts.ids))
     selectors: Mapping[str, selector.Selector[Any]] = {
         "entities": selector.EntitySelector(
-            selector.EntitySelectorConfig(domain=list(labels.domains.ids.values()), multiple=True)
+            selector.EntitySelectorConfig(domain=list(labels.of_conditions["domains"].ids.values()), multiple=True)
         ),
         "areas": selector.AreaSelector(selector.AreaSelectorConfig(multiple=True)),
         "labels": selector.LabelSelector(selector.LabelSelectorConfig(multiple=True)),

@@ -112,7 +112,7 @@ class ApprovalPage:
         """Return the actions with the verdict."""
         if not row.actions:
             return self.labels.sentences["home_unknown"]
-        named = [self.labels.actions.label(action) for action in row.actions]
+        named = [self.labels.of_conditions["actions"].label(action) for action in row.actions]
         return ", ".join([*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])])
 
 

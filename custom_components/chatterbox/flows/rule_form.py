@@ -78,24 +78,10 @@ class RuleLabels:
     """The labels of everything in a rule for which the frontend has no selector of its own."""
 
     verdicts: Labels
-    domains: Labels
-    device_classes: Labels
-    actions: Labels
-    tools: Labels
-    users: Labels
+    of_conditions: Mapping[str, Labels]
+    """By the name of the condition of a rule."""
     sentences: Mapping[str, str]
     """The category `common` of our translation, by bare key."""
-
-    @property
-    def of_conditions(self) -> Mapping[str, Labels]:
-        """The labels by the name of the condition of a rule."""
-        return {
-            "domains": self.domains,
-            "device_classes": self.device_classes,
-            "actions": self.actions,
-            "tools": self.tools,
-            "users": self.users,
-        }
 
 
 async def async_get_rule_labels(hass: HomeAssistant, kind: ServiceKind, settings: AgentSettings) -> RuleLabels:
@@ -110,11 +96,13 @@ async def async_get_rule_labels(hass: HomeAssistant, kind: ServiceKind, settings
     tools = await _async_tools(hass, kind, settings) | _held(policy, "tools")
     return RuleLabels(
         verdicts=Labels.of({verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}),
-        domains=Labels.of(_sorted(titles)),
-        device_classes=Labels.of(_sorted(_device_classes(hass, domains, policy, texts))),
-        actions=Labels.of(_sorted(actions)),
-        tools=Labels.of({tool: tool for tool in sorted(tools)}),
-        users=Labels.of(_sorted(await _async_users(hass, policy))),
+        of_conditions={
+            "domains": Labels.of(_sorted(titles)),
+            "device_classes": Labels.of(_sorted(_device_classes(hass, domains, policy, texts))),
+            "actions": Labels.of(_sorted(actions)),
+            "tools": Labels.of({tool: tool for tool in sorted(tools)}),
+            "users": Labels.of(_sorted(await _async_users(hass, policy))),
+        },
         sentences=sentences,
     )
 
@@ -244,24 +232,11 @@ def _rule(row: JsonValue, labels: RuleLabels) -> Rule:
             stored[name] = [known.id_of(value) if known else value for value in values]
     if window := _window(row):
         stored["window"] = window
-    _check_each(stored, labels)
-    return policy_from_json([stored]).rules[0]
-
-
-def _check_each(stored: Mapping[str, JsonValue], labels: RuleLabels) -> None:
-    """Raise for the first invalid value, naming it."""
-    verdict = str(stored["verdict"])
-    if verdict not in set(Verdict):
-        raise RowError("rule_value_unknown", value=verdict)
-    for name in CONDITIONS:
-        values = stored.get(name)
-        for value in values if isinstance(values, list) else []:
-            try:
-                policy_from_json([{"verdict": verdict, name: [value]}])
-            except PolicyError:
-                known = labels.of_conditions.get(name)
-                shown = known.label(str(value)) if known else str(value)
-                raise RowError("rule_value_unknown", value=shown) from None
+    try:
+        return policy_from_json([stored]).rules[0]
+    except PolicyError as error:
+        known = labels.of_conditions.get(error.condition)
+        raise RowError("rule_value_unknown", value=known.label(error.value) if known else error.value) from None
 
 
 def _window(row: JsonObject) -> JsonObject | None:

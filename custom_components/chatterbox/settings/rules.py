@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Final
 
 from homeassistant.core import valid_entity_id
 from homeassistant.util import dt as dt_util
-from pydantic import AfterValidator, ConfigDict, PlainSerializer, PlainValidator, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, PlainValidator, TypeAdapter, ValidationError
 
 from ..agent.messages import JsonValue
 
@@ -42,22 +42,20 @@ def _time(value: object) -> time:
     return parsed
 
 
-def _one_of(is_valid: Callable[[str], bool]) -> AfterValidator:
-    """Return a check of each value of a condition, which has at least one."""
-
-    def check(values: frozenset[str]) -> frozenset[str]:
-        if not values or not all(map(is_valid, values)):
-            raise ValueError(f"not valid: {sorted(values)}")
-        return values
+def _valid(is_valid: Callable[[str], bool]) -> AfterValidator:
+    def check(value: str) -> str:
+        if not is_valid(value):
+            raise ValueError("not valid")
+        return value
 
     return AfterValidator(check)
 
 
-_SORTED: Final = PlainSerializer(sorted)
-type _Time = Annotated[time, PlainValidator(_time), PlainSerializer(lambda end: end.isoformat("seconds"))]
-type _Names = Annotated[frozenset[str], _one_of(lambda name: bool(name) and name == name.strip()), _SORTED]
-type _Domains = Annotated[frozenset[str], _one_of(lambda domain: valid_entity_id(f"{domain}.any")), _SORTED]
-type _EntityIds = Annotated[frozenset[str], _one_of(valid_entity_id), _SORTED]
+_Time = Annotated[time, PlainValidator(_time), PlainSerializer(lambda end: end.isoformat("seconds"))]
+_Name = Annotated[str, _valid(lambda name: bool(name) and name == name.strip())]
+_Domain = Annotated[str, _valid(lambda domain: valid_entity_id(f"{domain}.any"))]
+_EntityId = Annotated[str, _valid(valid_entity_id)]
+type _Some[Value] = Annotated[frozenset[Value], Field(min_length=1), PlainSerializer(sorted)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +88,20 @@ class Rule:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     verdict: Verdict
-    domains: _Domains = frozenset()
-    device_classes: _Names = frozenset()
-    areas: _Names = frozenset()
+    domains: _Some[_Domain] = frozenset()
+    device_classes: _Some[_Name] = frozenset()
+    areas: _Some[_Name] = frozenset()
     """Ids."""
-    labels: _Names = frozenset()
+    labels: _Some[_Name] = frozenset()
     """Ids; of an entity, its device or its area."""
-    entities: _EntityIds = frozenset()
-    actions: _EntityIds = frozenset()
+    entities: _Some[_EntityId] = frozenset()
+    actions: _Some[_EntityId] = frozenset()
     """Such as `lock.unlock`."""
-    tools: _Names = frozenset()
+    tools: _Some[_Name] = frozenset()
     """Names under which they are offered."""
-    users: _Names = frozenset()
+    users: _Some[_Name] = frozenset()
     """Ids of users of Home Assistant who ask."""
-    devices: _Names = frozenset()
+    devices: _Some[_Name] = frozenset()
     """Ids of devices that are asked from: satellites, not what a signed-in user says."""
     window: TimeWindow | None = None
 
@@ -149,14 +147,20 @@ _RULES: Final = TypeAdapter(tuple[Rule, ...])
 class PolicyError(ValueError):
     """Stored rules that cannot be read; the message says where and why."""
 
+    condition: str = ""
+    """The condition of the first invalid value, or `verdict`."""
+    value: str = ""
+
 
 def policy_from_json(stored: JsonValue) -> Policy:
     """Read the rules of a household. Raises `PolicyError` for anything that is not exactly a list of rules."""
     try:
         return Policy(_RULES.validate_python(stored))
     except ValidationError as error:
-        flaws = (f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in error.errors(include_url=False))
-        raise PolicyError("; ".join(flaws)) from None
+        flaws = error.errors(include_url=False)
+        refused = PolicyError("; ".join(f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in flaws))
+        refused.condition, refused.value = str((*flaws[0]["loc"], "", "")[1]), str(flaws[0]["input"])
+        raise refused from None
 
 
 def policy_to_json(policy: Policy) -> list[JsonValue]:
