@@ -18,21 +18,12 @@ from .agent.protocols import HookPoint
 from .const import DOMAIN
 
 _HISTORY_DOWN: Final = {
-    Trouble.WRONG_URL: "history_wrong_url",
     Trouble.UNSUPPORTED: "history_wrong_url",
     Trouble.NO_DRIVER: "history_wrong_url",
-    Trouble.CANNOT_OPEN: "history_cannot_open",
-    Trouble.READ_ONLY: "history_read_only",
-    Trouble.DISK_FULL: "history_disk_full",
-    Trouble.DISK_FAILED: "history_disk_failed",
-    Trouble.LOCKED: "history_locked",
-    Trouble.CORRUPT: "history_corrupt",
-    Trouble.NEWER: "history_newer",
-    Trouble.SERVER_GONE: "history_server_gone",
     Trouble.SLOW: "history_server_gone",
     Trouble.OTHER: "history_failed",
 }
-"""A closed store is no problem: Home Assistant stops, or no entry uses it any more."""
+"""The keys of issues that are not named after their trouble."""
 
 
 @callback
@@ -100,10 +91,10 @@ def async_report_history(hass: HomeAssistant, address: str, where: str, state: S
     """
     place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may hold a password
     down_id, aside_id = f"history_down_{place}", f"history_put_aside_{place}"
-    key = _HISTORY_DOWN.get(state.trouble) if state.trouble else None
-    if key is None:
+    if state.trouble in {None, Trouble.CLOSED}:  # closed: Home Assistant stops, or no entry uses it any more
         ir.async_delete_issue(hass, DOMAIN, down_id)
     else:
+        key = _HISTORY_DOWN.get(state.trouble, f"history_{state.trouble}")
         _create(hass, down_id, key, {"where": where, "waiting": str(state.waiting), "dropped": str(state.dropped)})
     if state.put_aside:
         _create(hass, aside_id, "history_put_aside", {"where": where, "aside": state.put_aside})

@@ -9,45 +9,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import voluptuous as vol
-from homeassistant.components.alarm_control_panel import DOMAIN as ALARM_DOMAIN, AlarmControlPanelState
+from homeassistant import const
+from homeassistant.components.alarm_control_panel import AlarmControlPanelState
 from homeassistant.components.cover import (
     ATTR_CURRENT_POSITION,
     ATTR_CURRENT_TILT_POSITION,
     ATTR_POSITION,
     ATTR_TILT_POSITION,
-    DOMAIN as COVER_DOMAIN,
 )
 from homeassistant.components.homeassistant.scene import DATA_PLATFORM, STATES_SCHEMA, HomeAssistantScene
-from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN, LockState
-from homeassistant.components.scene import DOMAIN as SCENE_DOMAIN
-from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
-from homeassistant.const import (
-    ATTR_AREA_ID,
-    ATTR_DEVICE_ID,
-    ATTR_ENTITY_ID,
-    ATTR_FLOOR_ID,
-    ATTR_LABEL_ID,
-    CONF_ACTION,
-    CONF_DOMAIN,
-    CONF_ENTITIES,
-    CONF_ENTITY_ID,
-    CONF_SCENE,
-    CONF_SERVICE_DATA,
-    CONF_SERVICE_DATA_TEMPLATE,
-    CONF_TARGET,
-    CONF_TYPE,
-    ENTITY_MATCH_ALL,
-    SERVICE_TOGGLE,
-    SERVICE_TURN_OFF,
-    SERVICE_TURN_ON,
-    STATE_CLOSED,
-    STATE_CLOSING,
-    STATE_OFF,
-    STATE_ON,
-    STATE_OPEN,
-    STATE_OPENING,
-    Platform,
-)
+from homeassistant.components.lock import LockState
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
 from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.helpers.entity_component import EntityComponent
@@ -57,9 +28,14 @@ from homeassistant.helpers.target import TargetSelection, async_extract_referenc
 from homeassistant.helpers.template import Template, is_template_string
 
 from .effect import EntityAction, Touches, Unknown, UnknownReason, Unresolved, effects_of, named_action
-from .sequences import HARMLESS_STEPS, flat_steps
 
-TARGET_KEYS: Final = (ATTR_ENTITY_ID, ATTR_DEVICE_ID, ATTR_AREA_ID, ATTR_FLOOR_ID, ATTR_LABEL_ID)
+TARGET_KEYS: Final = (
+    const.ATTR_ENTITY_ID,
+    const.ATTR_DEVICE_ID,
+    const.ATTR_AREA_ID,
+    const.ATTR_FLOOR_ID,
+    const.ATTR_LABEL_ID,
+)
 
 _HELPERS: Final = frozenset(
     {
@@ -77,7 +53,7 @@ _HELPERS: Final = frozenset(
         "timer",
     }
 )
-_ENTITY_DOMAINS: Final = frozenset(platform.value for platform in Platform) | _HELPERS
+_ENTITY_DOMAINS: Final = frozenset(platform.value for platform in const.Platform) | _HELPERS
 
 
 def acts_on_own_domain(domain: str) -> bool:
@@ -110,16 +86,16 @@ def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object])
     `all` means every entity of the action's domain.
     """
     target = {key: data[key] for key in TARGET_KEYS if key in data}
-    named = target.get(ATTR_ENTITY_ID)
-    if named in (ENTITY_MATCH_ALL, [ENTITY_MATCH_ALL]):
+    named = target.get(const.ATTR_ENTITY_ID)
+    if named in (const.ENTITY_MATCH_ALL, [const.ENTITY_MATCH_ALL]):
         return frozenset(hass.states.async_entity_ids(domain))
     if isinstance(named, str):
         named = [part.strip() for part in named.split(",")]
     if isinstance(named, list):
         registry = er.async_get(hass)
-        target[ATTR_ENTITY_ID] = [er.async_resolve_entity_id(registry, part) or part for part in named]
+        target[const.ATTR_ENTITY_ID] = [er.async_resolve_entity_id(registry, part) or part for part in named]
     selected = async_extract_referenced_entity_ids(hass, TargetSelection(target), primary_entities_only=False)
-    groups = target.get(ATTR_ENTITY_ID)
+    groups = target.get(const.ATTR_ENTITY_ID)
     itself = {part for part in groups if "." in part} if isinstance(groups, list) else frozenset()
     return frozenset(selected.referenced | selected.indirectly_referenced | itself)
 
@@ -129,7 +105,7 @@ def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str
     """Yield the entities that may be groups."""
     known, states = get_group_entities(hass), hass.states
     for entity_id in entity_ids:
-        if entity_id in known or ((state := states.get(entity_id)) and ATTR_ENTITY_ID in state.attributes):
+        if entity_id in known or ((state := states.get(entity_id)) and const.ATTR_ENTITY_ID in state.attributes):
             yield entity_id
 
 
@@ -137,7 +113,7 @@ def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str
 def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
     """Return the direct members of a group. Empty for other entities."""
     state = hass.states.get(entity_id)
-    listed: object = state.attributes.get(ATTR_ENTITY_ID) if state else None
+    listed: object = state.attributes.get(const.ATTR_ENTITY_ID) if state else None
     entity = get_group_entities(hass).get(entity_id)
     found = set(entity.group.member_entity_ids) if entity and entity.group else set[str]()
     if isinstance(listed, (list, tuple)):
@@ -145,7 +121,7 @@ def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
     return frozenset(found - {entity_id})
 
 
-_GENERIC: Final = frozenset({SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE})
+_GENERIC: Final = frozenset({const.SERVICE_TURN_ON, const.SERVICE_TURN_OFF, const.SERVICE_TOGGLE})
 """Services of `homeassistant` that call the service of the same name in the domain of the entity."""
 _RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
 """Actions that run the sequence of an entity."""
@@ -164,8 +140,8 @@ _DEVICE_ACTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("cover", "stop"): "stop_cover",
 }
 """Services of device actions whose type is not the name of the service."""
-_OPEN: Final = frozenset({STATE_OPEN, STATE_OPENING})
-_CLOSED: Final = frozenset({STATE_CLOSED, STATE_CLOSING})
+_OPEN: Final = frozenset({const.STATE_OPEN, const.STATE_OPENING})
+_CLOSED: Final = frozenset({const.STATE_CLOSED, const.STATE_CLOSING})
 _LOCK_SERVICES: Final[Mapping[str, str]] = {
     LockState.LOCKED: "lock",
     LockState.LOCKING: "lock",
@@ -178,6 +154,30 @@ _ON_OFF_DOMAINS: Final = frozenset({"automation", "group", "input_boolean", "lig
 """Domains whose states are all reached by turning on or off."""
 ANY_ACTION: Final = "reproduce_state"
 """Stands for all services of a domain that could reach a state."""
+
+
+_BRANCHING_STEPS: Final = frozenset(
+    {
+        cv.SCRIPT_ACTION_CHOOSE,
+        cv.SCRIPT_ACTION_IF,
+        cv.SCRIPT_ACTION_PARALLEL,
+        cv.SCRIPT_ACTION_REPEAT,
+        cv.SCRIPT_ACTION_SEQUENCE,
+    }
+)
+_HARMLESS_STEPS: Final = frozenset(
+    {
+        cv.SCRIPT_ACTION_CHECK_CONDITION,
+        cv.SCRIPT_ACTION_DELAY,
+        cv.SCRIPT_ACTION_FIRE_EVENT,
+        cv.SCRIPT_ACTION_SET_CONVERSATION_RESPONSE,
+        cv.SCRIPT_ACTION_STOP,
+        cv.SCRIPT_ACTION_VARIABLES,
+        cv.SCRIPT_ACTION_WAIT_FOR_TRIGGER,
+        cv.SCRIPT_ACTION_WAIT_TEMPLATE,
+    }
+)
+"""Steps that change no entity themselves."""
 
 
 @dataclass(slots=True)
@@ -206,8 +206,8 @@ class ActionReader:
     @callback
     def call(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None = None) -> None:
         """Read a service call with its target in `data`. `source` is the action that causes it."""
-        if domain == SCENE_DOMAIN and service == "apply":
-            self._apply(data.get(CONF_ENTITIES), source)
+        if domain == const.Platform.SCENE and service == "apply":
+            self._apply(data.get(const.CONF_ENTITIES), source)
         elif domain == "script" and (entity_id := self._script_called(service)):
             self._add(EntityAction(entity_id, "script.turn_on"))
         elif domain in _TELLING:
@@ -220,15 +220,15 @@ class ActionReader:
     @callback
     def sequence(self, steps: Iterable[object], source: EntityAction | None = None) -> None:
         """Read a validated sequence. `source` is the action that runs it."""
-        for kind, step in flat_steps(steps):
+        for kind, step in _flat_steps(steps):
             match kind:
                 case cv.SCRIPT_ACTION_CALL_SERVICE:
                     self._service_step(step, source)
                 case cv.SCRIPT_ACTION_ACTIVATE_SCENE:
-                    self._add(EntityAction(str(step[CONF_SCENE]), _ACTIVATING))
+                    self._add(EntityAction(str(step[const.CONF_SCENE]), _ACTIVATING))
                 case cv.SCRIPT_ACTION_DEVICE_AUTOMATION:
                     self._device_step(step, source)
-                case _ if kind not in HARMLESS_STEPS:
+                case _ if kind not in _HARMLESS_STEPS:
                     self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
                 case _:
                     pass
@@ -258,16 +258,16 @@ class ActionReader:
 
     def _service_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
         """Read a service call of a sequence. A template in its name or target makes it unknown."""
-        name = step.get(CONF_ACTION)
+        name = step.get(const.CONF_ACTION)
         data: dict[str, object] = {}
-        for key in (CONF_SERVICE_DATA, CONF_SERVICE_DATA_TEMPLATE, CONF_TARGET):
+        for key in (const.CONF_SERVICE_DATA, const.CONF_SERVICE_DATA_TEMPLATE, const.CONF_TARGET):
             part = step.get(key, {})
             if not isinstance(part, Mapping):
                 self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
                 return
             data |= part
-        if CONF_ENTITY_ID in step:
-            data[CONF_ENTITY_ID] = step[CONF_ENTITY_ID]
+        if const.CONF_ENTITY_ID in step:
+            data[const.CONF_ENTITY_ID] = step[const.CONF_ENTITY_ID]
         targets = [*data, *(data[key] for key in TARGET_KEYS if key in data)]
         if not isinstance(name, str) or decided_by_template([name, *targets]):
             self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
@@ -277,13 +277,19 @@ class ActionReader:
 
     def _device_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
         """Read a device action. Its entity is given by entity id or registry id."""
-        domain, kind, entity = str(step.get(CONF_DOMAIN)), str(step.get(CONF_TYPE)), step.get(CONF_ENTITY_ID)
+        domain, kind, entity = (
+            str(step.get(const.CONF_DOMAIN)),
+            str(step.get(const.CONF_TYPE)),
+            step.get(const.CONF_ENTITY_ID),
+        )
         if domain == "mobile_app":
             return
         if not acts_on_own_domain(domain) or not isinstance(entity, str):
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
             return
-        service = _DEVICE_ACTIONS.get((domain, kind), f"alarm_{kind}" if domain == ALARM_DOMAIN else kind)
+        service = _DEVICE_ACTIONS.get(
+            (domain, kind), f"alarm_{kind}" if domain == const.Platform.ALARM_CONTROL_PANEL else kind
+        )
         entity_id = er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
         self.touch([entity_id], domain, service, step)
 
@@ -358,14 +364,14 @@ def reproducing_actions(state: State) -> frozenset[str]:
         case "cover":
             return frozenset(_cover_actions(state))
         case "valve" if state.state in _OPEN:
-            return frozenset({f"{VALVE_DOMAIN}.open_valve"})
+            return frozenset({f"{const.Platform.VALVE}.open_valve"})
         case "valve" if state.state in _CLOSED:
-            return frozenset({f"{VALVE_DOMAIN}.close_valve"})
+            return frozenset({f"{const.Platform.VALVE}.close_valve"})
         case "lock" if state.state in _LOCK_SERVICES:
-            return frozenset({f"{LOCK_DOMAIN}.{_LOCK_SERVICES[state.state]}"})
+            return frozenset({f"{const.Platform.LOCK}.{_LOCK_SERVICES[state.state]}"})
         case "alarm_control_panel":
-            return frozenset({f"{ALARM_DOMAIN}.{_alarm_service(state.state)}"})
-        case domain if domain in _ON_OFF_DOMAINS and state.state in {STATE_ON, STATE_OFF}:
+            return frozenset({f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"})
+        case domain if domain in _ON_OFF_DOMAINS and state.state in {const.STATE_ON, const.STATE_OFF}:
             return frozenset({f"{domain}.turn_{state.state}"})
         case domain:
             return frozenset({f"{domain}.{ANY_ACTION}"})
@@ -379,13 +385,13 @@ def _cover_actions(state: State) -> Iterator[str]:
     )
     for attribute, name, setting, opening in places:
         if (position := state.attributes.get(attribute)) is not None:
-            yield named_action(COVER_DOMAIN, setting, {name: position})
+            yield named_action(const.Platform.COVER, setting, {name: position})
             if position != 0:
-                yield f"{COVER_DOMAIN}.{opening}"
+                yield f"{const.Platform.COVER}.{opening}"
         if state.state in _OPEN:
-            yield from (f"{COVER_DOMAIN}.{setting}", f"{COVER_DOMAIN}.{opening}")
+            yield from (f"{const.Platform.COVER}.{setting}", f"{const.Platform.COVER}.{opening}")
         elif state.state in _CLOSED:
-            yield named_action(COVER_DOMAIN, setting, {name: 0})
+            yield named_action(const.Platform.COVER, setting, {name: 0})
 
 
 def _alarm_service(state: str) -> str:
@@ -394,3 +400,32 @@ def _alarm_service(state: str) -> str:
     if state == AlarmControlPanelState.TRIGGERED:
         return "alarm_trigger"
     return f"alarm_{state.replace('armed', 'arm')}"
+
+
+def _flat_steps(sequence: Iterable[object]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the enabled steps without branches, each with its type, such as `cv.SCRIPT_ACTION_CALL_SERVICE`."""
+    for step in sequence:
+        if not isinstance(step, Mapping) or step.get(const.CONF_ENABLED) is False:
+            continue
+        kind = cv.determine_script_action(dict(step))
+        if kind not in _BRANCHING_STEPS:
+            yield kind, step
+            continue
+        for branch in _branches(kind, step):
+            yield from _flat_steps(_listed(branch))
+
+
+def _branches(kind: str, step: Mapping[str, object]) -> Iterator[object]:
+    """Yield the sequences inside a step. Missing ones are None."""
+    holders = _listed(step[kind]) if kind in (const.CONF_CHOOSE, const.CONF_PARALLEL, const.CONF_REPEAT) else []
+    for holder in [*holders, step]:
+        if isinstance(holder, Mapping):
+            yield from (
+                holder.get(name) for name in (const.CONF_SEQUENCE, const.CONF_THEN, const.CONF_ELSE, const.CONF_DEFAULT)
+            )
+
+
+def _listed(value: object) -> list[object]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]

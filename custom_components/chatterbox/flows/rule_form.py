@@ -245,11 +245,8 @@ def _window(row: JsonObject) -> JsonObject | None:
         return None
     if not (after and before):
         raise RowError("rule_half_a_time")
-    ends = [dt_util.parse_time(text) for text in (after, before)]
-    for text, end in zip((after, before), ends, strict=True):
-        if end is None:
-            raise RowError("rule_value_unknown", value=text)
-    if ends[0] == ends[1]:
+    ends = {dt_util.parse_time(after), dt_util.parse_time(before)}
+    if len(ends) == 1 and None not in ends:
         raise RowError("rule_without_time")
     return {"after": after, "before": before}
 

@@ -41,19 +41,12 @@ Source: `_parse_url` in sqlalchemy/engine/url.py
 """
 _HIDDEN: Final = "***"
 _ERRORS: Final[Mapping[Trouble, str]] = {
-    Trouble.WRONG_URL: "history_wrong_url",
-    Trouble.UNSUPPORTED: "history_unsupported",
-    Trouble.NO_DRIVER: "history_no_driver",
-    Trouble.CANNOT_OPEN: "history_cannot_open",
-    Trouble.READ_ONLY: "history_read_only",
-    Trouble.DISK_FULL: "history_disk_full",
     Trouble.DISK_FAILED: "history_disk_full",
-    Trouble.LOCKED: "history_locked",
-    Trouble.CORRUPT: "history_corrupt",
-    Trouble.NEWER: "history_newer",
-    Trouble.SERVER_GONE: "history_server_gone",
     Trouble.SLOW: "history_server_gone",
+    Trouble.CLOSED: "history_failed",
+    Trouble.OTHER: "history_failed",
 }
+"""The keys of errors that are not named after their trouble."""
 
 
 class ServiceOptionsFlow(OptionsFlow):
@@ -152,7 +145,7 @@ async def async_try_address(hass: HomeAssistant, address: str) -> str | None:
         await check_address(address)
     except StoreUnavailable as error:
         const.LOGGER.debug("The database cannot be used: %s", error)
-        return _ERRORS.get(error.trouble, "history_failed")
+        return _ERRORS.get(error.trouble, f"history_{error.trouble}")
     return None
 
 
