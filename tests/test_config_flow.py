@@ -84,14 +84,6 @@ async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssist
     assert result["result"].state is ConfigEntryState.LOADED
 
 
-async def test_a_server_without_a_key_is_added_without_one(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        step = await submit(hass, await choose_server(hass), base_url=address)
-        result = await submit(hass, step, model="big-model")
-
-    assert result["data"] == {CONF_KIND: "openai_chat", CONF_SERVER: "other", CONF_BASE_URL: address}
-
-
 async def test_the_only_model_is_chosen_already(hass: HomeAssistant) -> None:
     async with serving_script(TALKING.model_copy(update={"models": ("the-one",)})) as address:
         step = await submit(hass, await choose_server(hass), base_url=address)

@@ -84,18 +84,6 @@ async def test_an_unlocked_door_takes_a_yes_and_no_model_call_before_it(hass: Ho
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
 
 
-async def test_a_no_leaves_it_and_the_model_answers(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(UNLOCKS)
-
-    await say(hass, "unlock the front door")
-    answered = await say(hass, "no, leave it")
-
-    assert hass.states.is_state(DOOR, "locked")
-    assert "the person said no" in results_in(server.requests[1])[1]
-    assert speech(answered) == "Come in."
-    assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
-
-
 async def test_a_question_runs_out_and_a_late_yes_is_told_so(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:

@@ -151,14 +151,6 @@ async def test_the_way_of_a_yes_is_told(
     assert told(changes[1:], "approval", "message") == [(approval, f"unlocked Front Door, {words}")]
 
 
-async def test_a_no_is_told_once(talk: AuditedTalk, changes: Changes) -> None:
-    await talk.answer(await talk.take(call(UNLOCK)), NO, say("As you like."))
-
-    assert told(changes[1:], "outcome", "approval", "answered_through", "answered_by", "message") == [
-        ("denied", "missing", "notification", NO.user_id, "did not unlock Front Door: it was denied")
-    ]
-
-
 async def expire(hass: HomeAssistant, _question_id: str) -> None:
     for seconds in (61, 700):
         async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=seconds))

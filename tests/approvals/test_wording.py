@@ -289,12 +289,6 @@ async def test_what_has_no_name_is_not_called_by_its_id(home: HomeAssistant) -> 
     assert await question(home, [nameless]) == "Unlock the side door?"
 
 
-async def test_an_entity_that_is_not_there_has_its_registered_name(home: HomeAssistant) -> None:
-    home.states.async_remove("lock.front_door")
-
-    assert await question(home, [doing(FRONT)]) == "Unlock the Front Door in the Hallway?"
-
-
 async def test_of_a_name_only_what_can_be_said_is_said(home: HomeAssistant) -> None:
     cases = [
         ("**Front** {door} `x`", "Front door x"),

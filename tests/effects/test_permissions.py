@@ -77,17 +77,11 @@ async def test_what_cannot_be_told_is_forbidden_to_whoever_may_not_control_every
     assert await async_is_permitted(hass, ben.id, LOOK_UP)
 
 
-async def test_a_user_who_is_deactivated_may_change_nothing(hass: HomeAssistant) -> None:
+@pytest.mark.parametrize("is_removed", [True, False])
+async def test_a_removed_or_deactivated_user_may_change_nothing(hass: HomeAssistant, *, is_removed: bool) -> None:
     user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_USER])
-    await hass.auth.async_deactivate_user(user)
+    await (hass.auth.async_remove_user if is_removed else hass.auth.async_deactivate_user)(user)
 
     assert not await async_is_permitted(hass, user.id, Touches(frozenset({LAMP})))
     assert not await async_is_permitted(hass, user.id, FOREIGN_TOOL)
     assert await async_is_permitted(hass, user.id, LOOK_UP)
-
-
-async def test_a_user_who_is_gone_may_change_nothing(hass: HomeAssistant) -> None:
-    user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_ADMIN])
-    await hass.auth.async_remove_user(user)
-
-    assert not await async_is_permitted(hass, user.id, Touches(frozenset({LAMP})))

@@ -184,15 +184,6 @@ async def test_what_speaks_no_interface_is_told_by_its_name(hass: HomeAssistant)
     assert suggested(step)["interface"] == {CONF_KIND: "ollama_chat"}
 
 
-async def test_the_interface_can_be_chosen_by_hand(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING, ScriptedMessages) as address:
-        step = await choose_server(hass, "llama_cpp")
-        step = await submit(hass, step, base_url=address, interface={CONF_KIND: "anthropic_messages"})
-        result = await submit(hass, step, model="big-model")
-
-    assert result["data"][CONF_KIND] == "anthropic_messages"
-
-
 async def test_the_same_server_over_another_interface_is_another_service(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         await set_up(hass, server_entry(address, kind=ServiceKind.OPENAI_RESPONSES))

@@ -37,10 +37,6 @@ def test_tools_of_one_name_from_two_apis_are_told_apart() -> None:
     assert all(re.fullmatch(r"search_[0-9a-f]{6}", name) for name in names)
 
 
-def test_two_tools_of_one_name_in_one_api_are_told_apart() -> None:
-    assert len(set(offered_names([ToolOrigin("mcp-1", "search"), ToolOrigin("mcp-1", "search")]))) == 2
-
-
 @pytest.mark.parametrize(
     ("name", "legible"),
     [("files.read", "files_read"), ("Küchenlicht an", "Kuchenlicht_an"), ("💡", "tool"), ("x" * 65, "x" * 57)],
