@@ -34,7 +34,6 @@ from custom_components.chatterbox.agent.transcript import (
     open_calls,
     repair,
     synthetic_result,
-    waiting_calls,
 )
 from tests.agent.turns import assert_valid
 
@@ -131,13 +130,6 @@ def test_outside_content_is_found_wherever_it_stands() -> None:
     assert has_outside_content((SAID, ASKED, RESULT_A, page, AssistantMessage("Hi."), SAID))
     assert not has_outside_content((SAID, ASKED, RESULT_A, RESULT_B))
     assert not has_outside_content(())
-
-
-def test_only_calls_of_the_last_message_wait() -> None:
-    assert waiting_calls((SAID, ASKED, RESULT_B)) == (A,)
-    assert waiting_calls((SAID, ASKED, RESULT_B, SAID)) == ()
-    assert waiting_calls((SAID, ASKED, RESULT_B, RESULT_A)) == ()
-    assert waiting_calls(()) == ()
 
 
 def test_calls_may_be_left_open() -> None:

@@ -4,7 +4,7 @@ Pure. The invariant that providers insist on stands here: every call of an assis
 message has exactly one result, right after that message.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
@@ -86,14 +86,6 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
             case _:
                 pass
     return tuple(calls.values())
-
-
-def waiting_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """Return the calls of the last message that have no result yet; none where something else was said since."""
-    last = next((message for message in reversed(messages) if not isinstance(message, ToolResult)), None)
-    calls = last.tool_calls if isinstance(last, AssistantMessage) else ()
-    still_open = open_calls(messages)
-    return tuple(call for call in calls if call in still_open)
 
 
 def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> Transcript:

@@ -26,7 +26,7 @@ from ..events import (
     TurnEvent,
     TurnFinished,
 )
-from ..messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
+from ..messages import AssistantMessage, ToolResult, Transcript, UserMessage
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
 from ..transcript import open_calls, repair, synthetic_result
@@ -219,7 +219,7 @@ class TurnRunner:
         )
         yield ApprovalRequested(pending)
         yield PhaseEntered(Phase.OUTPUT)
-        yield self._finished(StopReason.APPROVAL_REQUIRED, pending=pending)
+        yield replace(self._finished(StopReason.APPROVAL_REQUIRED), pending=pending)
 
     async def _return_to_client(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.CLIENT_INTERRUPT)
@@ -233,7 +233,7 @@ class TurnRunner:
                     yield ToolFinished(synthetic_result(judged.call, _CLIENT_TOOLS_FIRST))
         handed_out = tuple(judged.call for judged in calls if isinstance(judged.verdict, ClientCall))
         yield PhaseEntered(Phase.OUTPUT)
-        yield self._finished(StopReason.CLIENT_TOOLS, client_calls=handed_out)
+        yield replace(self._finished(StopReason.CLIENT_TOOLS), client_calls=handed_out)
 
     async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
         for judged in self._unanswered():
@@ -254,7 +254,7 @@ class TurnRunner:
             yield TextDelta(addition)
         yield MessageDone(answer)
         yield PhaseEntered(Phase.OUTPUT)
-        yield self._finished(reason, text=answer.text, composed=composed)
+        yield replace(self._finished(reason, answer.text), composed=composed)
 
     def _unanswered(self) -> list[JudgedCall]:
         """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
@@ -268,24 +268,6 @@ class TurnRunner:
             if isinstance(message, ToolResult) and not (message.is_error or message.synthetic)
         )
 
-    def _finished(
-        self,
-        reason: StopReason,
-        *,
-        text: str = "",
-        pending: PendingApproval | None = None,
-        client_calls: tuple[ToolCall, ...] = (),
-        composed: bool = False,
-    ) -> TurnFinished:
-        return TurnFinished(
-            reason,
-            text,
-            self._state.usage,
-            self._state.iterations,
-            self._successful_results(),
-            pending,
-            client_calls,
-            self._state.failure,
-            self._state.misfit,
-            composed,
-        )
+    def _finished(self, reason: StopReason, text: str = "") -> TurnFinished:
+        state, done = self._state, self._successful_results()
+        return TurnFinished(reason, text, state.usage, state.iterations, done, error=state.failure, misfit=state.misfit)
