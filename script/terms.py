@@ -68,7 +68,7 @@ TERMS: Final = (
     Term("beginning", "TurnInput", "(?:turn )?beginnings?", "turn beginnings?"),
     Term("deed", "ActionSummary", "deeds?", "deeds?"),
     Term("spot", "ApprovalScope", "spots?", "spots?"),
-    Term("program", "API client, API turn", "programs?", "programs?"),
+    Term("program", "API client, API turn", "(?<!access )programs?", "programs?"),
     Term("house", "Backend (protocol); home (building)", "(?<!demo )houses?", "(?<!demo )houses?"),
     Term("told name", "name resolver", "told names?", "told names?"),
     Term("large home", "entity search", "large homes?|thing ranking", "thing ranking"),

@@ -346,7 +346,7 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
     changes = async_capture_events(hass, EVENT_CHANGE)
     request = api_client.wants("Both!", hosted=(HostedTools(server_label="assist"),))
     asked = await api_client.takes(request)
-    assert [gated.call.name for gated in asked.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
+    assert [one.call.name for one in asked.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
 
     await api_client.answers(request, asked.pending, Approved(), Denied("It is day."))
     await hass.async_block_till_done()
@@ -564,10 +564,10 @@ async def test_a_model_that_is_down_is_told_of_where_home_assistant_cannot_stand
     await enable_api(hass)
 
     as_a_person = await api_client.says("turn on the kitchen ceiling light", hosted=None)
-    as_a_program = await api_client.says("turn off the kitchen ceiling light")
+    as_a_client = await api_client.says("turn off the kitchen ceiling light")
 
     assert as_a_person.end.stop_reason is StopReason.COMPLETED
-    assert as_a_program.end.stop_reason is StopReason.PROVIDER_FAILED
+    assert as_a_client.end.stop_reason is StopReason.PROVIDER_FAILED
     assert hass.states.is_state(LIGHT, "on")
 
 

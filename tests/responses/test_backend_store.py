@@ -112,7 +112,7 @@ async def test_a_chain_is_told_in_its_order_whoever_asked(responses: EntryRespon
     assert list(await responses.chain("resp 1", 2)) == ["resp 2", "resp 3"]
 
 
-async def test_agents_of_a_service_go_on_from_each_other_and_those_of_others_do_not(
+async def test_agents_of_a_service_share_chains_and_those_of_others_do_not(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     other = await add_agent(hass, entry)
@@ -289,7 +289,7 @@ async def test_small_responses_are_not_looked_after_each_time(
 
     await responses.put(response(1))
     await hass.async_block_till_done(wait_background_tasks=True)
-    assert await kept(responses, 1) == [1], "too old, and left to the upkeep of the history"
+    assert await kept(responses, 1) == [1], "too old, and left to the retention of the history"
 
     await responses.put(response(2, said="x" * 100_000))
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -323,7 +323,7 @@ async def test_old_responses_go_from_time_to_time(
     assert await kept(responses, 1, 2, 3) == left
 
 
-async def test_upkeep_waits_for_a_store_that_is_down(
+async def test_retention_waits_for_a_store_that_is_down(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     for address in ("sqlite:////dev/null/talk.db", "no address"):
@@ -337,7 +337,7 @@ async def test_the_home_knows_where_the_responses_of_its_agents_are(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     other = await add_agent(hass, entry)
-    await set_up(hass, offline_entry())  # a service that programs may not talk to
+    await set_up(hass, offline_entry())  # a service without the API
     backend = ResponsesBackend(hass)
 
     stores = [backend.store(card.id) for card in backend.agents()]

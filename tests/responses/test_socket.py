@@ -58,8 +58,8 @@ async def test_messages_are_answered_one_after_the_other(
 
 async def test_only_one_message_is_being_answered(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     """Invariant 69."""
-    go_on = asyncio.Event()
-    endpoint = await serve(hass, event(0), go_on.wait, event(1))
+    resume = asyncio.Event()
+    endpoint = await serve(hass, event(0), resume.wait, event(1))
     client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
@@ -67,7 +67,7 @@ async def test_only_one_message_is_being_answered(hass: HomeAssistant, hass_clie
         await socket.send_str("second")
         assert await hear(socket, 1) == [event(0)]
         assert endpoint.open_streams == 1
-        go_on.set()
+        resume.set()
         assert await hear(socket, 3) == [event(1), event(0), event(1)]
 
 
@@ -282,8 +282,8 @@ async def test_a_reader_that_takes_nothing_is_cut_off(hass: HomeAssistant, hass_
 async def test_pings_are_answered_while_an_answer_is_being_made(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    go_on = asyncio.Event()
-    await serve(hass, event(0), go_on.wait, event(1))
+    resume = asyncio.Event()
+    await serve(hass, event(0), resume.wait, event(1))
     client = await hass_client()
 
     async with client.ws_connect(URL, autoping=False) as socket:
@@ -293,7 +293,7 @@ async def test_pings_are_answered_while_an_answer_is_being_made(
         await socket.ping(b"there?")
         pong = await socket.receive()
         assert (pong.type, bytes(pong.data)) == (WSMsgType.PONG, b"there?")
-        go_on.set()
+        resume.set()
         assert await hear(socket, 1) == [event(1)]
 
 

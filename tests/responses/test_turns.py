@@ -137,7 +137,7 @@ async def test_an_agent_that_was_renamed_speaks_under_its_name(
     assert async_get_approvals(hass).waiting == ()
 
 
-async def test_a_turn_that_was_taken_up_elsewhere_ends_with_its_agent(
+async def test_a_turn_that_was_resumed_elsewhere_ends_with_its_agent(
     hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
     """It would go on by rules that do not hold any more."""
@@ -206,17 +206,17 @@ async def test_nothing_is_kept_of_an_agent_that_is_removed(
 ) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
     await enable_api(hass)
-    before = program_turns()
+    before = turns_of_clients()
     await api_client.says("Hello?")
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    assert program_turns() == before + 1
+    assert turns_of_clients() == before + 1
 
     await hass.config_entries.async_remove(entry.entry_id)
 
-    assert program_turns() == before
+    assert turns_of_clients() == before
 
 
-def program_turns() -> int:
+def turns_of_clients() -> int:
     """Return how many agents are held, each with its settings, its models and its entry."""
     gc.collect()
     return sum(isinstance(one, ApiTurns) for one in gc.get_objects())

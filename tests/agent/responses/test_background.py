@@ -158,7 +158,7 @@ async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_w
         assert missing.value.status == 404
 
 
-async def test_a_stream_is_taken_up_again_where_it_broke_off() -> None:
+async def test_a_stream_is_resumed_where_it_broke_off() -> None:
     """Invariant 56."""
     gate = Gate()
     backend = BackendDouble(ScriptedProvider([*say("One. ")[:1], gate, *say("Two.")]))
@@ -307,7 +307,7 @@ async def test_a_home_that_shuts_down_as_a_request_comes_says_so() -> None:
     assert (refused.value.status, refused.value.code) == (503, "interrupted")
 
 
-async def test_who_does_not_wait_for_the_beginning_does_not_want_the_response() -> None:
+async def test_a_client_that_leaves_before_the_first_event_ends_the_response() -> None:
     backend = Unhurried()
     service = ResponsesService(backend)
     asking = asyncio.create_task(begin(service))
@@ -320,12 +320,12 @@ async def test_who_does_not_wait_for_the_beginning_does_not_want_the_response() 
     assert (backend.taking, backend.memory.records, asking.cancelled()) == (0, {}, True)
 
 
-async def test_a_bug_before_the_beginning_comes_out() -> None:
+async def test_a_bug_before_the_first_event_is_raised() -> None:
     with pytest.raises(RuntimeError, match="a bug"):
         await begin(ResponsesService(Broken()))
 
 
-async def test_a_bug_after_the_beginning_is_not_swallowed() -> None:
+async def test_a_bug_after_the_first_event_is_raised() -> None:
     gate = Gate()
     backend = BackendDouble(ScriptedProvider(say("Done.")), memory=SlowStore(gate))
     begun = await begin(ResponsesService(backend))

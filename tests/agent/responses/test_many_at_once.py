@@ -66,7 +66,7 @@ async def test_thirty_two_at_once_do_not_mix() -> None:
     }
 
 
-async def test_whoever_hears_the_end_can_go_on_at_once() -> None:
+async def test_a_response_is_stored_before_its_last_event() -> None:
     backend = BackendDouble(ScriptedProvider(say("Hello.")))
     answer = await ResponsesService(backend).create(request(stream=True), ANNA)
     assert isinstance(answer, AsyncGenerator)

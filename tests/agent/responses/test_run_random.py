@@ -106,7 +106,7 @@ class Chain:
         self.pending: PendingApproval | None = None
         self.listed: frozenset[str] = frozenset()
 
-    async def go_on(self) -> None:
+    async def continue_(self) -> None:
         """Ask for a response; cut it off now and then."""
         request, limits = self.data.draw(REQUESTS), self.data.draw(LIMITS)
         approval = self._approval()
@@ -217,4 +217,4 @@ async def test_every_stream_is_valid_wherever_it_ends(data: st.DataObject) -> No
     """Invariants 6, 7, 8, 10, 11, 12, 13, 15, 20, 30, 45, 48, 50, 57, 59, 63."""
     chain = Chain(data)
     for _ in range(data.draw(st.integers(1, 3))):
-        await chain.go_on()
+        await chain.continue_()

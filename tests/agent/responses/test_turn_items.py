@@ -78,7 +78,7 @@ def outcomes(answer: Answer) -> list[tuple[object, ...]]:
     return [(item["type"], item["name"], item.get("status")) for item in answer.items if item["type"] != "message"]
 
 
-async def test_a_call_of_the_home_is_shown_from_its_beginning_to_its_end() -> None:
+async def test_a_call_of_the_home_has_all_its_events() -> None:
     """Invariants 10, 11, 12."""
     answer = await answered(call(ON), say("On."))
     begins = answer.kinds.index("output_item.added", 6)
@@ -136,7 +136,7 @@ async def test_calls_that_run_at_once_are_shown_one_after_the_other_in_their_ord
     assert answer.items[1]["server_label"] == "chatterbox"
 
 
-async def test_a_call_that_nobody_can_run_fails_and_the_others_go_on() -> None:
+async def test_a_call_that_cannot_run_fails_and_the_others_run() -> None:
     """Invariants 27, 28, 30, 62."""
     bad = replace(ON, id="c", arguments="{half")
     answer = await answered(call(UNHEARD_OF, ON, bad), say("Hm."))

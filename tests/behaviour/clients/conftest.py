@@ -1,4 +1,4 @@
-"""The environment of the clients, and a home for all tests of a file: made once, as it takes longest."""
+"""The environment of the clients, and a home for all tests, made once as it takes longest."""
 
 import subprocess
 import sys
@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.behaviour.clients.home import Address
-from tests.behaviour.clients.running_programs import REPOSITORY
+from tests.behaviour.clients.running_scripts import REPOSITORY
 
 _SET_UP_SECONDS = 300
 _STOP_SECONDS = 60
 _TEST_SECONDS = 180
-"""For the first test of a file, in which the home is made."""
+"""For the first test, in which the home is made."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,9 +31,9 @@ def _clients() -> None:
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def home(_clients: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    """A home that programs can talk to; nothing may have gone wrong in it, and nobody's token stand in its log."""
+    """A home for API clients. Its log must hold no error and no token."""
     folder = tmp_path_factory.mktemp("home")
     with subprocess.Popen(
         [sys.executable, "-m", "tests.behaviour.clients.home", folder],

@@ -1,8 +1,7 @@
-"""A home that programs talk to: Home Assistant, its model's server, its people and their tokens, as processes.
+"""A home for API clients: Home Assistant, its model's server, its people and their tokens, as processes.
 
-`python -m tests.behaviour.clients.home FOLDER` prints one line of JSON, an `Address`, when programs can begin; what is
-written to disk goes to FOLDER. It ends with SIGTERM; Home Assistant is started again when somebody asks it to. Must not
-know the programs.
+`python -m tests.behaviour.clients.home FOLDER` prints one line of JSON, an `Address`, when API clients can begin. It
+writes its files to FOLDER, and ends with SIGTERM.
 """
 
 import argparse
@@ -78,18 +77,14 @@ async def _serve(folder: Path) -> None:
     write_configuration(configuration, Configuration(port, SignIn.PASSWORD, integrations))
     with (configuration / "configuration.yaml").open("a", encoding="utf-8") as file:
         file.write("\nprocess_census:\n")
-    is_first = restarts = True
-    async with scripted_server(
-        Script(models=(MODEL,)), folder, module="tests.behaviour.clients.obedient_model"
-    ) as server:
-        while restarts:
-            async with running_home_assistant(configuration, port, log) as home_assistant:
-                if is_first:
-                    address = await _move_in(home_assistant.url, server, log)
-                    sys.stdout.write(f"{address.model_dump_json()}\n")
-                    sys.stdout.flush()
-                    is_first = False
-                restarts = await home_assistant.ended()
+    async with (
+        scripted_server(Script(models=(MODEL,)), folder, module="tests.behaviour.clients.obedient_model") as server,
+        running_home_assistant(configuration, port, log) as home_assistant,
+    ):
+        address = await _move_in(home_assistant.url, server, log)
+        sys.stdout.write(f"{address.model_dump_json()}\n")
+        sys.stdout.flush()
+        await home_assistant.ended()
 
 
 async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
@@ -112,7 +107,7 @@ async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
 
 
 async def _switch_on(client: HomeAssistantClient) -> None:
-    """Let programs in, in the options of the service."""
+    """Enable the API in the options of the service."""
     [entry] = await client.command("config_entries/get", list[_Entry], domain=CHATTERBOX)
     form = await client.post(_OPTIONS, {"handler": entry.entry_id}, Step)
     options: dict[str, JsonValue] = {SECTION_API: {CONF_RESPONSES_API: True}}

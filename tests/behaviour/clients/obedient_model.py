@@ -1,4 +1,4 @@
-"""A model server whose model does what the user says, so that programs that run at the same time need no common script.
+"""A model server whose model does what the user says, so that API clients that run at once need no common script.
 
 Speaks Chat Completions. What a user says is followed line by line; `then` begins the next inference:
 

@@ -6,11 +6,11 @@ import pytest
 from pydantic import JsonValue, TypeAdapter
 
 from tests.behaviour.clients.home import Address
-from tests.behaviour.clients.running_programs import told_by
+from tests.behaviour.clients.running_scripts import printed_by
 
-type Told = dict[str, JsonValue]
+type Findings = dict[str, JsonValue]
 
-_TOLD: Final = TypeAdapter(dict[str, JsonValue])
+_FINDINGS: Final = TypeAdapter(dict[str, JsonValue])
 _SEVERAL: Final = TypeAdapter(dict[str, dict[str, JsonValue]])
 _SAID: Final = "The kitchen is lit, and the door is shut."
 _LISTED: Final = "mcp_list_tools"
@@ -20,30 +20,30 @@ _SAYS: Final = "message"
 
 
 @pytest.fixture(scope="module")
-def answers(home: Address) -> Told:
-    """What the program about answers has found."""
-    return told_by("openai_answers", home, _TOLD)
+def answers(home: Address) -> Findings:
+    """Findings of `openai_answers`."""
+    return printed_by("openai_answers", home, _FINDINGS)
 
 
 @pytest.fixture(scope="module")
-def tools(home: Address) -> dict[str, Told]:
-    """What the program about tools has found."""
-    return told_by("openai_tools", home, _SEVERAL)
+def tools(home: Address) -> dict[str, Findings]:
+    """Findings of `openai_tools`."""
+    return printed_by("openai_tools", home, _SEVERAL)
 
 
 @pytest.fixture(scope="module")
-def background(home: Address) -> dict[str, Told]:
-    """What the program about responses in the background has found."""
-    return told_by("openai_background", home, _SEVERAL)
+def background(home: Address) -> dict[str, Findings]:
+    """Findings of `openai_background`."""
+    return printed_by("openai_background", home, _SEVERAL)
 
 
-def test_the_models_are_the_agents_of_the_home(home: Address, answers: Told) -> None:
+def test_the_models_are_the_agents_of_the_home(home: Address, answers: Findings) -> None:
     assert answers["models"] == [home.model]
 
 
-def test_an_answer_is_the_same_streamed_and_whole(answers: Told) -> None:
+def test_an_answer_is_the_same_streamed_and_whole(answers: Findings) -> None:
     """Invariants 14, 15, 72."""
-    told = _TOLD.validate_python(answers["answers"])
+    told = _FINDINGS.validate_python(answers["answers"])
     pieces = told.pop("pieces")
     assert isinstance(pieces, int)
     assert pieces > 1
@@ -65,7 +65,7 @@ def test_an_answer_is_the_same_streamed_and_whole(answers: Told) -> None:
     }
 
 
-def test_reasoning_is_shown_where_it_is_asked_for(answers: Told) -> None:
+def test_reasoning_is_shown_where_it_is_asked_for(answers: Findings) -> None:
     assert answers["reasoning"] == {
         "summary": ["The door may be open."],
         "types": ["reasoning", "message"],
@@ -73,18 +73,18 @@ def test_reasoning_is_shown_where_it_is_asked_for(answers: Told) -> None:
     }
 
 
-def test_an_answer_of_a_shape_is_parsed(answers: Told) -> None:
+def test_an_answer_of_a_shape_is_parsed(answers: Findings) -> None:
     assert answers["shapes"] == {
         "parsed": {"name": "Kitchen", "lights": 3},
         "streamed": {"name": "Attic", "lights": 1},
     }
 
 
-def test_pictures_reach_the_model(answers: Told) -> None:
+def test_pictures_reach_the_model(answers: Findings) -> None:
     assert answers["pictures"] == {"seen": "I see 1 pictures, and hear of manual.pdf."}
 
 
-def test_conversations_go_on(answers: Told) -> None:
+def test_conversations_continue(answers: Findings) -> None:
     """Invariants 36, 37: in the order in which it was said; two that go on from one do not hear each other."""
     assert answers["talk"] == {
         "third": "You said: I am Ada. | I like tea. | recall",
@@ -97,9 +97,9 @@ def test_conversations_go_on(answers: Told) -> None:
     }
 
 
-def test_what_is_kept_can_be_read_and_deleted(answers: Told) -> None:
+def test_what_is_kept_can_be_read_and_deleted(answers: Findings) -> None:
     """Invariants 38, 41, 42."""
-    told = _TOLD.validate_python(answers["kept"])
+    told = _FINDINGS.validate_python(answers["kept"])
     assert told["same"] is True
     assert told["input"] == [[{"type": "input_text", "text": "say Kept."}]]
     assert _error(told["after_delete"])["kind"] == "NotFoundError"
@@ -107,15 +107,15 @@ def test_what_is_kept_can_be_read_and_deleted(answers: Told) -> None:
     assert _error(told["from_not_stored"])["code"] == "previous_response_not_found"
 
 
-def test_a_conversation_is_compacted_and_goes_on(answers: Told) -> None:
-    compacted = _TOLD.validate_python(answers["compacted"])
+def test_a_conversation_is_compacted_and_goes_on(answers: Findings) -> None:
+    compacted = _FINDINGS.validate_python(answers["compacted"])
     assert compacted["object"] == "response.compaction"
     assert isinstance(compacted["types"], list)
     assert "compaction" in compacted["types"]
     assert compacted["on"] == "On we go."
 
 
-def test_errors_are_those_that_the_client_knows(answers: Told) -> None:
+def test_errors_are_those_that_the_client_knows(answers: Findings) -> None:
     """Invariants 2, 36, 57, 58, 68."""
     told = TypeAdapter(dict[str, dict[str, str | None]]).validate_python(answers["errors"])
     assert {name: (error["kind"], error["param"]) for name, error in told.items()} == {
@@ -132,9 +132,9 @@ def test_errors_are_those_that_the_client_knows(answers: Told) -> None:
     assert told["failing_model"]["type"] == "model_error"
 
 
-def test_what_came_before_the_model_broke_off_is_kept(answers: Told) -> None:
+def test_what_came_before_the_model_broke_off_is_kept(answers: Findings) -> None:
     """Invariants 15, 57, 59."""
-    told = _TOLD.validate_python(answers["cut_off"])
+    told = _FINDINGS.validate_python(answers["cut_off"])
     heard = told.pop("heard")
     assert isinstance(heard, list)
     assert "response.output_text.delta" in heard
@@ -148,7 +148,7 @@ def test_what_came_before_the_model_broke_off_is_kept(answers: Told) -> None:
     }
 
 
-def test_functions_of_the_client_run_there(tools: dict[str, Told]) -> None:
+def test_functions_of_the_client_run_there(tools: dict[str, Findings]) -> None:
     """Invariants 1, 3, 5, 34."""
     rome, oslo = {"city": "Rome"}, {"city": "Oslo"}
     told = tools["functions"]
@@ -167,7 +167,7 @@ def test_functions_of_the_client_run_there(tools: dict[str, Told]) -> None:
     }
 
 
-def test_tools_of_the_home_run_there(tools: dict[str, Told]) -> None:
+def test_tools_of_the_home_run_there(tools: dict[str, Findings]) -> None:
     """Invariants 24, 27, 50."""
     told = tools["home"]
     assert told["plain"] == [_CALLED, _SAYS], "no tools were named, so none are listed"
@@ -193,7 +193,7 @@ def test_tools_of_the_home_run_there(tools: dict[str, Told]) -> None:
     assert told["none"] == [["failed", "chatterbox"]]
 
 
-def test_what_needs_a_yes_waits_for_it(tools: dict[str, Told]) -> None:
+def test_what_needs_a_yes_waits_for_it(tools: dict[str, Findings]) -> None:
     """Invariants 45, 46, 47, 49."""
     told = tools["approvals"]
     denied_text = told.pop("denied_text")
@@ -212,10 +212,10 @@ def test_what_needs_a_yes_waits_for_it(tools: dict[str, Told]) -> None:
     }
 
 
-def test_several_calls_at_once_are_told_apart(tools: dict[str, Told]) -> None:
+def test_several_calls_at_once_are_told_apart(tools: dict[str, Findings]) -> None:
     """Invariants 17, 18, 22, 48."""
     assert tools["several"] == {
-        "settled": [[True, "completed"]],
+        "mixed_answers": [[True, "completed"]],
         "most": ["completed", "Enough.", "completed", "failed"],
         "cut": ["incomplete", "max_output_tokens"],
         "cut_calls": ["failed"],
@@ -224,14 +224,14 @@ def test_several_calls_at_once_are_told_apart(tools: dict[str, Told]) -> None:
     }
 
 
-def test_the_background_is_polled(background: dict[str, Told]) -> None:
+def test_the_background_is_polled(background: dict[str, Findings]) -> None:
     """Invariant 56."""
     assert background["polled"] == {"begun": "queued", "ended": "completed", "words": 40, "same": True}
 
 
-def test_a_stream_from_the_background_is_taken_up_where_it_was_left(background: dict[str, Told]) -> None:
+def test_a_stream_from_the_background_is_resumed(background: dict[str, Findings]) -> None:
     """Invariant 56."""
-    assert background["taken_up"] == {
+    assert background["resumed"] == {
         "contiguous": True,
         "last": "response.completed",
         "terminal": ["response.completed"],
@@ -240,7 +240,7 @@ def test_a_stream_from_the_background_is_taken_up_where_it_was_left(background: 
     }
 
 
-def test_the_background_is_cancelled(background: dict[str, Told]) -> None:
+def test_the_background_is_cancelled(background: dict[str, Findings]) -> None:
     """Invariant 55."""
     assert background["cancelled"] == {
         "cancelled": ["cancelled", "cancelled", "cancelled"],
@@ -252,7 +252,7 @@ def test_the_background_is_cancelled(background: dict[str, Told]) -> None:
 def test_a_socket_holds_a_conversation_that_is_not_stored(home: Address) -> None:
     """Invariant 69."""
     gone = "previous_response_not_found"
-    told = told_by("openai_socket", home, _TOLD)
+    told = printed_by("openai_socket", home, _FINDINGS)
     assert isinstance(told.pop("continuation"), str)
     assert told == {
         "first": "I heard: I am Ada.",

@@ -40,7 +40,7 @@ MCP: JsonObject = {"type": "mcp_call", "id": "mcp_1", "server_label": "assist", 
 ASKED_TO_OPEN: JsonObject = {"server_label": "assist", "name": "open", "arguments": "{}"}
 YES: JsonObject = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1_0", "approve": True}
 CARRIED = (ProviderItem("anthropic_messages", {"signature": "s"}),)
-CARRIER: JsonObject = {
+ENCRYPTED: JsonObject = {
     "type": "reasoning",
     "summary": [],
     "encrypted_content": encode_provider_items(CARRIED, CODEC),
@@ -246,7 +246,7 @@ def test_ids_of_other_servers_cannot_be_those_of_functions() -> None:
 
 def test_reasoning_stands_with_what_it_led_to() -> None:
     """Invariant 35."""
-    read = translated(said("user", "?"), thought("One."), thought("Two."), CALL, CARRIER, OUTPUT, thought("Lost."))
+    read = translated(said("user", "?"), thought("One."), thought("Two."), CALL, ENCRYPTED, OUTPUT, thought("Lost."))
 
     assert read.messages[1] == AssistantMessage(
         reasoning="One.\n\nTwo.", tool_calls=(weather(),), provider_items=CARRIED
@@ -257,7 +257,7 @@ def test_reasoning_stands_with_what_it_led_to() -> None:
 def test_what_is_carried_tells_messages_apart() -> None:
     second: JsonObject = {**MCP, "id": "mcp_2", "output": "b"}
 
-    read = translated({**MCP, "output": "a"}, CARRIER, second, CARRIER, CARRIER, said("user", "?"))
+    read = translated({**MCP, "output": "a"}, ENCRYPTED, second, ENCRYPTED, ENCRYPTED, said("user", "?"))
 
     first, _, other, _, _ = read.messages
     assert isinstance(first, AssistantMessage)
@@ -267,7 +267,7 @@ def test_what_is_carried_tells_messages_apart() -> None:
 
 
 def test_what_others_have_encrypted_is_left_out() -> None:
-    read = translated({**CARRIER, "encrypted_content": "gAAAA"}, said("assistant", "Hi"), thought("hm"))
+    read = translated({**ENCRYPTED, "encrypted_content": "gAAAA"}, said("assistant", "Hi"), thought("hm"))
 
     assert read.messages == (AssistantMessage("Hi"),)
 
@@ -276,7 +276,7 @@ def test_what_nobody_vouches_for_tells_no_messages_apart() -> None:
     """What was written before a restart is as if it had not been sent: what is written of it is the same again."""
     second: JsonObject = {**MCP, "id": "mcp_2", "output": "b"}
 
-    (message, *_) = translated({**MCP, "output": "a"}, {**CARRIER, "encrypted_content": "gAAAA"}, second).messages
+    (message, *_) = translated({**MCP, "output": "a"}, {**ENCRYPTED, "encrypted_content": "gAAAA"}, second).messages
 
     assert isinstance(message, AssistantMessage)
     assert [call.id for call in message.tool_calls] == ["mcp_1", "mcp_2"]
@@ -313,13 +313,13 @@ def test_answers_to_questions_are_handed_on() -> None:
     assert translated(YES, said("user", "And be quick.")).approvals == (yes,)
 
 
-@pytest.mark.parametrize("settled_by", [{**MCP, "output": "open"}, said("assistant", "I opened it."), CALL])
-def test_answers_that_were_acted_on_are_not_acted_on_again(settled_by: JsonObject) -> None:
+@pytest.mark.parametrize("following", [{**MCP, "output": "open"}, said("assistant", "I opened it."), CALL])
+def test_answers_that_were_acted_on_are_not_acted_on_again(following: JsonObject) -> None:
     """Invariant 45."""
-    assert translated(said("user", "Open"), YES, settled_by, OUTPUT, said("user", "Thanks")).approvals == ()
+    assert translated(said("user", "Open"), YES, following, OUTPUT, said("user", "Thanks")).approvals == ()
 
 
-def test_answers_to_a_question_are_settled_by_the_next_question() -> None:
+def test_a_question_ends_the_answers_to_the_one_before() -> None:
     """After a no there may be nothing between the two."""
     first, second = ({"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": f"mcpr_{n}_0"} for n in (1, 2))
     sibling: JsonObject = {**first, "id": "mcpr_1_1"}

@@ -5,7 +5,6 @@ Knows the process; must not know what any of it is for.
 
 import asyncio
 import gc
-import os
 from pathlib import Path
 
 from aiohttp import web
@@ -25,7 +24,7 @@ async def async_setup(hass: HomeAssistant, _config: ConfigType) -> bool:
 
 
 class _Census(HomeAssistantView):
-    """Tells the number of the process, names of its tasks, and how many files and objects it has."""
+    """Lists the tasks of the process, and counts its open files and objects."""
 
     url = "/api/process_census"
     name = "api:process_census"
@@ -37,7 +36,6 @@ class _Census(HomeAssistantView):
         gc.collect()
         return self.json(
             {
-                "process": os.getpid(),
                 "tasks": sorted(task.get_name() for task in asyncio.all_tasks()),
                 "open_files": await self._hass.async_add_executor_job(_open_files),
                 "objects": len(gc.get_objects()),

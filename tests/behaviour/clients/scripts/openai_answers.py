@@ -96,7 +96,7 @@ def talk() -> dict[str, object]:
     third = client.responses.create(model=MODEL, input="recall", previous_response_id=second.id)
     beside = client.responses.create(model=MODEL, input="recall", previous_response_id=first.id)
     again: list[ResponseInputItemParam] = [{"role": "user", "content": "I am Ada."}]
-    again += [item.to_dict() for item in first.output]  # type: ignore[misc]  # what every program does that replays
+    again += [item.to_dict() for item in first.output]  # type: ignore[misc]  # as every API client that replays
     again.append({"role": "user", "content": "recall"})
     replayed = client.responses.create(model=MODEL, input=again, store=False)
     held = client.responses.create(model=MODEL, input="I am Bo.", conversation="conv_of_bo")

@@ -10,7 +10,7 @@ from openai import AsyncOpenAI
 
 MODEL, URL, MODEL_SERVER, TOKEN = (os.environ[name] for name in ("MODEL", "URL", "MODEL_SERVER", "OPENAI_API_KEY"))
 WARM_UP, STREAMS, AT_ONCE = 40, 200, 20
-PATIENCE_SECONDS = 20
+TIMEOUT_SECONDS = 20
 ENDLESS = "slowly\nrepeat 2000\nsay And so on. "
 
 clients = [AsyncOpenAI(api_key=token, max_retries=0) for token in (TOKEN, os.environ["OTHER_TOKEN"])]
@@ -35,7 +35,7 @@ async def leave(streams: int) -> None:
 
 async def census(http: httpx2.AsyncClient) -> dict[str, object]:
     """Count what lives in Home Assistant, once its model's server has nothing to do any more."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
+    give_up = time.monotonic() + TIMEOUT_SECONDS
     under_way = -1
     while under_way != 0 and time.monotonic() < give_up:
         under_way = (await http.get(f"{MODEL_SERVER}/load")).json()["under_way"]

@@ -1,4 +1,4 @@
-"""Has responses made in the background with the `openai` package: polled, followed, taken up again, cancelled."""
+"""Requests responses in the background with the `openai` package: polled, followed, resumed, cancelled."""
 
 import json
 import os
@@ -10,14 +10,14 @@ from openai.types.responses import Response
 
 MODEL = os.environ["MODEL"]
 SLOW = "slowly\nrepeat 40\nsay All is well. "
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 client = OpenAI()
 
 
 def ended(response: Response) -> Response:
     """Wait for the end of a response, as the documentation of OpenAI does."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
+    give_up = time.monotonic() + TIMEOUT_SECONDS
     while response.status in {"queued", "in_progress"} and time.monotonic() < give_up:
         time.sleep(0.2)
         response = client.responses.retrieve(response.id)
@@ -36,7 +36,7 @@ def polled() -> dict[str, object]:
     }
 
 
-def taken_up() -> dict[str, object]:
+def resumed() -> dict[str, object]:
     """Follow it, lose the connection, and follow the rest."""
     texts: list[str] = []
     numbers: list[int] = []
@@ -90,4 +90,4 @@ def cancelled() -> dict[str, object]:
     }
 
 
-print(json.dumps({"polled": polled(), "taken_up": taken_up(), "cancelled": cancelled()}))
+print(json.dumps({"polled": polled(), "resumed": resumed(), "cancelled": cancelled()}))

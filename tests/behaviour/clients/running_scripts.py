@@ -1,7 +1,4 @@
-"""Runs a program in the environment of the clients, against a home.
-
-Knows processes and environments; must not know what a program does.
-"""
+"""Runs scripts of API clients in an environment of their own, against a home."""
 
 import os
 import subprocess
@@ -13,10 +10,10 @@ from pydantic import TypeAdapter
 from tests.behaviour.clients.home import Address
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-PROGRAMS_OF_CLIENTS = REPOSITORY / ".venv-clients" / "bin"
-PYTHON = PROGRAMS_OF_CLIENTS / "python"
+CLIENT_BINARIES = REPOSITORY / ".venv-clients" / "bin"
+PYTHON = CLIENT_BINARIES / "python"
 RUN_SECONDS = 100
-_PROGRAMS = Path(__file__).parent / "programs"
+_SCRIPTS = Path(__file__).parent / "scripts"
 
 
 def run(command: Sequence[str | Path], home: Address) -> str:
@@ -37,10 +34,10 @@ def run(command: Sequence[str | Path], home: Address) -> str:
     return finished.stdout
 
 
-def told_by[T](program: str, home: Address, told: TypeAdapter[T]) -> T:
-    """Run one of `programs/`; return the JSON that it prints, checked."""
-    printed = run([PYTHON, _PROGRAMS / f"{program}.py"], home)
-    return told.validate_json(printed)
+def printed_by[T](script: str, home: Address, output: TypeAdapter[T]) -> T:
+    """Run one of `scripts/`, and return the JSON that it prints."""
+    printed = run([PYTHON, _SCRIPTS / f"{script}.py"], home)
+    return output.validate_json(printed)
 
 
 def _environment(home: Address) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Agents run to their end, the home complies, and programs may be many, hang up, be strangers or outlive a restart."""
+"""Agents run to their end, the home complies, and API clients may be many, hang up or be strangers."""
 
 import re
 from itertools import batched
@@ -8,7 +8,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from tests.agent.responses.valid_stream import check_stream
 from tests.behaviour.clients.home import Address
-from tests.behaviour.clients.running_programs import PROGRAMS_OF_CLIENTS, PYTHON, REPOSITORY, run, told_by
+from tests.behaviour.clients.running_scripts import CLIENT_BINARIES, PYTHON, REPOSITORY, printed_by, run
 
 type Json = dict[str, JsonValue]
 
@@ -64,8 +64,8 @@ class _Item(BaseModel):
 
 @pytest.fixture(scope="module")
 def agents(home: Address) -> Json:
-    """What the program about agents has found."""
-    return told_by("agents_runs", home, _JSON)
+    """Findings of `agents_runs`."""
+    return printed_by("agents_runs", home, _JSON)
 
 
 def test_an_agent_runs_to_its_end(agents: Json) -> None:
@@ -80,7 +80,7 @@ def test_an_agent_runs_to_its_end(agents: Json) -> None:
         assert told.get("deltas", output) == output
 
 
-def test_an_agent_asks_its_program_for_approval(agents: Json) -> None:
+def test_an_agent_asks_its_client_for_approval(agents: Json) -> None:
     """Invariants 45, 47, 72."""
     asked = ["mcp_list_tools_item", "mcp_approval_request_item", "mcp_approval_response_item"]
     ran = [*asked, "tool_call_item", "message_output_item"]
@@ -100,7 +100,7 @@ def test_an_agent_asks_its_program_for_approval(agents: Json) -> None:
     assert agents["asked_about"] == [lock, lock, light, light, *(light, lock) * 3]
 
 
-def test_an_agent_is_asked_again_after_a_no_in_each_way_to_go_on(agents: Json) -> None:
+def test_an_agent_is_asked_again_after_a_no_however_it_continues(agents: Json) -> None:
     """Invariants 22, 45, 47, 72: its package sends answers again that it has given before."""
     told = _JSON.validate_python(agents["asked_twice"])
     assert sorted(told) == ["by_id", "by_items", "in_conversation"]
@@ -136,7 +136,7 @@ def test_an_agent_holds_a_conversation(agents: Json) -> None:
 def test_the_surface_complies_with_the_specification(home: Address) -> None:
     """Invariants 8, 43: every check of llm-comply passes, none is left out, and it warns of nothing."""
     asked = ["-u", home.base_url, "-k", home.token, "-m", home.model, "--json"]
-    checks = _Checks.model_validate_json(run([PROGRAMS_OF_CLIENTS / "llm-comply", *asked], home)).results
+    checks = _Checks.model_validate_json(run([CLIENT_BINARIES / "llm-comply", *asked], home)).results
     assert [check for check in checks if check.status != "passed" or check.errors or check.warnings] == []
     assert len(checks) > 10
 
@@ -148,7 +148,7 @@ def test_the_documented_commands_answer(home: Address) -> None:
     assert streamed.endswith("data: [DONE]\n\n")
 
 
-def test_the_documented_programs_do_what_is_said_of_them(home: Address) -> None:
+def test_the_documented_examples_print_what_the_page_says(home: Address) -> None:
     openai, agents = (run([PYTHON, "-c", each], home) for each in _examples("python", home))
     assert openai.splitlines() == ["It is lit.", "I am well, and the house is quiet.", "Sunny in Rome.", "It is open."]
     assert agents.splitlines() == ["Sunny in Rome.", "It is open."]
@@ -156,7 +156,7 @@ def test_the_documented_programs_do_what_is_said_of_them(home: Address) -> None:
 
 def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(home: Address) -> None:
     """Invariants 7, 8, 9, 70."""
-    streams = told_by("many_at_once", home, TypeAdapter(list[_Stream]))
+    streams = printed_by("many_at_once", home, TypeAdapter(list[_Stream]))
     assert len(streams) == 32
     ids: set[JsonValue] = set()
     for stream in streams:
@@ -169,7 +169,7 @@ def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(home: Add
 
 def test_abandoned_streams_leave_nothing_behind(home: Address) -> None:
     """Invariant 54."""
-    counted = told_by("abandoned", home, TypeAdapter(_Counted))
+    counted = printed_by("abandoned", home, TypeAdapter(_Counted))
     before, after = counted.before, counted.after
     assert (before.under_way, after.under_way) == (0, 0), "its model is asked nothing more"
     assert len(after.tasks) <= len(before.tasks) + 2, after.tasks
@@ -180,7 +180,7 @@ def test_abandoned_streams_leave_nothing_behind(home: Address) -> None:
 
 def test_strangers_get_nothing(home: Address) -> None:
     """Invariants 44, 46, 67."""
-    told = told_by("strangers", home, _JSON)
+    told = printed_by("strangers", home, _JSON)
     assert told["without_a_token"] == [401] * 8
     gone, not_there = [404, "response_not_found"], [404, "previous_response_not_found"]
     assert told["with_anothers_response"] == {
@@ -198,15 +198,6 @@ def test_strangers_get_nothing(home: Address) -> None:
     assert told["too_much"] == [400, 400, 415, 413]
 
 
-def test_a_conversation_outlives_a_restart(home: Address) -> None:
-    """Invariants 36, 56."""
-    assert told_by("restart", home, _JSON) == {
-        "second": "You said: I am Ada. | recall",
-        "read": True,
-        "interrupted": ["failed", "interrupted"],
-    }
-
-
 def _examples(language: str, home: Address) -> list[str]:
     """Return the examples of the page, with what a reader fills in."""
     examples = re.findall(rf"```{language}\n(.*?)```", _PAGE, re.DOTALL)
@@ -220,10 +211,10 @@ def _examples(language: str, home: Address) -> list[str]:
 
 def _events(lines: list[str]) -> list[Json]:
     """Read a stream as a strict reader does: a name, the data, an empty line, and `[DONE]` at the end."""
-    *frames, done = batched(lines, 3, strict=False)
+    *blocks, done = batched(lines, 3, strict=False)
     assert done[0] == "data: [DONE]"
     events = []
-    for name, data, nothing in frames:
+    for name, data, nothing in blocks:
         assert nothing == ""
         event = _JSON.validate_json(data.removeprefix("data: "))
         assert name == f"event: {event['type']}"

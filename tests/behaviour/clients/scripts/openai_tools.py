@@ -69,7 +69,7 @@ def functions() -> dict[str, object]:
     asked = client.responses.create(model=MODEL, input=said, tools=[WEATHER])
     by_id = client.responses.create(model=MODEL, input=outputs(asked), tools=[WEATHER], previous_response_id=asked.id)
     replayed: list[ResponseInputItemParam] = [{"role": "user", "content": said}]
-    replayed += [item.to_dict() for item in asked.output]  # type: ignore[misc]  # what every program does that replays
+    replayed += [item.to_dict() for item in asked.output]  # type: ignore[misc]  # as every API client that replays
     replayed += outputs(asked)
     by_items = client.responses.create(model=MODEL, input=replayed, tools=[WEATHER], store=False)
     with client.responses.stream(model=MODEL, input=said, tools=[WEATHER]) as stream:
@@ -180,7 +180,9 @@ def several() -> dict[str, object]:
     two = client.responses.create(model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Done.", tools=[ASKING_HOME])
     yes, no = questions(two)
     answers = [answered(yes, approve=True), answered(no, approve=False)]
-    settled = client.responses.create(model=MODEL, input=answers, tools=[ASKING_HOME], previous_response_id=two.id)
+    mixed_answers = client.responses.create(
+        model=MODEL, input=answers, tools=[ASKING_HOME], previous_response_id=two.id
+    )
     most = client.responses.create(
         model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Enough.", tools=[HOME], max_tool_calls=1
     )
@@ -191,7 +193,7 @@ def several() -> dict[str, object]:
         model=MODEL, input=outputs(mixed), tools=[HOME, WEATHER], previous_response_id=mixed.id
     )
     return {
-        "settled": [(call.arguments == yes.arguments, call.status) for call in home_calls(settled)],
+        "mixed_answers": [(call.arguments == yes.arguments, call.status) for call in home_calls(mixed_answers)],
         "most": [most.status, most.output_text, *(call.status for call in home_calls(most))],
         "cut": [cut.status, cut.incomplete_details and cut.incomplete_details.reason],
         "cut_calls": [call.status for call in home_calls(cut)],
