@@ -78,6 +78,7 @@ def test_where_no_tool_may_run_none_does(state: TurnState) -> None:
 
 
 def test_ids_are_kept_apart_from_those_of_the_history_the_turn_and_the_message() -> None:
+    """Invariant 6."""
     history: Transcript = (
         UserMessage("Hi"),
         AssistantMessage(tool_calls=(replace(CALL, id="old"),)),

@@ -116,6 +116,7 @@ def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
 
 @pytest.mark.parametrize(("written", "handed_out"), [("not json", "not json"), (" ", "{}")])
 def test_a_call_of_the_client_is_handed_out_as_it_was_written(written: str, handed_out: str) -> None:
+    """Invariant 29."""
     assert judged("show_page", written) == JudgedCall(ToolCall("1", "show_page", handed_out), ClientCall())
 
 
@@ -124,6 +125,7 @@ def test_a_call_of_the_client_is_handed_out_as_it_was_written(written: str, hand
     [("{", "{"), ("[]", "[]"), ('{"domain": [{}], "a": 1}', '{"a":1,"domain":[{}]}')],
 )
 def test_arguments_that_cannot_run_are_answered_and_recorded(written: str, recorded: str) -> None:
+    """Invariant 28."""
     call = judged("HassTurnOn", written)
     assert refusal(call)
     assert call.call.arguments == recorded
