@@ -18,18 +18,9 @@ from homeassistant.const import CONF_API_KEY, CONF_MODEL
 from homeassistant.core import callback
 from homeassistant.data_entry_flow import AbortFlow
 
+from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent.providers.profiles import PROFILES
-from .const import (
-    CONF_BASE_URL,
-    CONF_KIND,
-    CONF_SERVER,
-    DOMAIN,
-    LOGGER,
-    SUBENTRY_AI_TASK,
-    SUBENTRY_CONVERSATION,
-    ServiceKind,
-)
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.model_flow import AITaskFlow
 from .flows.model_form import model_selector, model_title, only_model
@@ -61,7 +52,7 @@ _STEP_RECONFIGURE: Final = "reconfigure"
 _NO_MODEL: Final = AgentSettings()
 
 
-class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
+class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
     """From "Add integration" to an entry with its first conversation agent and, with a model, its first AI task."""
 
     VERSION = 1
@@ -71,7 +62,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         """Start with nothing typed and no server found."""
         self._service = TypedService.new(next(iter(PROFILES)))
         self._models: list[str] = []
-        self._refused_kind: ServiceKind | None = None
+        self._refused_kind: const.ServiceKind | None = None
         """The interface that the server does not answer over, where another one was found."""
 
     @classmethod
@@ -79,9 +70,9 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
         """Let every service have any number of conversation agents and, with a model, of AI tasks."""
-        if config_entry.data[CONF_KIND] == ServiceKind.OFFLINE:
-            return {SUBENTRY_CONVERSATION: ConversationAgentFlow}
-        return {SUBENTRY_CONVERSATION: ConversationAgentFlow, SUBENTRY_AI_TASK: AITaskFlow}
+        if config_entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
+            return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow}
+        return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow, const.SUBENTRY_AI_TASK: AITaskFlow}
 
     @staticmethod
     @callback
@@ -93,19 +84,21 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask who shall understand; once there is an offline service, only models are left."""
-        if any(entry.data[CONF_KIND] == ServiceKind.OFFLINE for entry in self._async_current_entries()):
+        if any(entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE for entry in self._async_current_entries()):
             return await self.async_step_server()
-        return self.async_show_menu(step_id="user", menu_options=[ServiceKind.OFFLINE, "server"])
+        return self.async_show_menu(step_id="user", menu_options=[const.ServiceKind.OFFLINE, "server"])
 
     async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Add the offline service, which needs nothing."""
-        self._async_abort_entries_match({CONF_KIND: ServiceKind.OFFLINE})
+        self._async_abort_entries_match({const.CONF_KIND: const.ServiceKind.OFFLINE})
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
         return self.async_create_entry(
             title=sentences["entry_title_offline"],
-            data={CONF_KIND: ServiceKind.OFFLINE},
+            data={const.CONF_KIND: const.ServiceKind.OFFLINE},
             subentries=[
-                _subentry(SUBENTRY_CONVERSATION, sentences["agent_title"], new_agent_data(ServiceKind.OFFLINE))
+                _subentry(
+                    const.SUBENTRY_CONVERSATION, sentences["agent_title"], new_agent_data(const.ServiceKind.OFFLINE)
+                )
             ],
         )
 
@@ -113,7 +106,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         """Ask which server it is."""
         if user_input is None:
             return self.async_show_form(step_id="server", data_schema=server_schema())
-        self._service = TypedService.new(user_input[CONF_SERVER])
+        self._service = TypedService.new(user_input[const.CONF_SERVER])
         return await self._async_connect_first(None)
 
     async def async_step_cloud(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -145,8 +138,8 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             title=title_of(self._service.data),
             data=self._service.data,
             subentries=[
-                _subentry(SUBENTRY_CONVERSATION, model_title(model), data),
-                _subentry(SUBENTRY_AI_TASK, task_title, new_task_data(model)),
+                _subentry(const.SUBENTRY_CONVERSATION, model_title(model), data),
+                _subentry(const.SUBENTRY_AI_TASK, task_title, new_task_data(model)),
             ],
         )
 
@@ -160,7 +153,9 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
         entry = self._get_reauth_entry()
         errors: dict[str, str] = {}
         if user_input is not None:
-            errors = await self._async_connect(user_input | {CONF_BASE_URL: entry.data[CONF_BASE_URL]}, entry)
+            errors = await self._async_connect(
+                user_input | {const.CONF_BASE_URL: entry.data[const.CONF_BASE_URL]}, entry
+            )
             if not errors:
                 return self._update(entry)
         return self.async_show_form(
@@ -174,7 +169,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for another server, address, key or interface, and try them."""
         entry = self._get_reconfigure_entry()
-        if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
+        if entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
             return self.async_abort(reason="offline_needs_no_settings")
         if user_input is None:
             self._service = TypedService.stored(entry.data)
@@ -215,7 +210,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
             return await self._async_refuse(error, models[0].model if models else "")
         return {}
 
-    def _server(self, settings: AgentSettings = _NO_MODEL, kind: ServiceKind | None = None) -> ModelProvider:
+    def _server(self, settings: AgentSettings = _NO_MODEL, kind: const.ServiceKind | None = None) -> ModelProvider:
         return model_server(self.hass, replace(self._service, kind=kind or self._service.kind).data, settings)
 
     async def _async_refuse(self, error: ProviderError, model: str) -> dict[str, str]:
@@ -223,28 +218,28 @@ class ChatterboxConfigFlow(ConfigFlow, domain=DOMAIN):
 
         A server that answers over another interface gets that one, and the form says so.
         """
-        LOGGER.debug("The server cannot be used: %s", error)
+        const.LOGGER.debug("The server cannot be used: %s", error)
         match error:
             case ProviderRejectedKey():
                 self._service = replace(self._service, api_key=None)
                 return {CONF_API_KEY: error_key(error)}
             case ProviderReplyInvalid() if self.source != SOURCE_REAUTH:  # that form can only change the key
-                best = ServiceKind(self._service.known.wire.value)
+                best = const.ServiceKind(self._service.known.wire.value)
                 others = [kind for kind in (best, *INTERFACES) if kind is not self._service.kind]
                 servers = {kind: self._server(AgentSettings(model), kind) for kind in others}
                 if found := await answering_interface(servers, has_model=bool(model)):
                     self._refused_kind = self._service.kind
                     self._service = replace(self._service, kind=found)
                     return {SECTION_INTERFACE: "other_interface"}
-        return {CONF_BASE_URL: error_key(error)}
+        return {const.CONF_BASE_URL: error_key(error)}
 
     def _abort_if_set_up(self) -> None:
         kind, url = self._service.kind, self._service.base_url
         for entry in self._async_current_entries():
             if (
                 entry.entry_id != self.context.get("entry_id")
-                and entry.data[CONF_KIND] == kind
-                and is_same_server(kind, entry.data[CONF_BASE_URL], url)
+                and entry.data[const.CONF_KIND] == kind
+                and is_same_server(kind, entry.data[const.CONF_BASE_URL], url)
                 and entry.data.get(CONF_API_KEY) == self._service.api_key
             ):
                 raise AbortFlow("already_configured")

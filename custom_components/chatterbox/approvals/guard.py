@@ -102,21 +102,14 @@ _MESSAGES: Final = {
 _ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
 
 
-class GuardOutcome(StrEnum):
-    """The outcome of a call."""
-
-    ALLOWED = "allowed"
-    ASKED = "asked"
-    DENIED = "denied"
-
-
 @dataclass(frozen=True, slots=True)
 class GuardedCall:
     """A call that was judged."""
 
     effects: Effects
     judgement: Judgement
-    outcome: GuardOutcome
+    is_asked: bool
+    """It needs approval, and somebody can be asked."""
     for_outside_content: bool = False
     """Approval is needed only because the conversation contains outside content."""
     refusal: Refusal | None = None
@@ -168,7 +161,7 @@ class CallGuard(Hooks):
         seen = self._seen[key] = await self._see(tool, arguments)
         if seen.refusal:
             return Deny(_MESSAGES[seen.refusal])
-        return Ask("", _terms(seen)) if seen.outcome is GuardOutcome.ASKED else None
+        return Ask("", _terms(seen)) if seen.is_asked else None
 
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
@@ -194,13 +187,8 @@ class CallGuard(Hooks):
         refusal = self._refusal(needed) if permitted else Refusal.PERMISSION
         if self._has_outside_content and tool.name in _CHANGES_MEMORY:
             refusal = Refusal.OUTSIDE_CONTENT
-        if refusal:
-            outcome = GuardOutcome.DENIED
-        elif needed is Verdict.ALLOW or self._speaker.asking is Asking.TRUSTED:
-            outcome = GuardOutcome.ALLOWED
-        else:
-            outcome = GuardOutcome.ASKED
-        return GuardedCall(effects, judgement, outcome, for_outside, refusal)
+        is_asked = not refusal and needed is not Verdict.ALLOW and self._speaker.asking is not Asking.TRUSTED
+        return GuardedCall(effects, judgement, is_asked, for_outside, refusal)
 
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects of a call. A call whose effects cannot be resolved may do anything."""

@@ -13,17 +13,8 @@ from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.selector import EntitySelector, EntitySelectorConfig, Selector, TextSelector
 from homeassistant.helpers.template import Template
 
+from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
-from ..const import (
-    CONF_FALLBACKS,
-    CONF_IMAGE_MODEL,
-    CONF_KIND,
-    CONF_TRUSTED_CALLERS,
-    DOMAIN,
-    LOGGER,
-    SCRIPT_DOMAIN,
-    ServiceKind,
-)
 from ..runtime.composition import known_server, model_server
 from ..runtime.models import offered_models
 from ..settings.agent import AgentSettings, settings_of
@@ -66,17 +57,17 @@ class _Form:
     """Key of the name of a new subentry."""
     fields: frozenset[str]
     """The fields above the sections."""
-    sections_of: Callable[[ServiceKind], Mapping[str, tuple[str, ...]]]
+    sections_of: Callable[[const.ServiceKind], Mapping[str, tuple[str, ...]]]
     settings_of: Callable[[Mapping[str, Any]], AgentSettings]
-    new_data: Callable[[ServiceKind], dict[str, Any]]
+    new_data: Callable[[const.ServiceKind], dict[str, Any]]
 
 
-_FIELDS: Final = frozenset({CONF_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, CONF_FALLBACKS})
+_FIELDS: Final = frozenset({CONF_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, const.CONF_FALLBACKS})
 _AGENT: Final = _Form("agent", "agent_title", _FIELDS, sections_of, settings_of, new_agent_data)
 _TASK: Final = _Form(
     "task",
     "ai_task_title",
-    _FIELDS | {CONF_IMAGE_MODEL, CONF_TRUSTED_CALLERS},
+    _FIELDS | {const.CONF_IMAGE_MODEL, const.CONF_TRUSTED_CALLERS},
     task_sections_of,
     task_settings_of,
     lambda _: new_task_data(),
@@ -118,13 +109,13 @@ class ModelFlow(ConfigSubentryFlow):
         return await self._async_ask_settings()
 
     @property
-    def _kind(self) -> ServiceKind:
-        return ServiceKind(self._get_entry().data[CONF_KIND])
+    def _kind(self) -> const.ServiceKind:
+        return const.ServiceKind(self._get_entry().data[const.CONF_KIND])
 
     @property
     def _step(self) -> str:
         """The ID of the step that asks for the settings."""
-        return "offline_agent" if self._kind is ServiceKind.OFFLINE else self.form.step
+        return "offline_agent" if self._kind is const.ServiceKind.OFFLINE else self.form.step
 
     @property
     def _sections(self) -> Mapping[str, tuple[str, ...]]:
@@ -133,9 +124,9 @@ class ModelFlow(ConfigSubentryFlow):
     @property
     def _shown(self) -> frozenset[str]:
         """The fields above the sections that this kind of service has."""
-        if self._kind is ServiceKind.OFFLINE:
+        if self._kind is const.ServiceKind.OFFLINE:
             return frozenset()
-        return self.form.fields if self._kind in DRAWING_KINDS else self.form.fields - {CONF_IMAGE_MODEL}
+        return self.form.fields if self._kind in DRAWING_KINDS else self.form.fields - {const.CONF_IMAGE_MODEL}
 
     @property
     def _present(self) -> Mapping[str, Any]:
@@ -149,7 +140,7 @@ class ModelFlow(ConfigSubentryFlow):
             await self._async_prepare_form(self.form.settings_of(self._stored))
             return self._show_settings(self._as_form(fallbacks), fallbacks)
         agent_ids = {entity_id: agent_id for agent_id, entity_id in fallbacks.items()}
-        chosen = [agent_ids.get(entity_id, "") for entity_id in dict.fromkeys(user_input.get(CONF_FALLBACKS, ()))]
+        chosen = [agent_ids.get(entity_id, "") for entity_id in dict.fromkeys(user_input.get(const.CONF_FALLBACKS, ()))]
         if problems := self._find_typos(user_input, chosen):
             return self._show_settings(user_input, fallbacks, problems)
         data = self._as_data(user_input, chosen)
@@ -163,15 +154,15 @@ class ModelFlow(ConfigSubentryFlow):
         registry = er.async_get(self.hass)
         return {
             entity.unique_id: entity.entity_id
-            for entry in self.hass.config_entries.async_entries(DOMAIN)
-            if entry.data[CONF_KIND] != ServiceKind.OFFLINE
+            for entry in self.hass.config_entries.async_entries(const.DOMAIN)
+            if entry.data[const.CONF_KIND] != const.ServiceKind.OFFLINE
             for entity in er.async_entries_for_config_entry(registry, entry.entry_id)
             if entity.domain == CONVERSATION_DOMAIN and entity.unique_id in entry.subentries.keys() - {own_id}
         }
 
     async def _async_prepare_form(self, settings: AgentSettings) -> None:
         """Load what the form shows: the models of the server, and the known price of this one."""
-        if self._kind is ServiceKind.OFFLINE:
+        if self._kind is const.ServiceKind.OFFLINE:
             return
         service = self._get_entry().data
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
@@ -182,7 +173,7 @@ class ModelFlow(ConfigSubentryFlow):
             self._models = await offered_models(model_server(self.hass, service))
         except ProviderError as error:
             # Everything but the model can be changed while the server is down.
-            LOGGER.debug("The server lists no models: %s", error)
+            const.LOGGER.debug("The server lists no models: %s", error)
 
     def _find_typos(self, form: Mapping[str, Any], fallbacks: Sequence[str]) -> list[Problem]:
         """Return the problems that need no server to find. An unknown agent among `fallbacks` is an empty string."""
@@ -196,12 +187,12 @@ class ModelFlow(ConfigSubentryFlow):
         except TemplateError as error:
             problems.append(Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)}))
         problems += find_problems({place: form[place] for place in self._sections})
-        return problems if all(fallbacks) else [*problems, Problem(CONF_FALLBACKS, "fallback_unknown", {})]
+        return problems if all(fallbacks) else [*problems, Problem(const.CONF_FALLBACKS, "fallback_unknown", {})]
 
     async def _async_try(self, settings: AgentSettings, stored: AgentSettings) -> list[Problem]:
         """Return the problems of complete settings. The model is tried, unless it is used like that already."""
         service = self._get_entry().data
-        if self._kind is ServiceKind.OFFLINE:
+        if self._kind is const.ServiceKind.OFFLINE:
             return []
         if problems := find_late_deadlines(settings):
             return problems
@@ -214,7 +205,7 @@ class ModelFlow(ConfigSubentryFlow):
         try:
             await model_server(self.hass, service, settings).check()
         except ProviderError as error:
-            LOGGER.debug("The model cannot be used: %s", error)
+            const.LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
                 return [Problem(SECTION_MODEL_OPTIONS, "options_refused", {"refusal": str(error)})]
@@ -227,25 +218,25 @@ class ModelFlow(ConfigSubentryFlow):
         values = {
             CONF_MODEL: settings.model or only_model(self._models),
             CONF_LLM_HASS_API: list(settings.llm_apis),
-            CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
+            const.CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
             CONF_PROMPT: settings.prompt or "",
-            CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
-            CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
+            const.CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
+            const.CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
         }
         shown = {name: value for name, value in values.items() if name in self._shown and value is not None}
         return {CONF_NAME: self._name, **shown, **sections_as_form(sections, settings, fallbacks)}
 
     def _as_data(self, form: Mapping[str, Any], fallbacks: Sequence[str]) -> dict[str, Any]:
         """Return form values as they are stored, without empty ones. Keys that the form does not set are kept."""
-        options = (names for kind in ServiceKind for names in self.form.sections_of(kind).values())
+        options = (names for kind in const.ServiceKind for names in self.form.sections_of(kind).values())
         own_keys = self.form.fields.union(*options)
         values = {
             CONF_MODEL: form.get(CONF_MODEL, "").strip(),
             CONF_LLM_HASS_API: form.get(CONF_LLM_HASS_API, []),
-            CONF_TRUSTED_CALLERS: form.get(CONF_TRUSTED_CALLERS) or None,
+            const.CONF_TRUSTED_CALLERS: form.get(const.CONF_TRUSTED_CALLERS) or None,
             CONF_PROMPT: form.get(CONF_PROMPT, ""),
-            CONF_FALLBACKS: fallbacks or None,
-            CONF_IMAGE_MODEL: form.get(CONF_IMAGE_MODEL, "").strip() or None,
+            const.CONF_FALLBACKS: fallbacks or None,
+            const.CONF_IMAGE_MODEL: form.get(const.CONF_IMAGE_MODEL, "").strip() or None,
         }
         return {
             **{key: value for key, value in self._present.items() if key not in own_keys},
@@ -256,14 +247,14 @@ class ModelFlow(ConfigSubentryFlow):
     def _show_settings(
         self, form: Mapping[str, Any], fallbacks: Mapping[str, str], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
-        callers = EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, SCRIPT_DOMAIN], multiple=True)
+        callers = EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN], multiple=True)
         agents = EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
         selectors: Mapping[str, Selector[Any]] = {
             CONF_LLM_HASS_API: tool_source_selector(self._tool_sources()),
-            CONF_TRUSTED_CALLERS: EntitySelector(callers),
+            const.CONF_TRUSTED_CALLERS: EntitySelector(callers),
             CONF_PROMPT: UncheckedTemplateSelector(),
-            CONF_FALLBACKS: UncheckedEntitySelector(agents),
-            CONF_IMAGE_MODEL: model_selector(self._models),
+            const.CONF_FALLBACKS: UncheckedEntitySelector(agents),
+            const.CONF_IMAGE_MODEL: model_selector(self._models),
         }
         schema = vol.Schema(
             {
@@ -284,7 +275,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _titles_of(self, agent_ids: Iterable[str]) -> Mapping[str, str]:
         """Return the titles of agents with those of their services, since several agents may have the same title."""
-        entries = self.hass.config_entries.async_entries(DOMAIN)
+        entries = self.hass.config_entries.async_entries(const.DOMAIN)
         return {
             agent_id: f"{entry.subentries[agent_id].title} ({entry.title})"
             for agent_id in agent_ids

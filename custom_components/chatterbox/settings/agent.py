@@ -1,7 +1,7 @@
 """The settings of a conversation agent, read from the data of its subentry, with a default for each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
@@ -172,6 +172,7 @@ _READ: Final = frozenset(
 """Settings that are converted from what is stored."""
 _AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.name not in _READ)
 """All others; each has the name of its option."""
+_OF_LIMITS: Final = (const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT)
 
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
@@ -183,7 +184,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         fallbacks=tuple(data.get(const.CONF_FALLBACKS, ())),
         confirmation=known_choice(Confirmation, const.CONF_CONFIRMATION, data.get(const.CONF_CONFIRMATION))
         or Confirmation.RESULT,
-        limits=_limits(data),
+        limits=replace(_LIMITS, **{name: data[name] for name in _OF_LIMITS if name in data}),
         when_spent=known_choice(WhenSpent, const.CONF_WHEN_SPENT, data.get(const.CONF_WHEN_SPENT))
         or WhenSpent.HAND_OVER,
         policy=_policy(data.get(const.CONF_RULES, [])),
@@ -191,15 +192,6 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         notify=tuple(data.get(const.CONF_NOTIFY, ())),
         trusted_callers=frozenset(data.get(const.CONF_TRUSTED_CALLERS, ())),
         people_at_satellites={row["device"]: row["person"] for row in data.get(const.CONF_PEOPLE_AT_SATELLITES, ())},
-    )
-
-
-def _limits(data: Mapping[str, Any]) -> Limits:
-    return Limits(
-        max_iterations=data.get(const.CONF_MAX_ITERATIONS, _LIMITS.max_iterations),
-        max_tool_calls=data.get(const.CONF_MAX_TOOL_CALLS, _LIMITS.max_tool_calls),
-        deadline=data.get(const.CONF_DEADLINE, _LIMITS.deadline),
-        tool_timeout=data.get(const.CONF_TOOL_TIMEOUT, _LIMITS.tool_timeout),
     )
 
 
