@@ -22,8 +22,7 @@ from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent.providers.profiles import PROFILES
 from .flows.agent_flow import ConversationAgentFlow
-from .flows.model_flow import AITaskFlow
-from .flows.model_form import model_selector, model_title, only_model
+from .flows.model_flow import AITaskFlow, model_selector, model_title, only_model
 from .flows.service_form import (
     EXAMPLE_URL,
     INTERFACES,

@@ -5,7 +5,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import CONF_SERVER, DOMAIN
-from custom_components.chatterbox.flows.model_form import price_words
+from custom_components.chatterbox.flows.model_flow import price_words
 from custom_components.chatterbox.settings.agent import WhenSpent, settings_of
 from custom_components.chatterbox.usage.prices import FREE, ModelPrice, Rates
 from tests.flows.test_agent_flow import TALKING, add, change, filled_in, submit, suggested, text_of_error

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import ServiceKind
-from custom_components.chatterbox.flows.model_form import typed_options
+from custom_components.chatterbox.flows.model_flow import typed_options
 from custom_components.chatterbox.flows.service_form import INTERFACES
 from custom_components.chatterbox.runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
 from custom_components.chatterbox.settings.agent import AgentSettings, Confirmation, settings_of

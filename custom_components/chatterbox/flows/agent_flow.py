@@ -19,8 +19,7 @@ from .approval_form import (
     without_pin,
 )
 from .approval_page import ApprovalPage
-from .model_flow import ModelFlow
-from .model_form import errors_of
+from .model_flow import ModelFlow, errors_of
 from .rule_form import RuleLabels, async_get_rule_labels
 
 

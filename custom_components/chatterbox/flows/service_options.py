@@ -19,7 +19,7 @@ from .. import const
 from ..agent.history.records import StoreUnavailable, Trouble
 from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
-from .model_form import number_selector
+from .model_flow import number_selector
 
 SECTION_API: Final = "api"
 _NUMBERS: Final[Mapping[str, NumberOption]] = {
