@@ -1,15 +1,15 @@
-"""Counts how many answers are understood, and how many are wrongly taken for a yes.
-
-Knows labelled answers and `understand_answer`; must not know the page that shows the counts.
-"""
+"""Counts how many answers are understood, and how many are wrongly taken for a yes: the table of its page."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
+from tests.support.page_tables import DOCS, table
 
 from .labelled import NAMES, question_in, read_answers
+
+PAGE = DOCS / "confirmations.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +61,20 @@ def _measurement(language: str) -> Measurement:
     asked = question_in(language)
     return measurement_of(
         language, ((one.answer, understand_answer(one.text, language, asked)) for one in read_answers(language))
+    )
+
+
+def measured_table(measurements: Iterable[Measurement]) -> str:
+    """Return the table of the page."""
+    return table(
+        ("language", "a yes", "understood", "a no", "understood", "neither", "taken for a yes"),
+        (
+            (
+                one.language,
+                *(str(one.yes), f"{one.yes_recall:.2f}"),
+                *(str(one.no), f"{one.no_recall:.2f}"),
+                *(str(one.other), str(one.false_yes)),
+            )
+            for one in measurements
+        ),
     )

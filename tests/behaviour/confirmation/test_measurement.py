@@ -2,11 +2,14 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.answers import MAX_WORDS, Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN
+from custom_components.chatterbox.agent.confirmation.pin_guard import LOCK_SECONDS, MAX_TRIES
+from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.turns.pin_redaction import LATELY
 
 from .labelled import NAMES, question_in, read_answers
-from .measurement import Measurement, measure, measurement_of
-from .page import PAGE, page, table
+from .measurement import PAGE, Measurement, measure, measured_table, measurement_of
 
 YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
 
@@ -36,11 +39,17 @@ def test_answers_are_counted_by_what_they_are_and_what_they_are_taken_for() -> N
     assert counted.no_recall == pytest.approx(1 / 3)
 
 
-def test_the_table_shows_what_was_counted() -> None:
-    one = Measurement("en", yes=4, yes_understood=3, no=2, no_understood=2, other=9, false_yes=1)
+def test_the_page_has_the_table_and_the_limits_as_they_are() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    lately = f"{LATELY.total_seconds() / 60:g}"
 
-    assert table([one]).splitlines()[2:] == ["| en | 4 | 0.75 | 2 | 1.00 | 9 | 1 |"]
-
-
-def test_the_page_is_what_the_command_writes() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(measure()), "run script/confirmations"
+    assert measured_table(measure()) in page, "run script/confirmations"
+    for text in (
+        f"than {MAX_WORDS} words",
+        f"A PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits",
+        f"After {MAX_TRIES} wrong tries",
+        f"for {LOCK_SECONDS / 60:g} minutes",
+        f"**For {lately} minutes after such a question**",
+        f'replaced by "{REDACTED_PIN}"',
+    ):
+        assert text in page

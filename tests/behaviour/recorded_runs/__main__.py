@@ -1,9 +1,8 @@
-"""`script/replay`: replays every recorded run, prints the table of what came of them and writes it to its page.
+"""`script/replay`: replays every recorded run, prints the table of what came of them and writes it into its page.
 
 Knows how a Home Assistant is started for a while outside of a test; must not know how a run is replayed.
 """
 
-import argparse
 import asyncio
 import logging
 import sys
@@ -16,23 +15,21 @@ from pytest_homeassistant_custom_component.common import async_test_home_assista
 
 from tests.behaviour.recorded_runs.replay import Outcome, count, replay
 from tests.behaviour.recorded_runs.runs import RecordedRun, models_of, read_runs, runs_in
-from tests.behaviour.recorded_runs.table import PAGE, page, table
+from tests.behaviour.recorded_runs.table import PAGE, counted_table
 from tests.support.assist_mini import Home, read_homes
+from tests.support.page_tables import write_table
 
 
 def main() -> int:
     """Read the command line and replay; return the exit code, 1 when a run came out worse than it was recorded."""
-    parser = argparse.ArgumentParser(prog="script/replay", description="Replay every recorded run and count.")
-    parser.add_argument("--dry-run", action="store_true", help=f"print the table, but do not write {PAGE.name}")
-    arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    runs = read_runs()
-    sys.stderr.write(f"replay: {len(runs)} runs, a few seconds\n")
-    outcomes = asyncio.run(_replay_all(runs))
-    counts = {batch: count(of_batch) for batch, of_batch in outcomes.items()}
-    sys.stdout.write(table(counts))
-    if not arguments.dry_run:
-        PAGE.write_text(page(counts), encoding="utf-8")
+    outcomes: dict[tuple[str, str], list[Outcome]] = {}
+
+    def measure() -> str:
+        outcomes.update(asyncio.run(_replay_all(read_runs())))
+        return counted_table({batch: count(of_batch) for batch, of_batch in outcomes.items()})
+
+    write_table("script/replay", PAGE, measure)
     return 1 if any([*_tell_worse(outcome for of_batch in outcomes.values() for outcome in of_batch)]) else 0
 
 

@@ -1,34 +1,12 @@
-"""The table of `docs/recorded-runs.md`: how many runs of each model succeeded in each home, then and now.
+"""The table of `docs/recorded-runs.md`: how many runs of each model succeeded in each home, then and now."""
 
-Knows the page; must not know how a run is replayed.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import override
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "recorded-runs.md"
+from tests.support.page_tables import DOCS, table
 
-_BEFORE_TABLE = """\
-# Recorded runs, replayed
-
-Three small models once acted in ten small homes, and every word and every tool call of theirs was kept
-([where they come from](../tests/fixtures/README.md)). Here a server says to Chatterbox what they said, call by call,
-in a real Home Assistant that has the same home, and the states afterwards are compared with those that are right.
-
-A model that asked for the wrong thing then asks for it now, so no run can be mended that was lost by the model. What
-the table shows is that nothing is lost on the way from its words to the home: tool names from before Home Assistant
-2026.9, arguments of the wrong type, calls without a word.
-
-Each cell tells how many runs succeeded when they were recorded, how many succeed now, and how many there are. No run
-comes out worse than it was recorded, in any single state, and each has a spoken answer:
-`tests/behaviour/recorded_runs/test_replay.py` holds that, and holds this page to what it counts.
-
-"""
-_AFTER_TABLE = """
-`script/replay` counts again and writes this page.
-"""
+PAGE = DOCS / "recorded-runs.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,35 +31,17 @@ type Counts = Mapping[tuple[str, str], Count]
 """By the names of home and model."""
 
 
-def page(counts: Counts) -> str:
-    """Return the whole page."""
-    return _BEFORE_TABLE + table(counts) + _AFTER_TABLE
-
-
-def table(counts: Counts) -> str:
-    """Return the table alone."""
+def counted_table(counts: Counts) -> str:
+    """Return the table of the page."""
     homes, models = sorted({home for home, _ in counts}), sorted({model for _, model in counts})
-    rows = [
-        ["home", *models],
-        ["---", *("---" for _ in models)],
-        *([home, *(str(counts[home, model]) for model in models)] for home in homes),
-        ["**all**", *(f"**{_sum(counts[home, model] for home in homes)}**" for model in models)],
-    ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    sums = (_sum(counts[home, model] for home in homes) for model in models)
+    rows = [[home, *(str(counts[home, model]) for model in models)] for home in homes]
+    return table(["home", *models], [*rows, ["**all**", *(f"**{one}**" for one in sums)]])
 
 
-def cell_of(text: str, home: str, model: str) -> str:
-    """Return what stands in a page for a home and a model; raise `ValueError` for a page without that."""
-    head, _, *rows = [_cells(line) for line in text.splitlines() if line.startswith("|")]
-    column = head.index(model)
-    for row in rows:
-        if row[0] == home:
-            return row[column]
-    raise ValueError(f"there is no row for {home}")
-
-
-def _cells(line: str) -> Sequence[str]:
-    return [cell.strip() for cell in line.strip("|").split("|")]
+def row_of(home: str, counts: Iterable[Count]) -> str:
+    """Return the row of a home."""
+    return f"| {' | '.join([home, *map(str, counts)])} |\n"
 
 
 def _sum(counts: Iterable[Count]) -> Count:

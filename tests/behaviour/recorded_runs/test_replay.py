@@ -5,7 +5,7 @@ from homeassistant.core import HomeAssistant
 
 from tests.behaviour.recorded_runs.replay import Outcome, count, replay
 from tests.behaviour.recorded_runs.runs import models_of, read_runs, runs_in
-from tests.behaviour.recorded_runs.table import PAGE, cell_of
+from tests.behaviour.recorded_runs.table import PAGE, row_of
 from tests.support.assist_mini import Home, read_homes
 
 RUNS = read_runs()
@@ -31,9 +31,8 @@ async def test_recorded_runs_come_out_as_recorded_or_better(hass: HomeAssistant,
         assert outcome.worse_states == {}, (outcome.run.model, outcome.run.task)
         assert _calls_that_failed_only_now(outcome) == [], (outcome.run.model, outcome.run.task)
         assert _is_spoken(outcome), (outcome.run.model, outcome.run.task)
-    for model in MODELS:
-        counted = str(count(outcome for outcome in outcomes if outcome.run.model == model))
-        assert cell_of(PAGE.read_text(encoding="utf-8"), home.name, model) == counted, "run script/replay"
+    counts = [count(outcome for outcome in outcomes if outcome.run.model == model) for model in MODELS]
+    assert row_of(home.name, counts) in PAGE.read_text(encoding="utf-8"), "run script/replay"
 
 
 def _calls_that_failed_only_now(outcome: Outcome) -> list[str]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from custom_components.chatterbox.agent.unverified_actions import reports_action
+from tests.support.page_tables import DOCS, table
 
 from .labelled import LANGUAGES, RECORDED_LANGUAGE, Half, LabelledText, read_recorded, read_written
 from .translators import sentences
 
+PAGE: Final = DOCS / "unverified-actions.md"
 PRECISION_BY_DEFAULT: Final = 0.95
 """What a language needs in its held-out texts, so that answers in it are checked unasked."""
 _SIGMAS: Final = 1.96
@@ -100,3 +102,24 @@ def _score(texts: Iterable[tuple[str, bool]], language: str) -> Score:
 def _score_of(text: str, language: str, *, report: bool) -> Score:
     taken = reports_action(text, language)
     return Score(found=report and taken, wrong=taken and not report, missed=report and not taken)
+
+
+def measured_table(measurements: Iterable[Measurement]) -> str:
+    """Return the table of the page."""
+    return table(
+        ("language", "texts", "first half", "recall", "held out", "recall", "Home Assistant's sentences", "recall"),
+        (
+            (
+                f"{one.language}, recorded runs" if one.recorded else one.language,
+                *(str(one.texts), *_cells(one.tuned), *_cells(one.held_out), *_cells(one.translators)),
+            )
+            for one in measurements
+        ),
+    )
+
+
+def _cells(score: Score | None) -> tuple[str, str]:
+    """Return precision and recall."""
+    if score is None:
+        return "", ""
+    return f"{score.precision:.2f} ({score.found}, ≥ {score.least_precision:.2f})", f"{score.recall:.2f}"

@@ -7,7 +7,6 @@ reports are found.
 
 import re
 from collections.abc import Iterator
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Final
 
@@ -55,11 +54,6 @@ class _LanguageFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     responses: _Responses
-
-
-def installed_version() -> str:
-    """Return the version that is read."""
-    return version(PACKAGE)
 
 
 def sentences(language: str) -> dict[str, bool]:
