@@ -12,11 +12,9 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from tests.support.servers.anthropic_messages import ScriptedMessages
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
 from tests.support.servers.model_server import ModelRequest, ScriptedModelServer
-from tests.support.servers.ollama_chat import ScriptedOllama
-from tests.support.servers.openai_responses import ScriptedResponses
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedUsage
 
 MODEL: Final = "scripted-model"

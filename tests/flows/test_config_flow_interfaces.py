@@ -14,12 +14,10 @@ from custom_components.chatterbox.flows.service_form import INTERFACES, answerin
 from custom_components.chatterbox.runtime.models import ModelServer
 from tests.support.config_entries import server_entry, set_up
 from tests.support.sentences import sentence
-from tests.support.servers.anthropic_messages import ScriptedMessages
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
 from tests.support.servers.in_process import always, serving, serving_script
 from tests.support.servers.model_server import ScriptedModelServer
-from tests.support.servers.ollama_chat import ScriptedOllama
-from tests.support.servers.openai_responses import ScriptedResponses
 from tests.support.service_dialogs import (
     GUARDED,
     TALKING,

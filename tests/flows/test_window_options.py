@@ -9,8 +9,8 @@ from custom_components.chatterbox.const import ServiceKind
 from custom_components.chatterbox.settings.agent import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
 from tests.flows.test_agent_flow import change, filled_in, submit, suggested
 from tests.support.config_entries import only_agent, server_entry, set_up
+from tests.support.servers.dialects import ScriptedOllama
 from tests.support.servers.in_process import serving_script
-from tests.support.servers.ollama_chat import ScriptedOllama
 from tests.support.servers.script import Script
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")

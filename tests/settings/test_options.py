@@ -22,9 +22,8 @@ from tests.flows.test_agent_flow import TALKING, add, change, filled_in, submit,
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.dialects import ScriptedOllama, ScriptedResponses
 from tests.support.servers.in_process import serving, serving_script
-from tests.support.servers.ollama_chat import ScriptedOllama
-from tests.support.servers.openai_responses import ScriptedResponses
 from tests.support.servers.script import ScriptedFailure
 from tests.support.service_dialogs import is_open
 

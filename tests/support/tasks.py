@@ -20,12 +20,10 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
-from tests.support.servers.anthropic_messages import ScriptedMessages
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
 from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import ScriptedModelServer
-from tests.support.servers.ollama_chat import ScriptedOllama
-from tests.support.servers.openai_responses import ScriptedResponses
 from tests.support.servers.script import Script
 from tests.support.talk import move_into_the_demo_home
 

@@ -1,13 +1,15 @@
-"""Questions that wait for a yes, as an agent asks them, and what takes their turns on."""
+"""Questions that wait for a yes, as an agent asks them, and what resumes their turns."""
 
 import time
 from asyncio import Event
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from homeassistant.core import Context, HomeAssistant
 
+from custom_components.chatterbox.agent.confirmation.answers import QuestionContext
+from custom_components.chatterbox.agent.confirmation.language import Action
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import ToolCall, canonical_json
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
@@ -25,6 +27,8 @@ from tests.support.talk import AGENT
 
 UNLOCK = EntityAction("lock.front_door", "lock.unlock")
 TEXT = "Unlock the front door?"
+NAMED = QuestionContext(Action.UNLOCK, ("Front door",))
+"""What the question names."""
 
 
 def asked_call(
@@ -65,9 +69,22 @@ def question(  # what tells questions from each other
     )
 
 
+def scope(
+    conversation_id: str = "a-talk", device_id: str | None = None, agent_id: str = "conversation.hilda"
+) -> ApprovalScope:
+    """Return where a question is asked."""
+    return ApprovalScope(agent_id, conversation_id, device_id, satellite_id=None, user_id=None)
+
+
+def unlocking(where: ApprovalScope, *, needs_pin: bool) -> Question:
+    """Return the question `question-1`, whether the front door may be unlocked, asked somewhere."""
+    asked = question(asked_call(needs_pin=needs_pin))
+    return replace(asked, pending=replace(asked.pending, id="question-1"), scope=where)
+
+
 @dataclass(slots=True)
-class TurnGoesOn:
-    """Takes the turn of a question on, as an agent would, and remembers the answers."""
+class ResumedTurn:
+    """Resumes the turn of a question, as an agent would, and remembers the answers."""
 
     speech: str = "It is unlocked."
     answers: list[GivenAnswer] = field(default_factory=list)
@@ -84,9 +101,9 @@ class TurnGoesOn:
         return self.speech
 
 
-def ask(hass: HomeAssistant, asked: Question, expires_in: float = 60) -> TurnGoesOn:
+def ask(hass: HomeAssistant, asked: Question, expires_in: float = 60) -> ResumedTurn:
     """Have a question wait, and return what hears of its answers."""
-    turn = TurnGoesOn()
+    turn = ResumedTurn()
     async_get_approvals(hass).ask(asked, expires_in, turn)
     return turn
 

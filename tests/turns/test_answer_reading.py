@@ -26,8 +26,8 @@ from custom_components.chatterbox.turns.input import (
     WrongPin,
     async_read_answer,
 )
-from tests.support.asked_questions import NAMED, scope, unlocking
 from tests.support.leaks import Leaks
+from tests.support.waiting_questions import NAMED, scope, unlocking
 
 PIN = "8593614207"
 SAID = "eight five nine three six one four two oh seven"

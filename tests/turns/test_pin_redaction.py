@@ -27,11 +27,11 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.turns.pin_redaction import async_redact_pin
-from tests.support.asked_questions import NAMED, nobody_goes_on, scope, unlocking
 from tests.support.ears import add_ear
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.support.listening_room import WholeVoice, furnish
 from tests.support.talk import AGENT
+from tests.support.waiting_questions import NAMED, ask, scope, unlocking
 
 PIN = "8593614207"
 TALK = "a-talk"
@@ -105,13 +105,13 @@ async def say(hass: HomeAssistant, text: str, conversation_id: str = TALK, devic
     await conversation.async_converse(hass, text, conversation_id, Context(), "en", AGENT, device_id)
 
 
-async def ask(
+async def ask_to_unlock(
     hass: HomeAssistant, *, needs_pin: bool, device_id: str | None = None, expires_in: float = 60
 ) -> GivenAnswer:
     """Ask whether the front door shall be unlocked, after a first turn; return a no."""
     await say(hass, "Unlock the front door", device_id=device_id)
     where = replace(scope(TALK, device_id), agent_id=AGENT)
-    async_get_approvals(hass).ask(unlocking(where, needs_pin=needs_pin), expires_in, nobody_goes_on)
+    ask(hass, unlocking(where, needs_pin=needs_pin), expires_in)
     return GivenAnswer(approved=False, channel=Channel.NOTIFICATION)
 
 
@@ -126,7 +126,7 @@ def user_words(hass: HomeAssistant, conversation_id: str = TALK) -> list[str]:
 async def test_a_pin_is_gone_from_wherever_it_can_be_read(
     hass: HomeAssistant, listener: Listener, leaks: Leaks, said: str, *, needs_pin: bool
 ) -> None:
-    answer = await ask(hass, needs_pin=needs_pin)
+    answer = await ask_to_unlock(hass, needs_pin=needs_pin)
 
     await say(hass, said)
     async_get_approvals(hass).take("question-1", answer)
@@ -138,7 +138,7 @@ async def test_a_pin_is_gone_from_wherever_it_can_be_read(
 
 @pytest.mark.parametrize("said", ["yes", "no", "turn on the light", "set a timer for 10 minutes"])
 async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Listener, said: str) -> None:
-    answer = await ask(hass, needs_pin=True)
+    answer = await ask_to_unlock(hass, needs_pin=True)
 
     await say(hass, said)
     async_get_approvals(hass).take("question-1", answer)
@@ -159,7 +159,7 @@ async def test_numbers_are_left_alone_after_a_question_that_needs_no_pin(
     hass: HomeAssistant, listener: Listener, said: str
 ) -> None:
     listener.has_pin = False
-    answer = await ask(hass, needs_pin=False)
+    answer = await ask_to_unlock(hass, needs_pin=False)
 
     await say(hass, said)
     async_get_approvals(hass).take("question-1", answer)
@@ -173,7 +173,7 @@ async def test_a_pin_is_hidden_though_it_was_taken_away_since_it_was_asked_for(
     hass: HomeAssistant, listener: Listener
 ) -> None:
     listener.has_pin = False
-    answer = await ask(hass, needs_pin=True)
+    answer = await ask_to_unlock(hass, needs_pin=True)
 
     await say(hass, PIN)
     async_get_approvals(hass).take("question-1", answer)
@@ -183,7 +183,7 @@ async def test_a_pin_is_hidden_though_it_was_taken_away_since_it_was_asked_for(
 
 @pytest.mark.usefixtures("listener")
 async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
-    answer = await ask(hass, needs_pin=True)
+    answer = await ask_to_unlock(hass, needs_pin=True)
     kept = [trace.trace_id for trace in async_get_traces()]
     log = ChatLog(hass, TALK)
     heard = ConversationInput(PIN, Context(), TALK, None, None, "en", AGENT)
@@ -198,7 +198,7 @@ async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
 async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
     hass: HomeAssistant, listener: Listener, freezer: FrozenDateTimeFactory, leaks: Leaks
 ) -> None:
-    answer = await ask(hass, needs_pin=True)
+    answer = await ask_to_unlock(hass, needs_pin=True)
     async_get_approvals(hass).take("question-1", answer)
 
     freezer.tick(599)
@@ -215,7 +215,7 @@ async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
 async def test_a_pin_is_hidden_in_another_conversation_at_the_same_device(
     hass: HomeAssistant, listener: Listener
 ) -> None:
-    answer = await ask(hass, needs_pin=True, device_id="hall")
+    answer = await ask_to_unlock(hass, needs_pin=True, device_id="hall")
 
     await say(hass, PIN, "another-talk", "hall")
     await say(hass, PIN, TALK, "kitchen")
@@ -233,7 +233,7 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(
 ) -> None:
     room = await furnish(hass, WholeVoice())
     client = await hass_ws_client(hass)
-    answer = await ask(hass, needs_pin=True)
+    answer = await ask_to_unlock(hass, needs_pin=True)
 
     await room.say(f"Yes, {PIN}", TALK)
     await say_aloud(hass, room.pipeline)
@@ -256,7 +256,7 @@ async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
     hass: HomeAssistant, listener: Listener, caplog: pytest.LogCaptureFixture
 ) -> None:
     hass.data["assist_pipeline"] = SimpleNamespace()
-    answer = await ask(hass, needs_pin=True)
+    answer = await ask_to_unlock(hass, needs_pin=True)
 
     await say(hass, PIN)
     async_get_approvals(hass).take("question-1", answer)
@@ -271,7 +271,7 @@ async def test_only_these_loggers_of_home_assistant_write_what_was_said(
 ) -> None:
     caplog.set_level("DEBUG")
     room = await furnish(hass, WholeVoice())
-    answer = await ask(hass, needs_pin=True)
+    answer = await ask_to_unlock(hass, needs_pin=True)
 
     await say_aloud(hass, room.pipeline)
     async_get_approvals(hass).take("question-1", answer)

@@ -20,11 +20,9 @@ from homeassistant.helpers import area_registry as ar
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.support.llm_apis import satellite
 from tests.support.prefixes import HELLO, prefix_of, words_of
-from tests.support.servers.anthropic_messages import ScriptedMessages
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
 from tests.support.servers.model_server import ScriptedModelServer
-from tests.support.servers.ollama_chat import ScriptedOllama
-from tests.support.servers.openai_responses import ScriptedResponses
 from tests.support.talk import AGENT, Serve, add_agent, move_into_the_demo_home, say
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")

@@ -23,16 +23,17 @@ from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.chatterbox.people.speakers import EVENT_AUTOMATION_TRIGGERED
 from tests.agent.providers.contract.dialects import DIALECTS
-from tests.behaviour.chaos.drive import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
 from tests.behaviour.chaos.faults import FAULTS
 from tests.behaviour.chaos.footprint import Footprint, growth
-from tests.behaviour.chaos.home import AMPLE, API, GONE, HOME, SCANT, Agent, CountedApi, Runs, Service
+from tests.behaviour.chaos.home import API, GONE, HOME, Agent, Runs, add_agent, counted_tools
 from tests.behaviour.chaos.loop_clock import LoopClock
-from tests.behaviour.chaos.people import Asked, Reply
+from tests.behaviour.chaos.people import Reply, WaitingQuestions
 from tests.behaviour.chaos.plan import LANGUAGES, NOT_UNDERSTOOD, TURNS_OF_A_CONVERSATION, Plans
 from tests.behaviour.chaos.server import ChaosServer, chaos_server
+from tests.behaviour.chaos.turn_runner import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare
+from tests.support.llm_apis import register
 
 _WORKERS: Final = 64
 _ROUNDS: Final = 8
@@ -51,12 +52,6 @@ _CONTEXTS: Final = 5_000
 _LATE_YESES: Final = 5
 """So many of the questions that nobody answers are answered too late, after every round."""
 
-_FALLBACKS: Final = {
-    "openai_responses": ("ollama_chat",),
-    "anthropic_messages": (GONE, "openai_chat"),
-    GONE: ("anthropic_messages",),
-}
-_DEADLINES: Final = {"ollama_chat": SCANT}
 _EXPECTED: Final = {
     StopReason.COMPLETED,
     StopReason.PROVIDER_FAILED,
@@ -113,21 +108,19 @@ class Chaos:
 async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos]:
     """Set up services of all wire formats, one that is gone, and for each an agent with the tools of an LLM API."""
     asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
-    runs, plans, asked, clock, errors = Runs(), Plans(seed), Asked(hass), LoopClock(), ErrorLog()
+    runs, plans, asked, clock, errors = Runs(), Plans(seed), WaitingQuestions(hass), LoopClock(), ErrorLog()
     await prepare(hass)
     await move_in(hass, HOME)
     for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
         await conversation.async_converse(hass, NOT_UNDERSTOOD, None, Context(), language)
-    llm.async_register_api(hass, CountedApi(hass=hass, id=API, name="Chaos", runs=runs))
+    register(hass, API, *counted_tools(runs), name="Chaos", prompt="Keep the list.")
     hass.bus.async_listen(EVENT_CALL_SERVICE, runs.service_called)
-    asked.listen()
     ticking = asyncio.create_task(clock.run())
     async with chaos_server(plans.answer) as server:
         names = [dialect.name for dialect in DIALECTS]
-        services = [Service(name, name, api, _FALLBACKS.get(name, ()), _DEADLINES.get(name, AMPLE)) for name in names]
-        agents = [await service.set_up(hass, server.base_url) for service in services]
+        agents = [await add_agent(hass, server.base_url, name, name, api) for name in names]
         async with chaos_server(plans.answer) as gone:
-            agents.append(await Service(GONE, names[0], api, _FALLBACKS[GONE]).set_up(hass, gone.base_url))
+            agents.append(await add_agent(hass, gone.base_url, GONE, names[0], api))
         # Where two wait for the tools of an integration that is imported, and one is cancelled, Home Assistant fails
         # for both (`LazyIntegrationPlatforms`).
         nobody = llm.LLMContext("test", Context(), "en", conversation.DOMAIN, None)

@@ -43,6 +43,13 @@ GONE: Final = "gone"
 """Name of the service that refuses every connection."""
 SCANT: Final = 0.5
 """Seconds for a turn: a single stall is too much."""
+_FALLBACKS: Final = {
+    "openai_responses": ("ollama_chat",),
+    "anthropic_messages": (GONE, "openai_chat"),
+    GONE: ("anthropic_messages",),
+}
+"""Names of the services whose models answer, one after the other, when the own one does not."""
+_DEADLINES: Final = {"ollama_chat": SCANT}
 _OPTIONS: Final[Mapping[str, float]] = {
     CONF_CONNECT_TIMEOUT: 0.3,
     CONF_FIRST_TOKEN_TIMEOUT: 0.3,
@@ -166,7 +173,8 @@ _AT_HOME: Final = llm.ToolAnnotations(destructive=False, open_world=False)
 _READS: Final = llm.ToolAnnotations(read_only=True, open_world=False)
 
 
-def _tools(runs: Runs) -> Sequence[llm.Tool]:
+def counted_tools(runs: Runs) -> Sequence[llm.Tool]:
+    """Return the tools that count."""
     nothing = vol.Schema({})
     return (
         CountedTool(name="add_item", runs=runs, annotations=_AT_HOME),
@@ -178,17 +186,6 @@ def _tools(runs: Runs) -> Sequence[llm.Tool]:
         CountedTool(name="order_slowly", runs=runs, seconds=0.02),
         CountedTool(name=READS_THE_WEB, runs=runs, annotations=llm.ToolAnnotations(read_only=True), parameters=nothing),
     )
-
-
-@dataclass(slots=True, kw_only=True)
-class CountedApi(llm.API):
-    """The tools that count."""
-
-    runs: Runs
-
-    @override
-    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
-        return llm.APIInstance(self, "Keep the list.", llm_context, list(_tools(self.runs)), llm.selector_serializer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,41 +215,30 @@ class Agent:
         self.model.managed.breaker.insist().succeeded()
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A service with one agent."""
-
-    name: str
-    kind: str
-    api: str
-    """Id of the LLM API that its agent has its tools from."""
-    fallbacks: Sequence[str] = ()
-    """Names of the services whose models answer, one after the other, when its own does not."""
-    deadline: float = AMPLE
-
-    async def set_up(self, hass: HomeAssistant, base_url: str) -> Agent:
-        """Set up its entry; return its agent."""
-        data = {CONF_KIND: self.kind, CONF_BASE_URL: base_url, CONF_API_KEY: KEY}
-        options = {
-            CONF_MODEL: MODEL,
-            CONF_LLM_HASS_API: [self.api],
-            CONF_FALLBACKS: [_agent_id(name) for name in self.fallbacks],
-            CONF_DEADLINE: self.deadline,
-            **_OPTIONS,
-        }
-        subentry: ConfigSubentryDataWithId = {
-            "subentry_id": _agent_id(self.name),
-            "subentry_type": SUBENTRY_CONVERSATION,
-            "title": self.name,
-            "unique_id": None,
-            "data": options,
-        }
-        entry = MockConfigEntry(domain=DOMAIN, title=self.name, data=data, subentries_data=[subentry])
-        entry.add_to_hass(hass)
-        assert await hass.config_entries.async_setup(entry.entry_id)
-        await hass.async_block_till_done()
-        (model,) = entry.runtime_data.models.values()
-        return Agent(f"conversation.{self.name}", _CALLS[self.api], self.deadline, model)
+async def add_agent(hass: HomeAssistant, base_url: str, name: str, kind: str, api: str) -> Agent:
+    """Set up a service with one agent, which has its tools from an LLM API."""
+    data = {CONF_KIND: kind, CONF_BASE_URL: base_url, CONF_API_KEY: KEY}
+    deadline = _DEADLINES.get(name, AMPLE)
+    options = {
+        CONF_MODEL: MODEL,
+        CONF_LLM_HASS_API: [api],
+        CONF_FALLBACKS: [_agent_id(fallback) for fallback in _FALLBACKS.get(name, ())],
+        CONF_DEADLINE: deadline,
+        **_OPTIONS,
+    }
+    subentry: ConfigSubentryDataWithId = {
+        "subentry_id": _agent_id(name),
+        "subentry_type": SUBENTRY_CONVERSATION,
+        "title": name,
+        "unique_id": None,
+        "data": options,
+    }
+    entry = MockConfigEntry(domain=DOMAIN, title=name, data=data, subentries_data=[subentry])
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    (model,) = entry.runtime_data.models.values()
+    return Agent(f"conversation.{name}", _CALLS[api], deadline, model)
 
 
 def _agent_id(name: str) -> str:

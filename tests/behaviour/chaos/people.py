@@ -43,11 +43,6 @@ class Reply(Enum):
     YES_BY_PHONE_AND_VOICE = auto()
 
     @property
-    def is_by_phone(self) -> bool:
-        """Tell whether a phone answers."""
-        return self in (Reply.YES_BY_PHONE, Reply.NO_BY_PHONE, Reply.YES_BY_PHONE_AND_VOICE)
-
-    @property
     def agrees(self) -> bool:
         """Tell whether what was asked may be done now."""
         return self in (Reply.YES, Reply.YES_BY_PHONE, Reply.YES_BY_PHONE_AND_VOICE)
@@ -58,41 +53,40 @@ REPLIES: Final = {Reply.YES: 6, **dict.fromkeys(list(Reply)[1:], 1)}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """What somebody says, and where."""
 
     words: str
     satellite_id: str | None
 
 
-def say(random: Random, reply: Reply, question: Question, otherwise: str) -> Said:
+def say(random: Random, reply: Reply, question: Question, otherwise: str) -> Utterance:
     """Return what is said after a question; `otherwise` is a request."""
     here, language = question.scope.satellite_id, question.language
     match reply:
-        case Reply.YES | Reply.YES_BY_PHONE_AND_VOICE:
-            return Said(random.choice(_YES.get(language, _YES_ELSEWHERE)), here)
-        case Reply.YES_IN_ANOTHER_ROOM:
+        case Reply.YES | Reply.YES_BY_PHONE_AND_VOICE | Reply.YES_IN_ANOTHER_ROOM:
             elsewhere = KITCHEN if here == _HALL else _HALL
-            return Said(random.choice(_YES.get(language, _YES_ELSEWHERE)), elsewhere)
+            words = random.choice(_YES.get(language, _YES_ELSEWHERE))
+            return Utterance(words, elsewhere if reply is Reply.YES_IN_ANOTHER_ROOM else here)
         case Reply.NO:
-            return Said(random.choice(_NO.get(language, _NO_ELSEWHERE)), here)
+            return Utterance(random.choice(_NO.get(language, _NO_ELSEWHERE)), here)
         case Reply.NONSENSE:
-            return Said(random.choice(_NONSENSE), here)
+            return Utterance(random.choice(_NONSENSE), here)
         case Reply.SOMETHING_ELSE if otherwise == STRAY_YES:
-            return Said("never mind that, what time is it?", here)
+            return Utterance("never mind that, what time is it?", here)
         case Reply.SOMETHING_ELSE | Reply.YES_BY_PHONE | Reply.NO_BY_PHONE:
-            return Said(otherwise, here)
+            return Utterance(otherwise, here)
 
 
 @dataclass(slots=True)
-class Asked:
+class WaitingQuestions:
     """The questions that wait."""
 
     hass: HomeAssistant
     waiting: dict[str, Question] = field(default_factory=dict)
     """By the id of their conversation."""
 
-    def listen(self) -> None:
+    def __post_init__(self) -> None:
         """Follow what becomes of questions."""
         async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._follow)
 
@@ -105,14 +99,14 @@ class Asked:
             del self.waiting[conversation_id]
 
 
-def deeds_of(question: Question) -> Counter[str]:
+def agreed_actions(question: Question) -> Counter[str]:
     """Return what a yes would do: services of the home, or calls of its tools."""
-    deeds: Counter[str] = Counter()
+    actions: Counter[str] = Counter()
     for asked in question.calls:
         call = asked.pending.call
         name = call.name.rpartition("__")[2]
-        deeds.update({action.action for action in actions_of(asked.effects)} or {f"{name} {call.arguments}"})
-    return deeds
+        actions.update({action.action for action in actions_of(asked.effects)} or {f"{name} {call.arguments}"})
+    return actions
 
 
 def left_of(agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool) -> Counter[str]:
@@ -123,9 +117,9 @@ def left_of(agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool) ->
     """
     left = Counter(agreed)
     for run in runs:
-        deed = run.name if "." in run.name else f"{run.name} {run.arguments}"
-        if left[deed] > 0 or run.name in NEED_A_YES or (from_outside and run.changes):
-            left[deed] -= 1
+        action = run.name if "." in run.name else f"{run.name} {run.arguments}"
+        if left[action] > 0 or run.name in NEED_A_YES or (from_outside and run.changes):
+            left[action] -= 1
     return left
 
 

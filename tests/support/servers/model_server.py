@@ -1,9 +1,9 @@
 """What scripted model servers share, whatever format they speak: keys, whose turn it is in the script, broken streams.
 
-A format brings its paths and how it writes (`chat_completions.py`, `openai_responses.py`, `anthropic_messages.py`,
-`ollama_chat.py`). Each can run as a process of its own: `python -m tests.support.servers.ollama_chat SCRIPT.json`
-prints one line, the address that a person would enter, when it listens, and ends with SIGTERM. `GET /requests` tells
-what it was asked, `GET /load` how often, and how many answers are under way. A server must not know who asks.
+A format brings its paths and how it writes (`chat_completions.py`, `dialects.py`). A server can run as a process of its
+own: `python -m tests.support.servers.chat_completions SCRIPT.json` prints one line, the address that a person would
+enter, when it listens, and ends with SIGTERM. `GET /requests` tells what it was asked, `GET /load` how often, and how
+many answers are under way.
 """
 
 import argparse

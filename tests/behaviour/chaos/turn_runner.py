@@ -30,10 +30,10 @@ from tests.agent.providers.contract.dialect import KEY
 from tests.behaviour.chaos.home import Runs
 from tests.behaviour.chaos.loop_clock import LoopClock, deadline
 from tests.behaviour.chaos.people import (
-    Asked,
     Reply,
-    Said,
-    deeds_of,
+    Utterance,
+    WaitingQuestions,
+    agreed_actions,
     has_call_for_a_yes,
     has_outside_content,
     left_of,
@@ -86,7 +86,7 @@ class Turn:
     """A turn under way."""
 
     plan: TurnPlan
-    said: Said
+    said: Utterance
     question: Question | None
     """What waited for an answer when it began."""
     from_outside: bool
@@ -102,7 +102,7 @@ class Turn:
     @property
     def agreed(self) -> Counter[str]:
         """What may be done in it that needs a yes."""
-        return deeds_of(self.question) if self.question and self.plan.reply.agrees else Counter()
+        return agreed_actions(self.question) if self.question and self.plan.reply.agrees else Counter()
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class Driver:
     hass: HomeAssistant
     plans: Plans
     runs: Runs
-    asked: Asked
+    asked: WaitingQuestions
     clock: LoopClock
     errors: ErrorLog
     failures: list[str] = field(default_factory=list)
@@ -144,13 +144,15 @@ class Driver:
         if plan.mends:
             plan.agent.mend()
         question = self.asked.waiting.get(_conversation_id(plan))
-        said = say(plan.random, plan.reply, question, plan.words) if question else Said(plan.words, plan.satellite_id)
+        said = (
+            say(plan.random, plan.reply, question, plan.words) if question else Utterance(plan.words, plan.satellite_id)
+        )
         turn = Turn(plan, said, question, has_outside_content(self._contents(plan)))
         if turn.reply in (Reply.YES_BY_PHONE, Reply.NO_BY_PHONE):
             await self._tap(turn)
         task = asyncio.create_task(self._say(turn))
-        patience = plan.agent.deadline if plan.breaks_in_after is None else plan.breaks_in_after
-        async with deadline(self.clock, patience) as late:
+        seconds = plan.agent.deadline if plan.breaks_in_after is None else plan.breaks_in_after
+        async with deadline(self.clock, seconds) as late:
             if turn.reply is Reply.YES_BY_PHONE_AND_VOICE:
                 await self._tap(turn)
             await asyncio.wait({task}, timeout=plan.breaks_in_after)
@@ -234,30 +236,22 @@ class Driver:
             if isinstance(content := delta.get("content"), str) and delta.get("role") != "tool_result":
                 turn.streamed.append(content)
 
-        agent, prompt = plan.agent.entity_id, mark(plan.number)
+        where = (_conversation_id(plan), turn.context, plan.language, plan.agent.entity_id)
+        conversation_id, context, language, agent_id = where
+        prompt = mark(plan.number)
         spoken = ConversationInput(
-            said.words,
-            turn.context,
-            _conversation_id(plan),
-            None,
-            said.satellite_id,
-            plan.language,
-            agent,
-            prompt,
+            said.words, context, conversation_id, None, said.satellite_id, language, agent_id, prompt
         )
         with (
-            chat_session.async_get_chat_session(self.hass, spoken.conversation_id) as session,
+            chat_session.async_get_chat_session(self.hass, conversation_id) as session,
             conversation.async_get_chat_log(self.hass, session, spoken, chat_log_delta_listener=listen),
         ):
             return await conversation.async_converse(
                 self.hass,
-                spoken.text,
-                spoken.conversation_id,
-                spoken.context,
-                spoken.language,
-                spoken.agent_id,
-                satellite_id=spoken.satellite_id,
-                extra_system_prompt=spoken.extra_system_prompt,
+                said.words,
+                *where,
+                satellite_id=said.satellite_id,
+                extra_system_prompt=prompt,
             )
 
 
