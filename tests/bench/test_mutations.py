@@ -41,7 +41,7 @@ def test_an_area_has_modules_and_tests(name: str) -> None:
     chosen = picked([name], 3, 1)
     assert len({(mutant.path, mutant.line) for mutant in chosen}) == 3
     for mutant in chosen:
-        assert mutant.tests()
+        assert any(mutant.tests())
         ast.parse(mutant.source)
 
 
