@@ -14,24 +14,13 @@ from homeassistant.components.conversation.trace import (
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
-from pydantic import BaseModel
 
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.model_server import ReceivedRequest
+from tests.support.servers.script import Script
 
 PIN = "8593614207"
-
-
-class Request(BaseModel):
-    """Something that a server was sent."""
-
-    body: str
-
-
-class Server:
-    """Remembers one request."""
-
-    def __init__(self, body: str) -> None:
-        self.requests = [Request(body=body)]
 
 
 def in_a_chat_log(leaks: Leaks) -> None:
@@ -86,10 +75,13 @@ async def test_digits_are_found(leaks: Leaks, place: str) -> None:
 
 
 async def test_digits_are_found_in_what_a_server_was_sent(leaks: Leaks) -> None:
-    leaks.assert_nowhere(PIN, servers=[Server("(a PIN)")])
+    server = ScriptedChatCompletions(Script())
+    server.requests.append(ReceivedRequest(authorization=None, body={"text": "(a PIN)"}))
+    leaks.assert_nowhere(PIN, servers=[server])
 
+    server.requests.append(ReceivedRequest(authorization=None, body={"text": f"It is {PIN}."}))
     with pytest.raises(AssertionError):
-        leaks.assert_nowhere(PIN, servers=[Server(f"It is {PIN}.")])
+        leaks.assert_nowhere(PIN, servers=[server])
 
 
 async def test_what_home_assistant_writes_before_an_agent_hears_is_no_leak_of_ours(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
@@ -22,10 +22,10 @@ from homeassistant.const import MATCH_ALL
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from pydantic import BaseModel
 
 from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionUpdate
 from custom_components.chatterbox.const import DOMAIN
+from tests.support.servers.model_server import ScriptedModelServer
 
 SHORTEST = 8
 """Digits of a PIN that is looked for: a shorter one stands in some time stamp sooner or later."""
@@ -40,15 +40,6 @@ LOGGED_BEFORE_AN_AGENT_HEARS = frozenset(
     }
 )
 """Loggers of Home Assistant that write what was said, if set to debug; `docs/confirmations.md` tells it."""
-
-
-class AskedServer(Protocol):
-    """A model's server that remembers what it was sent."""
-
-    @property
-    def requests(self) -> Iterable[BaseModel]:
-        """Every request."""
-        ...
 
 
 @dataclass(slots=True)
@@ -67,7 +58,7 @@ class Leaks:
         self.hass.bus.async_listen(MATCH_ALL, self._note_event)
         async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._note_question)
 
-    def assert_nowhere(self, pin: str, *words: str, servers: Iterable[AskedServer] = ()) -> None:
+    def assert_nowhere(self, pin: str, *words: str, servers: Iterable[ScriptedModelServer] = ()) -> None:
         """Assert that neither the digits of a PIN nor the words in which they were said are to be read.
 
         Digits count with signs and blanks between them, too.
@@ -82,7 +73,7 @@ class Leaks:
         ]
         assert not found, "\n".join(f"{where}: {text}" for where, text in found)
 
-    def _texts(self, servers: Iterable[AskedServer]) -> Iterator[tuple[str, str]]:
+    def _texts(self, servers: Iterable[ScriptedModelServer]) -> Iterator[tuple[str, str]]:
         """Yield all that can be read, and where."""
         hass = self.hass
         yield from self._told

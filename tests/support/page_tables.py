@@ -23,9 +23,9 @@ def with_table(page: str, written: str) -> str:
     return found
 
 
-def write_table(program: str, page: Path, measure: Callable[[], str]) -> None:
-    """Read the command line of a program, print its table, and write it into its page unless that is not wanted."""
-    parser = argparse.ArgumentParser(prog=program, description=f"Measure the table of {page.name}.")
+def write_table(script: str, page: Path, measure: Callable[[], str]) -> None:
+    """Read the command line of a script, print its table, and write it into its page unless that is not wanted."""
+    parser = argparse.ArgumentParser(prog=script, description=f"Measure the table of {page.name}.")
     parser.add_argument("--dry-run", action="store_true", help=f"print the table, but do not write {page.name}")
     is_dry_run = parser.parse_args().dry_run
     written = measure()
