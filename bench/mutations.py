@@ -55,7 +55,13 @@ AREAS: Final = {
     ),
     "approvals": Area(
         ("approvals/guard.py", "approvals/policy.py", "approvals/questions.py"),
-        ("approvals/test_guard.py", "approvals/test_policy.py", "approvals/test_questions.py", "approvals/test_a*.py"),
+        (
+            "approvals/test_guard.py",
+            "approvals/test_policy.py",
+            "approvals/test_questions.py",
+            "approvals/test_a*.py",
+            "actions/test_answers.py",
+        ),
     ),
     "effects": Area(
         ("effects/*.py",), ("effects/test_*.py", "tools/test_call_effects.py", "approvals/test_effects_hold.py")
