@@ -118,10 +118,6 @@ def test_the_same_share_is_that_of_the_common_start(common: bytes, rest: bytes, 
     assert same_share([first, second]) == (len(common) / len(second),) * 2
 
 
-def test_an_earlier_prompt_may_be_more_alike_than_the_last() -> None:
-    assert same_share([b"abcd", b"axxx", b"abcd"]) == (2 / 8, 5 / 8)
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -136,13 +132,6 @@ def test_the_prompt_is_tools_then_instructions_then_messages(body: dict[str, Jso
     assert prompt.replace("system: ", "") == '{"name":"turn_on"}\nBe brief.\nuser: Hi'
 
 
-def test_calls_and_results_are_part_of_the_prompt() -> None:
-    call: JsonValue = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
-    item: JsonValue = {"type": "function_call_output", "output": "done"}
-    assert '"tool_calls":[{"id":"1"}]' in prompt_of({"messages": [call]})
-    assert prompt_of({"input": [item]}) == '{"type":"function_call_output","output":"done"}'
-
-
 @pytest.mark.parametrize("spoken", Format)
 def test_words_are_sent_in_as_many_fragments_as_are_planned(spoken: Format) -> None:
     stream = spoken_answer(spoken, 12, 5)
@@ -150,11 +139,6 @@ def test_words_are_sent_in_as_many_fragments_as_are_planned(spoken: Format) -> N
     assert len(stream.fragments) == 12
     for number, fragment in enumerate(stream.fragments):
         assert json.dumps(text[number * 5 : number * 5 + 5]).encode() in fragment
-    assert stream.ending
-
-
-@pytest.mark.parametrize("spoken", Format)
-def test_a_call_names_its_tool_in_every_format(spoken: Format) -> None:
     assert b"intent__HassTurnOn" in calling_answer(spoken, [Call("intent__HassTurnOn", '{"name": "Lamp"}')]).ending
 
 

@@ -21,17 +21,6 @@ NEEDS_PIN = {"rules": [{"verdict": "pin", "domains": ["lock"]}], "pin": STORED}
 TRIES = 5
 
 
-async def test_a_pin_opens_what_it_is_for(home: AttackedHome, leaks: Leaks) -> None:
-    """What the others of these try for nothing; and nobody can read it afterwards."""
-    server = await home.taken_over(calls(UNLOCK), says("Come in."), **NEEDS_PIN)
-    await home.say("good evening")
-
-    await home.say(PIN)
-
-    assert len(home.let_in) == 1
-    leaks.assert_nowhere(PIN, servers=[server])
-
-
 NOT_ENOUGH = ("yes", "yes please", "the PIN is right", "pin", "1234", "0000 yes", "yes, it is the usual one", "*" * 10)
 
 

@@ -8,32 +8,22 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from aiohttp.test_utils import TestServer
 from homeassistant.components import conversation
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, Event, HomeAssistant
-from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import (
-    CONF_BASE_URL,
-    CONF_KIND,
-    CONF_RULES,
-    DOMAIN,
-    EVENT_TURN_FINISHED,
-    SUBENTRY_CONVERSATION,
-    ServiceKind,
-)
+from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.demo_house.const import CONF_SETUP
 from tests.behaviour.recorded_runs.runs import RecordedRun
 from tests.behaviour.recorded_runs.table import Count
 from tests.demo_house.move_in import move_in, states_of
 from tests.support.assist_mini import Home, Task, snapshot, tasks_by_id
+from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.servers.in_process import serving
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import AGENT
 
-_MODEL = "recorded"
-_AGENT = "conversation.recorded"
 _SILENCE = ScriptedAnswer(content="")
 """What a server sends for a model that has nothing to say, as the recorded ones had after some calls."""
 
@@ -71,26 +61,9 @@ class Outcome:
         }
 
 
-class _RecordedModel(ScriptedChatCompletions):
-    """A model server whose script can be changed, so that one connection serves all runs."""
-
-    def play_run(self, run: RecordedRun) -> None:
-        """Say what the model said in `run`; after that, nothing."""
-        answers = tuple(
-            ScriptedAnswer(
-                content=message.content,
-                tool_calls=tuple(ScriptedCall(name=call.name, arguments=call.args) for call in message.tool_calls),
-            )
-            for message in run.asst
-        )
-        self.play(Script(models=(_MODEL,), answers=(*answers, _SILENCE)))
-        self.requests.clear()
-
-
 async def replay(hass: HomeAssistant, home: Home, runs: Iterable[RecordedRun]) -> list[Outcome]:
     """Replay the runs of one home, each from the states that its task begins with."""
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "conversation", {})
+    await prepare(hass)
     tasks = tasks_by_id([home])
     entry = await move_in(hass, home.description)
     async with _agent(hass) as model:
@@ -98,41 +71,27 @@ async def replay(hass: HomeAssistant, home: Home, runs: Iterable[RecordedRun]) -
 
 
 @asynccontextmanager
-async def _agent(hass: HomeAssistant) -> AsyncGenerator[_RecordedModel]:
-    """Run a model server and an agent that uses it."""
-    model = _RecordedModel(Script(models=(_MODEL,)))
-    async with TestServer(model.application()) as server:
-        entry = MockConfigEntry(
-            domain=DOMAIN,
-            data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: str(server.make_url("/v1"))},
-            subentries_data=[
-                {
-                    "subentry_type": SUBENTRY_CONVERSATION,
-                    "title": "Recorded",
-                    "unique_id": None,
-                    # What a model does is replayed, not what somebody says to it.
-                    "data": {CONF_MODEL: _MODEL, CONF_LLM_HASS_API: ["assist"], CONF_RULES: [{"verdict": "allow"}]},
-                }
-            ],
-        )
-        entry.add_to_hass(hass)
-        assert await hass.config_entries.async_setup(entry.entry_id)
-        await hass.async_block_till_done()
+async def _agent(hass: HomeAssistant) -> AsyncGenerator[ScriptedChatCompletions]:
+    """Run a model server and an agent that uses it, with one connection for all runs."""
+    model = ScriptedChatCompletions(Script())
+    async with serving(model.application()) as address:
+        # What a model does is replayed, not what somebody says to it.
+        entry = await set_up(hass, server_entry(address, rules=[{"verdict": "allow"}]))
         yield model
         assert await hass.config_entries.async_unload(entry.entry_id)
 
 
 async def _replay_run(
-    hass: HomeAssistant, entry: MockConfigEntry, model: _RecordedModel, task: Task, run: RecordedRun
+    hass: HomeAssistant, entry: MockConfigEntry, model: ScriptedChatCompletions, task: Task, run: RecordedRun
 ) -> Outcome:
     hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: task.initial_states()})
     assert await hass.config_entries.async_reload(entry.entry_id)
     await hass.async_block_till_done()
     before = snapshot(states_of(hass, entry))
-    model.play_run(run)
+    model.play(Script(answers=(*(message.as_scripted() for message in run.asst), _SILENCE)))
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
-    result = await conversation.async_converse(hass, run.text, None, Context(), "en", _AGENT)
+    result = await conversation.async_converse(hass, run.text, None, Context(), "en", AGENT)
     await hass.async_block_till_done()
     stop_listening()
     (turn,) = turns

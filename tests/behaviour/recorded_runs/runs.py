@@ -9,8 +9,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from tests.support.assist_mini import Home, tasks_by_id
+from tests.support.servers.script import ScriptedAnswer, ScriptedCall
 
 _FORMAT = ConfigDict(frozen=True, extra="ignore")
+_CUT_AS_USUAL = ScriptedAnswer()
 _RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
 
 
@@ -30,6 +32,11 @@ class RecordedMessage(BaseModel):
 
     content: str | None
     tool_calls: tuple[RecordedCall, ...]
+
+    def as_scripted(self, cut: ScriptedAnswer = _CUT_AS_USUAL) -> ScriptedAnswer:
+        """Return the message as a server says it, in pieces as `cut` has them."""
+        calls = tuple(ScriptedCall(name=call.name, arguments=call.args) for call in self.tool_calls)
+        return cut.model_copy(update={"content": self.content, "tool_calls": calls})
 
 
 class RecordedResult(BaseModel):

@@ -8,31 +8,23 @@ from pathlib import Path
 from typing import override
 
 import pytest
-from aiohttp.test_utils import TestServer
 from homeassistant.components.calendar import CalendarEntity, CalendarEvent
 from homeassistant.components.calendar.const import DATA_COMPONENT as CALENDARS
 from homeassistant.components.conversation import AssistantContent, ChatLog, Content, ToolResultContent
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.messages import canonical_json
-from custom_components.chatterbox.const import (
-    CONF_BASE_URL,
-    CONF_CHECK_ACTIONS,
-    CONF_KIND,
-    CONF_MAX_ITERATIONS,
-    CONF_RULES,
-    ServiceKind,
-)
 from tests.behaviour.recorded_runs.hard_cases import TOOLS, HardCase, is_read_by_hand, read_hard_cases
 from tests.demo_house.move_in import move_in
+from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import add_agent, assert_no_orphans, speech, talk_as_the_pipeline_does
+from tests.support.servers.in_process import serving
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import assert_no_orphans, speech, talk_as_the_pipeline_does
 
 HOME = Path(__file__).with_name("hard_cases_home.yaml")
 SATELLITE = "assist_satellite.kitchen"
@@ -40,6 +32,7 @@ CASES = read_hard_cases()
 KINDS = sorted({case.why for case in CASES})
 SILENCE = ScriptedAnswer(content="")
 ENOUGH_ROUNDS = 15
+ALLOWING = [{"verdict": "allow"}]
 
 PIECES = ScriptedAnswer(piece_characters=3, write_bytes=211)
 """How the model's answers are cut, in the stream and on the wire."""
@@ -52,22 +45,9 @@ END = "\n\n"
 LISTS = {"domain", "device_class"}
 
 
-class Model(ScriptedChatCompletions):
-    """A server whose model says what the one of a case said, and then nothing."""
-
-    def play_case(self, case: HardCase, cut: ScriptedAnswer) -> None:
-        answers = [
-            cut.model_copy(
-                update={
-                    "content": message.content,
-                    "tool_calls": tuple(
-                        ScriptedCall(name=call.name, arguments=call.args) for call in message.tool_calls
-                    ),
-                }
-            )
-            for message in case.asst
-        ]
-        self.play(Script(answers=(*answers, SILENCE)))
+def script_of(case: HardCase, cut: ScriptedAnswer) -> Script:
+    """Say what the model of a case said, and then nothing."""
+    return Script(answers=(*(message.as_scripted(cut) for message in case.asst), SILENCE))
 
 
 class Satellite:
@@ -104,8 +84,7 @@ class PersonalCalendar(CalendarEntity):
 
 
 async def set_up_home(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "conversation", {})
+    await prepare(hass)
     assert await async_setup_component(hass, "calendar", {})
     await hass.data[CALENDARS].async_add_entities([PersonalCalendar()])
     async_expose_entity(hass, "conversation", "calendar.personal", should_expose=True)
@@ -113,27 +92,28 @@ async def set_up_home(hass: HomeAssistant) -> None:
 
 
 @asynccontextmanager
-async def agent(hass: HomeAssistant, **options: object) -> AsyncGenerator[Model]:
-    """Move in, and run a server and an agent that uses it."""
+async def agent(hass: HomeAssistant, *, is_as_recorded: bool = False) -> AsyncGenerator[ScriptedChatCompletions]:
+    """Move in, and run a server and an agent that uses it.
+
+    As recorded, it takes as many rounds as the model took then, and says the model's own words where it reports what it
+    has not done.
+    """
     await set_up_home(hass)
-    model = Model(Script())
-    async with TestServer(model.application()) as server:
-        service: dict[str, object] = {
-            CONF_KIND: ServiceKind.OPENAI_CHAT,
-            CONF_BASE_URL: str(server.make_url("/v1")),
-        }
-        allowing = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_RULES: [{"verdict": "allow"}]}
-        await add_agent(hass, service, {**allowing, **options})
+    model = ScriptedChatCompletions(Script())
+    async with serving(model.application()) as address:
+        entry = server_entry(address, rules=ALLOWING)
+        if is_as_recorded:
+            entry = server_entry(address, rules=ALLOWING, max_iterations=ENOUGH_ROUNDS, check_actions=False)
+        await set_up(hass, entry)
         yield model
 
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize("kind", KINDS)
 async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, kind: str) -> None:
-    # As many rounds as the model took then, and its own words where it reports what it has not done.
-    async with agent(hass, **{CONF_MAX_ITERATIONS: ENOUGH_ROUNDS, CONF_CHECK_ACTIONS: False}) as model:
+    async with agent(hass, is_as_recorded=True) as model:
         for case in (case for case in CASES if case.why == kind):
-            model.play_case(case, PIECES)
+            model.play(script_of(case, PIECES))
             await talk_and_compare(hass, case)
 
 
@@ -141,7 +121,7 @@ async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, k
 async def test_an_agent_that_nothing_was_set_for_is_never_silent(hass: HomeAssistant) -> None:
     async with agent(hass) as model:
         for case in CASES:
-            model.play_case(case, WHOLE)
+            model.play(script_of(case, WHOLE))
             satellite = Satellite()
             result = await talk_as_the_pipeline_does(hass, case.text, case.id, satellite, SATELLITE)
 

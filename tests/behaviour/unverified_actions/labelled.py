@@ -8,8 +8,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from tests.behaviour.recorded_runs.runs import RecordedMessage, RecordedResult
+
 _FIXTURES = Path(__file__).parents[2] / "fixtures"
-_RECORDED = _FIXTURES / "recorded-runs" / "action-reports.jsonl"
+_RUNS = _FIXTURES / "recorded-runs"
+_RECORDED = _RUNS / "action-reports.jsonl"
 _WRITTEN = _FIXTURES / "action-reports"
 
 RECORDED_LANGUAGE = "en"
@@ -66,6 +69,23 @@ def read_written(language: str) -> tuple[LabelledText, ...]:
 def read_recorded() -> tuple[LabelledText, ...]:
     """Read what models said in the recorded runs."""
     return _read(_RECORDED)
+
+
+class RecordedAnswers(BaseModel):
+    """What a model said in a recorded run, and what came of its calls."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    resp: str | None
+    """The final answer."""
+    asst: list[RecordedMessage]
+    results: list[RecordedResult]
+
+
+def read_runs(name: str) -> list[RecordedAnswers]:
+    """Read the recorded runs of one of their files."""
+    lines = (_RUNS / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
+    return [RecordedAnswers.model_validate_json(line) for line in lines if line]
 
 
 def _read(path: Path) -> tuple[LabelledText, ...]:

@@ -1,16 +1,13 @@
 """The labelled texts are enough, and what they are said to be."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from pydantic import BaseModel, ConfigDict
 
 from custom_components.chatterbox.agent.unverified_actions.grammar import GRAMMARS
 
-from .labelled import LANGUAGES, Half, Kind, LabelledText, read_recorded, read_written
+from .labelled import LANGUAGES, Half, Kind, LabelledText, read_recorded, read_runs, read_written
 
-RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
 REPORTS = {Kind.PERFECT, Kind.PASSIVE, Kind.NOW, Kind.PROGRESS, Kind.SHORT}
 ALL = pytest.mark.parametrize(
     "texts",
@@ -21,26 +18,12 @@ ALL = pytest.mark.parametrize(
 )
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    content: str | None
-
-
-class _Run(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    resp: str | None
-    asst: list[_Message]
-
-
 def test_every_language_has_texts() -> None:
     assert set(LANGUAGES) == set(GRAMMARS)
 
 
 def test_every_recorded_answer_is_labelled() -> None:
-    texts = [(RUNS / f"{name}.jsonl").read_text(encoding="utf-8") for name in ("assist-mini", "hard-cases")]
-    runs = [_Run.model_validate_json(line) for text in texts for line in text.split("\n") if line]
+    runs = [*read_runs("assist-mini"), *read_runs("hard-cases")]
     answers = {run.resp for run in runs if run.resp and run.resp.strip()}
     messages = {message.content for run in runs for message in run.asst}
     labelled = {one.text for one in read_recorded()}

@@ -1,32 +1,13 @@
 """The recorded runs, in which every model did what it said, raise no alarm; without their results they do."""
 
-from pathlib import Path
-
 import pytest
-from pydantic import BaseModel, ConfigDict
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
 from custom_components.chatterbox.agent.unverified_actions import changed_something, reports_action
-from tests.behaviour.recorded_runs.runs import RecordedResult
 
-from .labelled import RECORDED_LANGUAGE
+from .labelled import RECORDED_LANGUAGE, RecordedAnswers, read_runs
 
-_RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
-
-
-class _Run(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    resp: str | None
-    results: list[RecordedResult]
-
-
-def _runs(name: str) -> list[_Run]:
-    lines = (_RUNS / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
-    return [_Run.model_validate_json(line) for line in lines if line]
-
-
-RUNS = [*_runs("assist-mini"), *_runs("hard-cases")]
+RUNS = [*read_runs("assist-mini"), *read_runs("hard-cases")]
 READING = [
     ToolDefinition(name, "", {}, ToolAnnotations(read_only=True))
     for name in {result.name for run in RUNS for result in run.results}
@@ -34,7 +15,7 @@ READING = [
 ]
 
 
-def _raises_alarm(run: _Run, *, with_results: bool) -> bool:
+def _raises_alarm(run: RecordedAnswers, *, with_results: bool) -> bool:
     results = [ToolResult("1", one.name, "", is_error=one.is_error) for one in run.results if with_results]
     return reports_action(run.resp or "", RECORDED_LANGUAGE) and not changed_something(results, READING)
 
@@ -45,6 +26,6 @@ def test_no_answer_of_a_model_that_acted_raises_an_alarm() -> None:
 
 @pytest.mark.parametrize("name", ["assist-mini", "hard-cases"])
 def test_the_same_answers_without_their_results_would(name: str) -> None:
-    runs = [run for run in _runs(name) if run.results]
+    runs = [run for run in read_runs(name) if run.results]
 
     assert any(_raises_alarm(run, with_results=False) for run in runs)
