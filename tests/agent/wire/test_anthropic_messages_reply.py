@@ -326,7 +326,7 @@ def test_all_tokens_are_counted_and_totals_only_grow() -> None:
     end_of_message = finish(output_tokens=40, output_tokens_details={"thinking_tokens": 30}, input_tokens=None)
 
     assert result_of([start, *text(0, "Hi"), end_of_message]).usage == Usage(2105, 40, 2000, 30)
-    assert result_of([start, finish(input_tokens=7, cache_read_input_tokens=0)]).usage == Usage(2107, 1, 2000, 0)
+    assert result_of([start, finish(input_tokens=7, cache_read_input_tokens=0)]).usage == Usage(2105, 1, 2000, 0)
 
 
 @pytest.mark.parametrize(
@@ -386,10 +386,10 @@ def test_a_piece_of_a_call_that_never_began_is_a_failure() -> None:
 
 
 def test_a_block_beyond_all_bounds_is_a_failure() -> None:
-    piece = add(0, "input_json", partial_json="x" * (MAX_BLOCK_CHARACTERS // 2 + 1))
+    piece = add(0, "thinking", thinking="x" * (MAX_BLOCK_CHARACTERS // 2 + 1))
 
     with pytest.raises(ProviderReplyInvalid, match="more than"):
-        read([begin(0, "tool_use", id="a", name="on"), piece, piece])
+        read([begin(0, "thinking", thinking=""), piece, piece])
 
 
 def test_blocks_beyond_all_bounds_are_a_failure() -> None:

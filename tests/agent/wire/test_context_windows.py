@@ -7,7 +7,7 @@ from hypothesis import given
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.wire.parts import parse_context_window
+from custom_components.chatterbox.agent.wire.parts import parse_context_window, parse_model_list
 from tests.agent.json_values import json_values
 
 
@@ -60,3 +60,17 @@ def test_anything_else_says_nothing_or_is_refused(value: JsonValue) -> None:
     except ProviderReplyInvalid:
         return
     assert window is None or window > 0
+
+
+@pytest.mark.parametrize(("listed", "name"), [("data", "id"), ("models", "name")])
+def test_a_list_of_models_is_sorted_and_without_repeats(listed: str, name: str) -> None:
+    names = ["b", "C", "a", "b"]
+
+    assert parse_model_list(json.dumps({listed: [{name: each, "size": 1} for each in names]})) == ["a", "b", "C"]
+    assert parse_model_list(json.dumps({listed: []})) == []
+
+
+@pytest.mark.parametrize("text", ["<html>", "[]", "{}", '{"data": null}', '{"data": [{}]}', '{"models": null}'])
+def test_a_page_without_a_list_of_models_is_refused(text: str) -> None:
+    with pytest.raises(ProviderReplyInvalid, match="a list of models"):
+        parse_model_list(text)

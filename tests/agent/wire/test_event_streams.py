@@ -145,46 +145,25 @@ def test_the_event_that_nothing_ends_is_given_at_the_end_once(stream: bytes, eve
 def lines_of(pieces: Iterable[bytes]) -> list[bytes]:
     """Return all lines, the unfinished last one marked."""
     decoder = NDJSONDecoder()
-    lines = [line for piece in pieces for line in decoder.feed(piece)]
-    return [*lines, b"rest: " + decoder.end()]
+    lines = [event.data for event in decode(pieces, decoder)]
+    rest = decoder.end()
+    return lines if rest is None else [*lines, b"rest: " + rest.data]
 
 
 @pytest.mark.parametrize(
     ("stream", "lines"),
     [
-        ("", ["rest: "]),
-        ('{"a":1}\n', ['{"a":1}', "rest: "]),
+        ("", []),
+        ('{"a":1}\n', ['{"a":1}']),
         ('{"a":1}', ['rest: {"a":1}']),
-        ('{"a":1}\r\n\n \r\n{"b":2}\r\n', ['{"a":1}', '{"b":2}', "rest: "]),
+        ('{"a":1}\r\n\n \r\n{"b":2}\r\n', ['{"a":1}', '{"b":2}']),
         ('{"a":"früh 💡\u2028\x0b\x85"}\n{"b"', ['{"a":"früh 💡\u2028\x0b\x85"}', 'rest: {"b"']),
     ],
 )
-def test_lines_end_at_line_feeds_alone(stream: str, lines: list[str]) -> None:
+def test_lines_of_json_are_events(stream: str, lines: list[str]) -> None:
     assert [line.decode() for line in lines_of([stream.encode()])] == lines
 
 
-def test_the_unfinished_line_is_given_once() -> None:
-    decoder = NDJSONDecoder()
-    assert list(decoder.feed(b"abc")) == []
-
-    assert (decoder.end(), decoder.end()) == (b"abc", b"")
-
-
-@given(st.lists(st.sampled_from([b"{}", b"\n", b"\r", "früh 💡".encode(), b"\xff", b" "])), st.data())
-def test_any_split_gives_the_same_lines(parts: list[bytes], data: st.DataObject) -> None:
-    stream = b"".join(parts)
-    cut = data.draw(st.integers(0, len(stream)))
-
-    assert lines_of([stream[:cut], stream[cut:]]) == lines_of([stream])
+@given(st.lists(st.sampled_from([b"{}", b"\n", b"\r", "früh 💡".encode(), b"\xff", b" "])).map(b"".join))
+def test_one_byte_at_a_time_gives_the_same_lines(stream: bytes) -> None:
     assert lines_of(bytes([byte]) for byte in stream) == lines_of([stream])
-
-
-@pytest.mark.parametrize("piece_bytes", [1, 7, 51])
-def test_a_line_beyond_the_bound_is_refused_and_those_before_it_arrive(piece_bytes: int) -> None:
-    decoder = NDJSONDecoder(max_line_bytes=50)
-    stream = b"x" * 50 + b"\n" + b"y" * 50
-    pieces = [stream[start : start + piece_bytes] for start in range(0, len(stream), piece_bytes)]
-
-    assert [line for piece in pieces for line in decoder.feed(piece)] == [b"x" * 50]
-    with pytest.raises(ProviderReplyInvalid, match="more than 50 bytes"):
-        list(decoder.feed(b"y"))

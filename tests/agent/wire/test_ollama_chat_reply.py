@@ -25,7 +25,6 @@ from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALLS
 from custom_components.chatterbox.agent.wire.ollama_chat import (
     OllamaReplyReader,
     parse_model_description,
-    parse_model_list,
 )
 from tests.agent.wire.framing import line
 
@@ -212,19 +211,6 @@ def test_a_line_of_the_wrong_shape_is_refused_without_being_quoted(text: str, wh
     with pytest.raises(ProviderReplyInvalid, match=where) as caught:
         list(OllamaReplyReader(()).read_whole(text))
     assert "secret" not in str(caught.value)
-
-
-def test_a_list_of_models_is_sorted_and_without_repeats() -> None:
-    listed: JsonObject = {"models": [{"name": "qwen3:4b", "size": 1}, {"name": "Llama"}, {"name": "qwen3:4b"}]}
-
-    assert parse_model_list(json.dumps(listed)) == ["Llama", "qwen3:4b"]
-    assert parse_model_list('{"models": []}') == []
-
-
-@pytest.mark.parametrize("text", ["<html>", "{}", '{"models": null}', '{"data": [{"id": "a"}]}', '{"models": [{}]}'])
-def test_what_is_no_list_of_models_is_refused(text: str) -> None:
-    with pytest.raises(ProviderReplyInvalid, match="a list of models"):
-        parse_model_list(text)
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
-from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, parse_model_list, request_to_payload
-from custom_components.chatterbox.agent.wire.parts import ReportedFailure
+from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
+from custom_components.chatterbox.agent.wire.reply_reader import ReportedFailure
 from tests.agent.wire.framing import sse
 
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
@@ -307,19 +307,6 @@ def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonV
 
 def test_an_empty_error_is_none() -> None:
     assert read({**STOP, "error": None}) == [DONE]
-
-
-def test_a_list_of_models_is_sorted_and_without_repeats() -> None:
-    listed = {"object": "list", "data": [{"id": "b", "object": "model"}, {"id": "C"}, {"id": "a"}, {"id": "b"}]}
-
-    assert parse_model_list(json.dumps(listed)) == ["a", "b", "C"]
-    assert parse_model_list('{"data": []}') == []
-
-
-@pytest.mark.parametrize("text", ["<html>", "[]", "{}", '{"data": null}', '{"data": [{"name": "a"}]}'])
-def test_what_is_no_list_of_models_is_refused(text: str) -> None:
-    with pytest.raises(ProviderReplyInvalid, match="a list of models"):
-        parse_model_list(text)
 
 
 def message(**message: JsonValue) -> JsonObject:

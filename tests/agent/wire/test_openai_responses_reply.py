@@ -25,7 +25,7 @@ from custom_components.chatterbox.agent.wire.openai_responses import (
     MAX_ITEMS,
     ResponsesReplyReader,
 )
-from custom_components.chatterbox.agent.wire.parts import ReportedFailure
+from custom_components.chatterbox.agent.wire.reply_reader import ReportedFailure
 from tests.agent.wire.framing import sse
 
 

@@ -9,8 +9,8 @@ import aiohttp
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
-from ..wire.openai_chat import parse_model_list
-from ..wire.parts import ReplyReader
+from ..wire.parts import parse_model_list
+from ..wire.reply_reader import ReplyReader
 from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits
 from .profiles import ANTHROPIC, DEFAULT_OPTIONS, ModelOptions, ServerProfile, lay_over, with_wishes
 from .refused_parameters import AnthropicRefusals

@@ -25,8 +25,8 @@ from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, Provider
 from ..events import CompletionResult, ProviderEvent
 from ..messages import JsonObject, UserMessage
 from ..protocols import CompletionRequest
-from ..wire.openai_chat import parse_model_list
-from ..wire.parts import ReplyReader, ReportedFailure, parse_context_window, payload_to_bytes
+from ..wire.parts import parse_context_window, parse_model_list, payload_to_bytes
+from ..wire.reply_reader import ReplyReader, ReportedFailure
 from .failures import error_of_exception, error_of_report, error_of_response
 from .profiles import ModelOptions, ServerProfile, with_answer_options
 from .refused_parameters import RefusedParameters

@@ -21,11 +21,11 @@ from ..wire.ollama_chat import (
     ModelDescription,
     OllamaReplyReader,
     parse_model_description,
-    parse_model_list,
     parse_running_window,
     request_to_payload,
 )
-from ..wire.parts import ReplyReader
+from ..wire.parts import parse_model_list
+from ..wire.reply_reader import ReplyReader
 from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits, ollama_root
 from .profiles import DEFAULT_OPTIONS, OLLAMA, ModelOptions, ServerProfile, lay_over, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters

@@ -7,7 +7,7 @@ import aiohttp
 from ..messages import JsonObject
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import ChatReplyReader, request_to_payload
-from ..wire.parts import ReplyReader
+from ..wire.reply_reader import ReplyReader
 from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits
 from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, lay_over, profile_at
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters

@@ -12,7 +12,7 @@ from ..errors import ProviderBusy, ProviderError
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort, Verbosity
 from ..wire.openai_responses import ResponsesReplyReader, request_to_payload, without_carried_items
-from ..wire.parts import ReplyReader
+from ..wire.reply_reader import ReplyReader
 from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits
 from .profiles import DEFAULT_OPTIONS, OPENAI, ModelOptions, ServerProfile, lay_over, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters

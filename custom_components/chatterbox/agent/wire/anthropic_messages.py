@@ -9,12 +9,13 @@ out: the service would check that nothing before it has changed, and a window or
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self, assert_never, override
+from operator import attrgetter
+from typing import Annotated, ClassVar, Final, assert_never, override
 
-from pydantic import ConfigDict, JsonValue as AnyJson, NonNegativeInt, TypeAdapter
+from pydantic import ConfigDict, JsonValue as AnyJson, TypeAdapter
 
-from ..errors import PromptTooLong, ProviderReplyInvalid
-from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from ..errors import ProviderReplyInvalid
+from ..events import ProviderEvent
 from ..json.text import parse_json
 from ..messages import (
     AssistantMessage,
@@ -24,6 +25,7 @@ from ..messages import (
     JsonValue,
     Message,
     NamedTool,
+    ProviderItem,
     ToolCall,
     ToolChoice,
     ToolChoiceMode,
@@ -32,31 +34,27 @@ from ..messages import (
     Transcript,
     Usage,
     UserMessage,
-    canonical_json,
 )
 from ..protocols import CompletionRequest
-from .event_streams import DONE, SSEDecoder
+from .call_assembly import CallFragment
 from .output_schema import ANTHROPIC, enforced_output, strict_schema
 from .parts import (
     IMAGE_TYPES,
     PDF,
-    CallIds,
     CarriedBlock,
     Lenient,
-    ReplyReader,
-    ReportedFailure,
     WireModel,
+    arguments_text,
+    at,
     attachment_note,
     base64_data,
     carried_by,
     new_call_id,
     parse_as,
-    resolve_finish_reason,
     sendable_call_id,
     sendable_name,
-    sendable_text,
-    unfinished_reply,
 )
+from .reply_reader import WINDOW_FULL, Count, ReplyReader, ReportedFailure, TokenCounts
 
 FORMAT: Final = "anthropic_messages"
 """Name of the format in provider items."""
@@ -75,16 +73,6 @@ _NOTHING_SAID: Final = "(Nothing was said.)"
 _ASSISTANT_BEGAN: Final = "(The assistant begins.)"
 """Stands before a conversation that the assistant opened: the first message has to be the user's."""
 
-_WINDOW_FULL: Final = "model_context_window_exceeded"
-_FINISH_REASONS: Final = {
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "tool_use": FinishReason.TOOL_CALLS,
-    "max_tokens": FinishReason.LENGTH,
-    _WINDOW_FULL: FinishReason.LENGTH,
-    "pause_turn": FinishReason.LENGTH,  # a server-side tool took too long: the answer is incomplete
-    "refusal": FinishReason.CONTENT_FILTER,
-}
 _NO_REASON: Final = "end_turn"
 _CARRIED_TYPES: Final = frozenset({"thinking", "redacted_thinking"})
 _GAP: Final = "\n\n"
@@ -287,38 +275,17 @@ class _Delta(WireModel):
     stop_reason: Lenient[str] = None
 
 
-class _OutputDetails(WireModel):
-    thinking_tokens: Lenient[NonNegativeInt] = None
-
-
-class _UsageReport(WireModel):
+class _UsageReport(TokenCounts):
     """Token counts so far; `input_tokens` excludes the cached ones."""
 
-    input_tokens: Lenient[NonNegativeInt] = None
-    cache_creation_input_tokens: Lenient[NonNegativeInt] = None
-    cache_read_input_tokens: Lenient[NonNegativeInt] = None
-    output_tokens: Lenient[NonNegativeInt] = None
-    output_tokens_details: Lenient[_OutputDetails] = None
+    cached_tokens: Annotated[Count, at("cache_read_input_tokens")] = None
+    cache_creation_input_tokens: Count = None
+    reasoning_tokens: Annotated[Count, at("output_tokens_details.thinking_tokens")] = None
 
-    def updated(self, later: Self | None) -> Self:
-        """Return the counts after a later event. They are running totals, so smaller values are ignored."""
-        known = {} if later is None else {name: value for name, value in later if value is not None}
-        counts = {
-            name: max(value, earlier) if isinstance(earlier := getattr(self, name), int) else value
-            for name, value in known.items()
-        }
-        return self.model_copy(update=counts)
-
+    @override
     def usage(self) -> Usage:
-        """Return the counts; cached tokens are input too."""
-        cached = self.cache_read_input_tokens or 0
-        details = self.output_tokens_details
-        return Usage(
-            input_tokens=(self.input_tokens or 0) + (self.cache_creation_input_tokens or 0) + cached,
-            output_tokens=self.output_tokens or 0,
-            cached_tokens=cached,
-            reasoning_tokens=(details.thinking_tokens or 0) if details else 0,
-        )
+        counts = (self.input_tokens, self.cache_creation_input_tokens, self.cached_tokens)
+        return TokenCounts.usage(self.model_copy(update={"input_tokens": sum(count or 0 for count in counts)}))
 
 
 class _MessageStart(WireModel):
@@ -351,149 +318,123 @@ class _OpenBlock:
 
     begun: _ContentBlock
     text: int
+    """Characters of text before it."""
     calls: int
+    """Calls before it: the number of a call."""
     skip: int = 0
-    pieces: list[str] = field(default_factory=list)
-    """Of the thinking, or of the arguments."""
+    thinking: list[str] = field(default_factory=list)
     signature: list[str] = field(default_factory=list)
     length: int = 0
+    has_arguments: bool = False
+    """Whether arguments were streamed."""
     ended: bool = False
 
-    def add(self, pieces: list[str], piece: str) -> None:
-        """Append a piece of the thinking, the signature or the arguments."""
-        if not piece:
-            return
-        self.length += len(piece)
+    def add(self, thinking: str, signature: str) -> None:
+        """Append a piece of the thinking or the signature."""
+        self.thinking.append(thinking)
+        self.signature.append(signature)
+        self.length += len(thinking) + len(signature)
         if self.length > MAX_BLOCK_CHARACTERS:
             raise ProviderReplyInvalid(f"the service sent a block of more than {MAX_BLOCK_CHARACTERS} characters")
-        pieces.append(piece)
-
-    def arguments(self) -> str:
-        """Return the streamed arguments, else those that came with the start of the block."""
-        if written := "".join(self.pieces).strip():
-            return written
-        return canonical_json(self.begun.input) if self.begun.input else "{}"
 
     def carried(self) -> CarriedBlock:
         """Return the complete block, as it is to be sent back."""
         block = self.begun.as_sent()
         if self.begun.type == "thinking":
-            block["thinking"] = (self.begun.thinking or "") + "".join(self.pieces)
+            block["thinking"] = (self.begun.thinking or "") + "".join(self.thinking)
         if signature := (self.begun.signature or "") + "".join(self.signature):
             block["signature"] = signature
         return CarriedBlock(block, self.text, self.calls, self.skip)
 
 
 class AnthropicReplyReader(ReplyReader):
-    """Reads one reply: the events of a stream, or a whole message."""
+    """Reads the events of a stream, or a whole message."""
+
+    _FINISH_REASONS: ClassVar = {
+        "end_turn": FinishReason.STOP,
+        "stop_sequence": FinishReason.STOP,
+        "tool_use": FinishReason.TOOL_CALLS,
+        "max_tokens": FinishReason.LENGTH,
+        WINDOW_FULL: FinishReason.LENGTH,
+        "pause_turn": FinishReason.LENGTH,  # a server-side tool took too long: the answer is incomplete
+        "refusal": FinishReason.CONTENT_FILTER,
+    }
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
-        self._decoder = SSEDecoder()
-        self._ids = CallIds(transcript, new_id)
-        self._done = False
+        super().__init__(transcript, new_id)
         self._blocks: list[_OpenBlock] = []
         self._by_index: dict[int, _OpenBlock] = {}
-        self._calls: list[_OpenBlock] = []
-        self._ready = 0
-        self._text_length = 0
         self._text_is_open = False
         self._ends_with_space = True
-        self._finish = ""
-        self._usage = _UsageReport()
-
-    @property
-    @override
-    def finished(self) -> bool:
-        return bool(self._finish)
-
-    @property
-    @override
-    def done(self) -> bool:
-        return self._done
 
     @override
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        for event in self._decoder.feed(chunk):
-            data = event.data.strip()
-            self._done = self._done or data == DONE
-            if data and not self._done:
-                yield from self._read(data)
-
-    @override
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        return self._read(text)
-
-    @override
-    def end(self) -> Iterator[ProviderEvent]:
-        if not self.finished:
-            raise unfinished_reply()
-        if self._finish.casefold() == _WINDOW_FULL and not (self._text_length or self._calls):
-            raise PromptTooLong("the prompt leaves no room for an answer", self._usage.usage().input_tokens or None)
-        carried = (block.carried() for block in self._blocks if block.begun.type in _CARRIED_TYPES)
-        items = tuple(block.as_item(FORMAT) for block in carried)
-        reason = _FINISH_REASONS.get(self._finish.casefold(), FinishReason.UNKNOWN)
-        reason = resolve_finish_reason(reason, has_calls=bool(self._calls))
-        yield CompletionResult(reason, self._usage.usage(), items)
-
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
         event = parse_as(_EVENT, sent, "an answer")
         if event.error is not None:
             raise ReportedFailure(event.error)
         match event.type:
             case "message_start" if event.message is not None:
-                self._usage = self._usage.updated(event.message.usage)
+                self._count(event.message.usage)
             case "content_block_start" if event.content_block is not None:
                 yield from self._begin(event.content_block, event.index)
             case "content_block_delta" if event.delta is not None:
                 yield from self._add(event.delta, event.index)
             case "content_block_stop":
-                yield from self._end_block(event.index)
+                yield from self._end_block(self._find(event.index))
             case "message_delta":
-                self._usage = self._usage.updated(event.usage)
+                self._count(event.usage)
                 yield from self._end_message(event.delta.stop_reason if event.delta else None)
             case "message_stop":
-                self._done = True
+                self.done = True
                 yield from self._end_message(_NO_REASON)
             case "message":
-                yield from self._read_message(event)
+                self._count(event.usage)
+                for index, block in enumerate(event.content or []):
+                    yield from self._begin(block, index)
+                    yield from self._end_block(self._find(index))
+                yield from self._end_message(event.stop_reason)
             case _:  # ping, and additions of later versions
                 pass
 
-    def _read_message(self, message: _Event) -> Iterator[ProviderEvent]:
-        self._usage = self._usage.updated(message.usage)
-        for index, block in enumerate(message.content or []):
-            yield from self._begin(block, index)
-            yield from self._end_block(index)
-        yield from self._end_message(message.stop_reason)
+    @override
+    def _provider_items(self) -> Iterator[ProviderItem]:
+        for block in self._blocks:
+            if block.begun.type in _CARRIED_TYPES:
+                yield block.carried().as_item(FORMAT)
+
+    def _count(self, report: _UsageReport | None) -> None:
+        """Note token counts. They are running totals, so smaller values are ignored."""
+        if report is not None:
+            totals = attrgetter("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+            self._usage = Usage(*map(max, totals(self._usage), totals(report.usage()), strict=True))
 
     def _begin(self, block: _ContentBlock, index: int | None) -> Iterator[ProviderEvent]:
         if len(self._blocks) >= MAX_BLOCKS:
             raise ProviderReplyInvalid(f"the service sent more than {MAX_BLOCKS} blocks in one message")
-        begun = _OpenBlock(block, self._text_length, len(self._calls))
+        begun = _OpenBlock(block, self._text_length, self._calls_begun)
         self._blocks.append(begun)
         if index is not None:
             self._by_index[index] = begun
-        if block.type == "tool_use":
-            self._calls.append(begun)
         self._text_is_open = self._text_is_open and block.type == "text"
+        if block.type == "tool_use":
+            self._calls_begun += 1
+            yield from self._call(CallFragment(begun.calls, block.id or "", sendable_name(block.name or ""), ""))
         yield from self._say(block.text)
-        yield from _reasoning(block.thinking)
+        yield from self._reasoning(block.thinking)
 
     def _add(self, delta: _Delta, index: int | None) -> Iterator[ProviderEvent]:
         yield from self._say(delta.text)
-        yield from _reasoning(delta.thinking)
+        yield from self._reasoning(delta.thinking)
         block = self._find(index)
-        if block is not None:
-            block.add(block.pieces, delta.thinking or delta.partial_json or "")
-            block.add(block.signature, delta.signature or "")
-        elif delta.partial_json:
-            raise ProviderReplyInvalid("the service sent a piece of a call that it had not begun")
-
-    def _end_block(self, index: int | None) -> Iterator[ProviderEvent]:
-        if (block := self._find(index)) is not None:
-            block.ended = True
-        yield from self._complete_calls()
+        if block is None:
+            if delta.partial_json:
+                raise ProviderReplyInvalid("the service sent a piece of a call that it had not begun")
+            return
+        block.add(delta.thinking or "", delta.signature or "")
+        if delta.partial_json and block.begun.type == "tool_use":
+            block.has_arguments = block.has_arguments or not delta.partial_json.isspace()
+            yield from self._call(CallFragment(block.calls, "", "", delta.partial_json))
 
     def _find(self, index: int | None) -> _OpenBlock | None:
         """Return the block of an index; the last one if the event has none."""
@@ -501,25 +442,22 @@ class AnthropicReplyReader(ReplyReader):
             return self._by_index.get(index)
         return self._blocks[-1] if self._blocks else None
 
+    def _end_block(self, block: _OpenBlock | None) -> Iterator[ProviderEvent]:
+        """End a block. The arguments of a call came in pieces, else with its start."""
+        if block is not None and not block.ended and block.begun.type == "tool_use":
+            arguments = "" if block.has_arguments or not block.begun.input else arguments_text(block.begun.input)
+            yield from self._call(CallFragment(block.calls, "", "", arguments, ended=True))
+            block.ended = True
+
     def _end_message(self, reason: str | None) -> Iterator[ProviderEvent]:
         self._finish = self._finish or reason or ""
-        if self.finished:
-            for block in self._blocks:
-                block.ended = True
-            yield from self._complete_calls()
-
-    def _complete_calls(self) -> Iterator[ProviderEvent]:
-        """Yield the complete calls, none before an earlier one."""
-        while self._ready < len(self._calls) and (call := self._calls[self._ready]).ended:
-            self._ready += 1
-            name, arguments = sendable_name(call.begun.name or ""), sendable_text(call.arguments())
-            yield ToolCallReady(ToolCall(self._ids.unique(call.begun.id or ""), name, arguments))
+        for block in self._blocks if self.finished else ():
+            yield from self._end_block(block)
 
     def _say(self, text: str | None) -> Iterator[ProviderEvent]:
         """Yield text, separated from earlier text where another block came between them."""
         if not text:
             return
-        text = sendable_text(text)
         if not (self._text_is_open or self._ends_with_space or text[0].isspace()):
             carried = [block for block in self._blocks if block.begun.type in _CARRIED_TYPES]
             if carried and carried[-1].text == self._text_length:
@@ -527,10 +465,4 @@ class AnthropicReplyReader(ReplyReader):
             text = _GAP + text
         self._text_is_open = True
         self._ends_with_space = text[-1].isspace()
-        self._text_length += len(text) if self._text_length else len(text.lstrip())
-        yield TextDelta(text)
-
-
-def _reasoning(text: str | None) -> Iterator[ProviderEvent]:
-    if text:
-        yield ReasoningDelta(sendable_text(text))
+        yield from self._text(text)

@@ -12,13 +12,54 @@ from typing import Final, NamedTuple
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, ToolCall
-from .parts import CallIds, is_json_object
+from .parts import CallIds, is_json_object, sendable_text
 
 MAX_OBJECT_CHARACTERS: Final = 1_000_000
-_MARKS: Final = re.compile(r'[\\"{}]')
+_MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
 _NOT_SPACE: Final = re.compile(r"\S")
 MAX_CALLS: Final = 256
 """In one message, far more than a turn may run."""
+
+
+class BracketFollower:
+    """Finds where the first bracket of a text closes; each character is scanned once."""
+
+    def __init__(self) -> None:
+        """Start before the first bracket."""
+        self._depth = 0
+        self._quote = ""
+        self._after_backslash = False
+
+    def scan(self, text: str, position: int) -> tuple[int, bool]:
+        """Scan from `position`; return where that ended, and whether the first bracket closes there."""
+        if self._after_backslash and position < len(text):
+            position += 1
+            self._after_backslash = False
+        while mark := _MARKS.search(text, position):
+            position = mark.end()
+            match mark.group():
+                case "\\" if self._quote:
+                    self._after_backslash = position == len(text)
+                    position += 1
+                case '"' | "'" as quote:
+                    self._see_quote(quote, text[mark.start() - 1])
+                case _ if self._quote:
+                    pass
+                case "{" | "[" | "(":
+                    self._depth += 1
+                case "}" | "]" | ")":
+                    self._depth -= 1
+                    if self._depth <= 0:
+                        return position, True
+                case _:  # a backslash outside of quotes
+                    pass
+        return len(text), False
+
+    def _see_quote(self, quote: str, before: str) -> None:
+        if quote == self._quote:
+            self._quote = ""
+        elif not self._quote and (quote == '"' or not before.isalnum()):  # no apostrophe
+            self._quote = quote
 
 
 class ObjectText:
@@ -34,17 +75,15 @@ class ObjectText:
         """True once the text is one JSON object."""
         self._pieces: list[str] = []
         self._length = 0
-        self._depth = 0
-        self._in_string = False
-        self._after_backslash = False
+        self._brackets = BracketFollower()
         self._invalid = False
 
     @property
     def text(self) -> str:
-        """The collected text without leading whitespace."""
+        """The collected text without leading whitespace and lone surrogates."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
+        return sendable_text(self._pieces[0]) if self._pieces else ""
 
     @property
     def is_empty_object(self) -> bool:
@@ -61,16 +100,14 @@ class ObjectText:
         if not self._pieces:
             first = _NOT_SPACE.search(text, start)
             start = first.start() if first else len(text)
-        end = None if self._invalid else self._find_end(text, start)
+        end, closed = (len(text), False) if self._invalid else self._brackets.scan(text, start)
         self._keep(text[start:end])
-        if end is None:
-            return len(text)
-        if not self._invalid and is_json_object(self.text):
-            self.complete = True
-            return end
-        self._invalid = True
-        self._keep(text[end:])
-        return len(text)
+        if closed and not self._invalid:
+            self.complete = is_json_object(self.text)
+            self._invalid = not self.complete
+        if self._invalid:
+            self._keep(text[end:])
+        return end if self.complete else len(text)
 
     def _keep(self, piece: str) -> None:
         room = MAX_OBJECT_CHARACTERS + 1 - self._length
@@ -80,29 +117,6 @@ class ObjectText:
         if piece:
             self._pieces.append(piece)
             self._length += len(piece)
-
-    def _find_end(self, text: str, position: int) -> int | None:
-        """Return the index after the closing brace of the object, None if it is not in the text."""
-        if self._after_backslash and position < len(text):
-            position += 1
-            self._after_backslash = False
-        while mark := _MARKS.search(text, position):
-            position = mark.end()
-            match mark.group():
-                case "\\" if self._in_string:
-                    self._after_backslash = position == len(text)
-                    position += 1
-                case '"':
-                    self._in_string = not self._in_string
-                case "{" if not self._in_string:
-                    self._depth += 1
-                case "}" if not self._in_string:
-                    self._depth -= 1
-                    if self._depth == 0:
-                        return position
-                case _:  # a brace in a string, a backslash outside
-                    pass
-        return None
 
 
 class CallFragment(NamedTuple):
@@ -115,6 +129,8 @@ class CallFragment(NamedTuple):
     arguments: str
     extra: JsonObject | None = None
     """Data that the server wants back with the call, unchanged."""
+    ended: bool = False
+    """Whether the server says that nothing of the call follows."""
 
 
 @dataclass(slots=True, eq=False)
@@ -128,6 +144,7 @@ class _OpenCall:
     """The call before it, if only the text shows that a new one began."""
     extra: JsonObject | None = None
     last_chunk: int = 0
+    ended: bool = False
     released: bool = False
     arguments: ObjectText = field(default_factory=ObjectText)
 
@@ -155,7 +172,8 @@ class CallAssembler:
         Raises `ProviderReplyInvalid` for more than `MAX_CALLS` calls.
         """
         self._chunks += 1
-        for fragment in fragments:
+        for sent in fragments:
+            fragment = sent._replace(id=sendable_text(sent.id), name=sendable_text(sent.name))
             call = self._find(fragment)
             if call is None or (fragment.name and self._begins_another(call, fragment)):
                 call = self._open(_OpenCall(fragment.position, fragment.id, fragment.name))
@@ -164,7 +182,7 @@ class CallAssembler:
             call.wire_id = call.wire_id or fragment.id
             call.extra = call.extra or fragment.extra
             call.last_chunk = self._chunks
-            self._append(call, fragment.arguments)
+            self._append(call, fragment.arguments).ended = fragment.ended
         return self._release(finished=False)
 
     def finish(self) -> list[ToolCall]:
@@ -192,8 +210,8 @@ class CallAssembler:
         more_of_the_name = fragment.position is not None and not call.arguments.text
         return fragment.name != call.name and not more_of_the_name
 
-    def _append(self, call: _OpenCall, text: str) -> None:
-        """Append text to a call. An object after a complete one is another call of the same tool.
+    def _append(self, call: _OpenCall, text: str) -> _OpenCall:
+        """Append text to a call, and return the last one: an object after a complete one is another of the same tool.
 
         It replaces an empty object. Other text after a complete object is dropped.
         """
@@ -204,6 +222,7 @@ class CallAssembler:
             else:
                 call = self._open(_OpenCall(call.index, "", call.name, repeats=call, last_chunk=self._chunks))
             taken = call.arguments.add(text, start)
+        return call
 
     def _open(self, call: _OpenCall) -> _OpenCall:
         if len(self._calls) >= MAX_CALLS:
@@ -217,7 +236,7 @@ class CallAssembler:
             call = self._calls[self._released]
             is_last = self._released + 1 == len(self._calls)
             is_whole = call.arguments.complete and not (is_last and call.arguments.is_empty_object)
-            if not (finished or is_whole):
+            if not (finished or is_whole or call.ended):
                 break
             self._released += 1
             call.released = True

@@ -5,7 +5,7 @@ Both take bytes and give the same result wherever the network has split them.
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, override
 
 from ..errors import ProviderReplyInvalid
 
@@ -57,9 +57,7 @@ class SSEDecoder:
         self._line += first
         for begun in others:
             line, self._line = self._line, bytearray(begun)
-            if line:
-                self._take_line(bytes(line))
-            elif (event := self._dispatch()) is not None:
+            if (event := self._end_line(bytes(line))) is not None:
                 yield event
         self._check_size(len(self._line))
 
@@ -69,15 +67,16 @@ class SSEDecoder:
         The standard drops such an event; servers that omit the last blank line expect it to count.
         """
         line, self._line = self._line, bytearray()
-        if line:
-            self._take_line(bytes(line))
-        return self._dispatch()
+        return (self._end_line(bytes(line)) if line else None) or self._dispatch()
 
     def _check_size(self, line_bytes: int) -> None:
         if self._data_bytes + line_bytes > self._max_event_bytes:
             raise ProviderReplyInvalid(f"the stream holds an event of more than {self._max_event_bytes} bytes")
 
-    def _take_line(self, line: bytes) -> None:
+    def _end_line(self, line: bytes) -> ServerSentEvent | None:
+        """Take a complete line; return the event that it ends."""
+        if not line:
+            return self._dispatch()
         if self._at_start:
             self._at_start = False
             line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -92,6 +91,7 @@ class SSEDecoder:
                 self._type = value.decode(errors="replace")
             case _:  # a comment (no name) or an unused field
                 pass
+        return None
 
     def _dispatch(self) -> ServerSentEvent | None:
         data, event_type = self._data, self._type
@@ -99,32 +99,9 @@ class SSEDecoder:
         return ServerSentEvent(b"\n".join(data), event_type or "message") if data else None
 
 
-class NDJSONDecoder:
-    """Decodes newline-delimited JSON (ndjson.org) into lines; a carriage return before the line feed is whitespace."""
+class NDJSONDecoder(SSEDecoder):
+    """Decodes newline-delimited JSON (ndjson.org): each line that is not blank is an event."""
 
-    def __init__(self, max_line_bytes: int = _MAX_BYTES) -> None:
-        """Refuse lines of more than `max_line_bytes`."""
-        self._max_line_bytes = max_line_bytes
-        self._line = bytearray()
-
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the lines that `chunk` completes, without blank ones. Exhaust the iterator before the next call.
-
-        Raises `ProviderReplyInvalid` for a line beyond the bound; the decoder must not be used afterwards.
-        """
-        first, *others = chunk.split(b"\n")
-        self._extend(first)
-        for begun in others:
-            if line := self.end():
-                yield line
-            self._extend(begun)
-
-    def end(self) -> bytes:
-        """Return the last line if no line feed ended it; empty otherwise."""
-        line, self._line = bytes(self._line).strip(), bytearray()
-        return line
-
-    def _extend(self, piece: bytes) -> None:
-        self._line += piece
-        if len(self._line) > self._max_line_bytes:
-            raise ProviderReplyInvalid(f"the stream holds a line of more than {self._max_line_bytes} bytes")
+    @override
+    def _end_line(self, line: bytes) -> ServerSentEvent | None:
+        return ServerSentEvent(line.strip()) if line.strip() else None

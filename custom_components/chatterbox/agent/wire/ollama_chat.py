@@ -9,12 +9,11 @@ Nothing volatile stands before the last message, so the prefix of a conversation
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, assert_never, override
+from typing import Annotated, ClassVar, Final, assert_never, override
 
-from pydantic import JsonValue as AnyJson, NonNegativeInt, PositiveInt, TypeAdapter
+from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
 
-from ..errors import ProviderReplyInvalid
-from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from ..events import ProviderEvent
 from ..messages import (
     AssistantMessage,
     FinishReason,
@@ -26,38 +25,27 @@ from ..messages import (
     ToolDefinition,
     ToolResult,
     Transcript,
-    Usage,
     UserMessage,
-    canonical_json,
 )
 from ..protocols import CompletionRequest
-from .call_assembly import MAX_CALLS
+from .call_assembly import CallFragment
 from .event_streams import NDJSONDecoder
 from .output_schema import enforced_output, plain_schema
 from .parts import (
     IMAGE_TYPES,
-    CallIds,
     Lenient,
-    ReplyReader,
-    ReportedFailure,
     WireModel,
+    arguments_text,
+    at,
     attachment_note,
     base64_data,
     new_call_id,
     parse_as,
-    resolve_finish_reason,
     sendable_arguments,
     sendable_name,
-    sendable_text,
-    unfinished_reply,
 )
+from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
 
-_FINISH_REASONS: Final = {
-    "": FinishReason.STOP,  # omitted by servers before 0.1.35
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,  # servers that imitate Ollama
-    "length": FinishReason.LENGTH,
-}
 _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 
@@ -155,29 +143,17 @@ class _Message(WireModel):
     tool_calls: list[_SentCall] | None = None
 
 
-class _Chunk(WireModel):
-    """One line of a stream, or a complete answer."""
+class _Chunk(TokenCounts):
+    """One line of a stream, or a complete answer. Cached tokens are not reported."""
 
     message: _Message | None = None
     done: Lenient[bool] = None
     """True in the last line, the only one with the fields below."""
     done_reason: Lenient[str] = None
-    prompt_eval_count: Lenient[NonNegativeInt] = None
-    eval_count: Lenient[NonNegativeInt] = None
+    input_tokens: Annotated[Count, at("prompt_eval_count")] = None
+    output_tokens: Annotated[Count, at("eval_count")] = None
     error: AnyJson = None
     """The service failed after it had begun to answer."""
-
-    def usage(self) -> Usage:
-        """Return the counts; cached tokens are not reported."""
-        return Usage(input_tokens=self.prompt_eval_count or 0, output_tokens=self.eval_count or 0)
-
-
-class _ListedModel(WireModel):
-    name: str
-
-
-class _ModelList(WireModel):
-    models: list[_ListedModel]
 
 
 class _RunningModel(WireModel):
@@ -213,15 +189,8 @@ class ModelDescription(WireModel):
 
 
 _CHUNK: Final = TypeAdapter(_Chunk)
-_MODEL_LIST: Final = TypeAdapter(_ModelList)
 _RUNNING: Final = TypeAdapter(_RunningModels)
 _DESCRIPTION: Final = TypeAdapter(ModelDescription)
-
-
-def parse_model_list(text: str) -> list[str]:
-    """Parse the answer to `GET /api/tags`: the unique names, sorted. Raises `ProviderReplyInvalid`."""
-    listed = parse_as(_MODEL_LIST, text, "a list of models")
-    return sorted({model.name for model in listed.models}, key=lambda name: (name.casefold(), name))
 
 
 def parse_running_window(text: str, model: str) -> int | None:
@@ -239,69 +208,31 @@ def parse_model_description(text: str) -> ModelDescription:
 
 
 class OllamaReplyReader(ReplyReader):
-    """Reads one reply: the lines of a stream, or a whole answer."""
+    """Reads the lines of a stream, or a whole answer."""
+
+    _FINISH_REASONS: ClassVar = {
+        "stop": FinishReason.STOP,
+        "tool_calls": FinishReason.TOOL_CALLS,  # servers that imitate Ollama
+        "length": FinishReason.LENGTH,
+    }
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
-        self._decoder = NDJSONDecoder()
-        self._ids = CallIds(transcript, new_id)
-        self._calls = 0
-        self._last: _Chunk | None = None
-
-    @property
-    @override
-    def finished(self) -> bool:
-        return self._last is not None
-
-    @property
-    @override
-    def done(self) -> bool:
-        return self.finished
+        super().__init__(transcript, new_id, NDJSONDecoder())
 
     @override
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        for line in self._decoder.feed(chunk):
-            if not self.finished:
-                yield from self._read(line)
-
-    @override
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        return self._read(text)
-
-    @override
-    def end(self) -> Iterator[ProviderEvent]:
-        if (rest := self._decoder.end()) and not self.finished:
-            yield from self._read(rest)
-        if self._last is None:
-            raise unfinished_reply()
-        reason = _FINISH_REASONS.get((self._last.done_reason or "").casefold(), FinishReason.UNKNOWN)
-        reason = resolve_finish_reason(reason, has_calls=bool(self._calls))
-        yield CompletionResult(reason, self._last.usage())
-
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
         chunk = parse_as(_CHUNK, sent, "an answer")
         if chunk.error:
             raise ReportedFailure(chunk.error)
-        if (message := chunk.message) is not None:
-            if reasoning := sendable_text(message.thinking or ""):
-                yield ReasoningDelta(reasoning)
-            if text := sendable_text(message.content or ""):
-                yield TextDelta(text)
-            for sent_call in message.tool_calls or []:
-                yield ToolCallReady(self._tool_call(sent_call))
+        message = chunk.message or _Message()
+        yield from self._reasoning(message.thinking)
+        yield from self._text(message.content)
+        for call in message.tool_calls or []:
+            name, arguments = call.function.name or "", arguments_text(call.function.arguments) or "{}"
+            yield from self._call(CallFragment(self._calls_begun, call.id or "", name, arguments, ended=True))
+            self._calls_begun += 1
         if chunk.done:
-            self._last = chunk
-
-    def _tool_call(self, sent: _SentCall) -> ToolCall:
-        self._calls += 1
-        if self._calls > MAX_CALLS:
-            raise ProviderReplyInvalid(f"the service sent more than {MAX_CALLS} calls in one message")
-        name, arguments = sent.function.name or "", sent.function.arguments
-        match arguments:
-            case None | "":
-                text = "{}"
-            case str():
-                text = arguments
-            case _:
-                text = canonical_json(arguments)
-        return ToolCall(self._ids.unique(sent.id or ""), sendable_text(name), sendable_text(text))
+            self.done = True
+            self._finish = chunk.done_reason or "stop"  # omitted by servers before 0.1.35
+            self._usage = chunk.usage()

@@ -8,16 +8,12 @@ A request is deterministic and has nothing volatile before its last message, so 
 cached.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Final, Self, assert_never, override
+from typing import Annotated, ClassVar, Final, assert_never, override
 
-from pydantic import JsonValue as AnyJson, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic import JsonValue as AnyJson, TypeAdapter, ValidationError
 
-from ..errors import PromptTooLong, ProviderReplyInvalid
-from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from ..events import ProviderEvent
 from ..messages import (
     AssistantMessage,
     Attachment,
@@ -31,89 +27,35 @@ from ..messages import (
     ToolChoiceMode,
     ToolResult,
     Transcript,
-    Usage,
     UserMessage,
-    canonical_json,
 )
-from ..protocols import CompletionRequest, OutputFormat
-from .call_assembly import CallAssembler, CallFragment
+from ..protocols import CompletionRequest
+from .call_assembly import CallFragment
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField, in_turns
-from .event_streams import DONE, ServerSentEvent, SSEDecoder
-from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
+from .output_schema import enforced_output, openai_output
 from .parts import (
     IMAGE_TYPES,
-    CallIds,
     Lenient,
-    ReplyReader,
-    ReportedFailure,
     WireModel,
+    arguments_text,
+    at,
     attachment_note,
     data_url,
     new_call_id,
     parse_as,
-    resolve_finish_reason,
     sendable_arguments,
     sendable_call_id,
     sendable_name,
-    sendable_text,
-    unfinished_reply,
 )
+from .reply_reader import WINDOW_FULL, Count, ReplyReader, ReportedFailure, TokenCounts
 
 FORMAT: Final = "openai_chat"
 """Name of the format in provider items."""
 
-_WINDOW_FULL: Final = "model_context_window_exceeded"
-"""Finish reason of Z.ai."""
-_FINISH_REASONS: Final = {
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "function_call": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-    _WINDOW_FULL: FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
 _TEXTS: Final = ("text", "summary")
 """Fields of a reasoning detail that are streamed in pieces."""
 _DETAILS: Final = TypeAdapter(list[JsonObject])
 _EXTRAS: Final = TypeAdapter(dict[str, JsonObject])
-
-
-@dataclass(slots=True)
-class _SignedReasoning:
-    """Signed reasoning of one message: the server wants it back unchanged."""
-
-    details: list[JsonObject] = field(default_factory=list)
-    call_extras: dict[str, JsonObject] = field(default_factory=dict)
-    """By the id of the call."""
-
-    @classmethod
-    def of(cls, message: AssistantMessage) -> Self:
-        """Read it from the provider items of a message; items of another shape are skipped."""
-        signed = cls()
-        for item in message.provider_items:
-            if item.format == FORMAT:
-                details = _read(_DETAILS, item.data.get("reasoning_details"))
-                extras = _read(_EXTRAS, item.data.get("extra_content"))
-                signed.details.extend(details or [])
-                signed.call_extras.update(extras or {})
-        return signed
-
-    def items(self) -> tuple[ProviderItem, ...]:
-        """Return it as a transcript stores it."""
-        data: JsonObject = {}
-        if self.details:
-            data["reasoning_details"] = [*self.details]
-        if self.call_extras:
-            data["extra_content"] = {**self.call_extras}
-        return (ProviderItem(FORMAT, data),) if data else ()
-
-    def add_details(self, pieces: Iterable[JsonObject]) -> None:
-        """Add the details of one chunk; a continuation is joined with the last detail."""
-        for piece in pieces:
-            if self.details and _continues(self.details[-1], piece):
-                self.details[-1] = _joined(self.details[-1], piece)
-            else:
-                self.details.append(piece)
 
 
 def _details_text(details: Iterable[JsonObject]) -> str:
@@ -135,6 +77,24 @@ def _joined(last: JsonObject, piece: JsonObject) -> JsonObject:
         if isinstance(one, str) and isinstance(other, str):
             joined[name] = one + other
     return joined
+
+
+def _signed(message: AssistantMessage, field: str) -> Iterator[JsonValue]:
+    """Yield what the provider items of a message hold of signed reasoning, which the server wants back unchanged."""
+    for item in message.provider_items:
+        if item.format == FORMAT and field in item.data:
+            yield item.data[field]
+
+
+def _details_of(message: AssistantMessage) -> list[JsonObject]:
+    """Return the reasoning details of a message; those of another shape are skipped."""
+    return [detail for each in _signed(message, "reasoning_details") for detail in _read(_DETAILS, each) or ()]
+
+
+def _extras_of(message: AssistantMessage) -> dict[str, JsonObject]:
+    """Return the signatures of calls by the ids of the calls; those of another shape are skipped."""
+    maps = (_read(_EXTRAS, each) or {} for each in _signed(message, "extra_content"))
+    return {call_id: extra for extras in maps for call_id, extra in extras.items()}
 
 
 def _read[T](kind: TypeAdapter[T], value: JsonValue) -> T | None:
@@ -167,16 +127,10 @@ def request_to_payload(
             payload["tool_choice"] = _tool_choice(request, dialect)
         payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # llama.cpp defaults to false
     if (output := enforced_output(request, beside_tools=output_beside_tools)) is not None:
-        payload["response_format"] = {"type": "json_schema", "json_schema": _output(output)}
+        payload["response_format"] = {"type": "json_schema", "json_schema": openai_output(output)}
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
-
-
-def _output(output: OutputFormat) -> JsonValue:
-    strict = strict_schema(output.schema, OPENAI)
-    schema = plain_schema(output.schema) if strict is None else strict
-    return {"name": output.name, "schema": schema, "strict": strict is not None}
 
 
 def _messages(request: CompletionRequest, dialect: ChatDialect, shown: Collection[str]) -> list[JsonValue]:
@@ -228,23 +182,22 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
 
     `content: null` is accepted: servers send it with calls themselves.
     """
-    signed = _SignedReasoning.of(message) if dialect.returns_items else _SignedReasoning()
+    details = _details_of(message) if dialect.returns_items else []
+    extras = _extras_of(message) if dialect.returns_items else {}
     written: JsonObject = {"role": "assistant", "content": message.text or None}
-    if signed.details:
-        written["reasoning_details"] = [*signed.details]
+    if details:
+        written["reasoning_details"] = [*details]
     elif dialect.reasoning_field is not ReasoningField.NONE and (message.reasoning or dialect.needs_reasoning):
         written[dialect.reasoning_field.value] = message.reasoning
-    written["tool_calls"] = [_call(call, signed, dialect) for call in message.tool_calls]
+    written["tool_calls"] = [_call(call, dialect, extras.get(call.id)) for call in message.tool_calls]
     return written
 
 
-def _call(call: ToolCall, signed: _SignedReasoning, dialect: ChatDialect) -> JsonValue:
+def _call(call: ToolCall, dialect: ChatDialect, extra: JsonObject | None) -> JsonObject:
     """Return a call, sanitized where services would refuse what the model wrote."""
     function: JsonValue = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
     written: JsonObject = {"id": sendable_call_id(call.id, dialect.call_ids), "type": "function", "function": function}
-    if call.id in signed.call_extras:
-        written["extra_content"] = signed.call_extras[call.id]
-    return written
+    return written if extra is None else {**written, "extra_content": extra}
 
 
 def _tool_choice(request: CompletionRequest, dialect: ChatDialect) -> JsonValue:
@@ -259,20 +212,14 @@ def _tool_choice(request: CompletionRequest, dialect: ChatDialect) -> JsonValue:
             assert_never(choice)
 
 
-class _FunctionFragment(WireModel):
-    """Name and arguments of a call, or a fragment of them."""
-
-    name: Lenient[str] = None
-    arguments: AnyJson = None
-    """JSON text; some servers send the object itself."""
-
-
 class _ToolCallFragment(WireModel):
     """A fragment of a call in a stream, or a call of a whole message, which has no index."""
 
     index: Lenient[int] = None
     id: Lenient[str] = None
-    function: Lenient[_FunctionFragment] = None
+    name: Annotated[Lenient[str], at("function.name")] = None
+    arguments: Annotated[AnyJson, at("function.arguments")] = None
+    """JSON text; some servers send the object itself."""
     extra_content: Lenient[dict[str, AnyJson]] = None
     """Gemini's signature of the call."""
 
@@ -310,8 +257,7 @@ class _Delta(WireModel):
         if isinstance(self.content, list):
             parts = [part for part in self.content if isinstance(part, _ContentPart)]
             text = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
-        text = text or self.reasoning_content or self.reasoning or ""
-        return text or (_details_text(self.reasoning_details) if self.reasoning_details else "")
+        return text or self.reasoning_content or self.reasoning or _details_text(self.reasoning_details or ())
 
 
 class _Choice(WireModel):
@@ -324,34 +270,12 @@ class _Choice(WireModel):
     finish_reason: Lenient[str] = None
 
 
-class _InputDetails(WireModel):
-    cached_tokens: Lenient[NonNegativeInt] = None
-
-
-class _OutputDetails(WireModel):
-    reasoning_tokens: Lenient[NonNegativeInt] = None
-
-
-class _UsageReport(WireModel):
-    """Token counts."""
-
-    prompt_tokens: Lenient[NonNegativeInt] = None
-    completion_tokens: Lenient[NonNegativeInt] = None
-    prompt_tokens_details: Lenient[_InputDetails] = None
-    completion_tokens_details: Lenient[_OutputDetails] = None
-    prompt_cache_hit_tokens: Lenient[NonNegativeInt] = None
-    """DeepSeek's name for cached tokens."""
-
-    def usage(self) -> Usage:
-        """Return the counts."""
-        cached = self.prompt_tokens_details.cached_tokens if self.prompt_tokens_details else None
-        reasoning = self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None
-        return Usage(
-            input_tokens=self.prompt_tokens or 0,
-            output_tokens=self.completion_tokens or 0,
-            cached_tokens=cached or self.prompt_cache_hit_tokens or 0,
-            reasoning_tokens=reasoning or 0,
-        )
+class _UsageReport(TokenCounts):
+    input_tokens: Annotated[Count, at("prompt_tokens")] = None
+    output_tokens: Annotated[Count, at("completion_tokens")] = None
+    cached_tokens: Annotated[Count, at("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens")] = None
+    """The second is DeepSeek's name."""
+    reasoning_tokens: Annotated[Count, at("completion_tokens_details.reasoning_tokens")] = None
 
 
 class _Chunk(WireModel):
@@ -374,83 +298,30 @@ class _Chunk(WireModel):
         return self.error or None
 
 
-class _Model(WireModel):
-    id: str
-
-
-class _ModelList(WireModel):
-    data: list[_Model]
-
-
 _CHUNK: Final = TypeAdapter(_Chunk)
-_MODEL_LIST: Final = TypeAdapter(_ModelList)
-
-
-def parse_model_list(text: str) -> list[str]:
-    """Parse the answer to `GET /models`: the unique names, sorted. Raises `ProviderReplyInvalid`."""
-    listed = parse_as(_MODEL_LIST, text, "a list of models")
-    return sorted({model.id for model in listed.data}, key=lambda name: (name.casefold(), name))
 
 
 class ChatReplyReader(ReplyReader):
-    """Reads one reply: the chunks of a stream, or a whole completion."""
+    """Reads the chunks of a stream, or a whole completion."""
+
+    _FINISH_REASONS: ClassVar = {
+        "stop": FinishReason.STOP,
+        "tool_calls": FinishReason.TOOL_CALLS,
+        "function_call": FinishReason.TOOL_CALLS,
+        "length": FinishReason.LENGTH,
+        WINDOW_FULL: FinishReason.LENGTH,
+        "content_filter": FinishReason.CONTENT_FILTER,
+    }
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
-        self._decoder = SSEDecoder()
-        self._done = False
-        self._calls = CallAssembler(CallIds(transcript, new_id))
-        self._has_calls = False
-        self._has_text = False
+        super().__init__(transcript, new_id)
         self._streams = False
         """True once a `delta` brought something: a `message` after it repeats it."""
-        self._finish = ""
-        self._usage = Usage()
-        self._signed = _SignedReasoning()
-
-    @property
-    @override
-    def finished(self) -> bool:
-        return bool(self._finish)
-
-    @property
-    @override
-    def done(self) -> bool:
-        return self._done
+        self._details: list[JsonObject] = []
+        """Of the reasoning, joined."""
 
     @override
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        for event in self._decoder.feed(chunk):
-            yield from self._read_event(event)
-
-    @override
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        return self._read(text)
-
-    @override
-    def end(self) -> Iterator[ProviderEvent]:
-        if (event := self._decoder.end()) is not None:
-            with suppress(ProviderReplyInvalid):  # a truncated event: the earlier ones decide
-                yield from self._read_event(event)
-        if not self.finished:
-            raise unfinished_reply()
-        yield from self._ready(self._calls.finish())
-        if self._finish.casefold() == _WINDOW_FULL and not (self._has_text or self._has_calls):
-            raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)
-        self._signed.call_extras |= self._calls.extras
-        reason = _FINISH_REASONS.get(self._finish.casefold(), FinishReason.UNKNOWN)
-        reason = resolve_finish_reason(reason, has_calls=self._has_calls)
-        yield CompletionResult(reason, self._usage, self._signed.items())
-
-    def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
-        data = event.data.strip()
-        self._done = self._done or data == DONE
-        if self._done or not data:
-            return
-        if event.type == "error":
-            raise ReportedFailure(_error_event(data))
-        yield from self._read(data)
-
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
         chunk = parse_as(_CHUNK, sent, "an answer")
         if (reported := chunk.reported_error) is not None:
@@ -472,34 +343,27 @@ class ChatReplyReader(ReplyReader):
                 yield from self._ready(self._calls.finish())
 
     def _read_delta(self, delta: _Delta) -> Iterator[ProviderEvent]:
-        if reasoning := delta.reasoning_text():
-            yield ReasoningDelta(sendable_text(reasoning))
-        if text := delta.text():
-            self._has_text = True
-            yield TextDelta(sendable_text(text))
-        if delta.reasoning_details:
-            self._signed.add_details(delta.reasoning_details)
+        yield from self._reasoning(delta.reasoning_text())
+        yield from self._text(delta.text())
+        for piece in delta.reasoning_details or []:
+            if self._details and _continues(self._details[-1], piece):
+                self._details[-1] = _joined(self._details[-1], piece)
+            else:
+                self._details.append(piece)
         if delta.tool_calls:
-            yield from self._ready(self._calls.add(map(_fragment, delta.tool_calls)))
+            yield from self._call(
+                *(
+                    CallFragment(
+                        call.index, call.id or "", call.name or "", arguments_text(call.arguments), call.extra_content
+                    )
+                    for call in delta.tool_calls
+                )
+            )
 
-    def _ready(self, calls: list[ToolCall]) -> list[ToolCallReady]:
-        self._has_calls = self._has_calls or bool(calls)
-        return [ToolCallReady(call) for call in calls]
-
-
-def _fragment(piece: _ToolCallFragment) -> CallFragment:
-    name, arguments = (piece.function.name, piece.function.arguments) if piece.function else (None, None)
-    text = arguments if isinstance(arguments, str) else "" if arguments is None else canonical_json(arguments)
-    return CallFragment(
-        piece.index, sendable_text(piece.id or ""), sendable_text(name or ""), sendable_text(text), piece.extra_content
-    )
-
-
-def _error_event(data: bytes) -> JsonValue:
-    """Return the data of an event named `error`: JSON as under `error` elsewhere, or plain text."""
-    text = data.decode(errors="replace")
-    try:
-        report: JsonValue = json.loads(text)
-    except ValueError, RecursionError:
-        return text
-    return report
+    @override
+    def _provider_items(self) -> Iterator[ProviderItem]:
+        data: JsonObject = {"reasoning_details": [*self._details]} if self._details else {}
+        if self._calls.extras:
+            data["extra_content"] = {**self._calls.extras}
+        if data:
+            yield ProviderItem(FORMAT, data)

@@ -14,12 +14,12 @@ several ids, or end all items at the end of the stream; so an item is found by w
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final, assert_never, override
+from typing import Annotated, ClassVar, Final, assert_never, override
 
-from pydantic import JsonValue as AnyJson, NonNegativeInt, TypeAdapter, model_validator
+from pydantic import JsonValue as AnyJson, TypeAdapter, model_validator
 
 from ..errors import ProviderReplyInvalid
-from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from ..events import ProviderEvent
 from ..messages import (
     AssistantMessage,
     Attachment,
@@ -34,23 +34,19 @@ from ..messages import (
     ToolDefinition,
     ToolResult,
     Transcript,
-    Usage,
     UserMessage,
-    canonical_json,
 )
-from ..protocols import CompletionRequest, OutputFormat
-from .call_assembly import CallAssembler, CallFragment
-from .event_streams import DONE, SSEDecoder
-from .output_schema import OPENAI, enforced_output, plain_schema, strict_schema
+from ..protocols import CompletionRequest
+from .call_assembly import CallFragment
+from .output_schema import enforced_output, openai_output
 from .parts import (
     IMAGE_TYPES,
     PDF,
-    CallIds,
     CarriedBlock,
     Lenient,
-    ReplyReader,
-    ReportedFailure,
     WireModel,
+    arguments_text,
+    at,
     attachment_note,
     carried_by,
     data_url,
@@ -58,9 +54,8 @@ from .parts import (
     parse_as,
     sendable_arguments,
     sendable_name,
-    sendable_text,
-    unfinished_reply,
 )
+from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
 
 FORMAT: Final = "openai_responses"
 """Name of the format in provider items."""
@@ -82,12 +77,6 @@ _REASONING_DELTAS: Final = frozenset(
         "response.reasoning.delta",  # OpenResponses
     }
 )
-_INCOMPLETE: Final = {
-    "max_output_tokens": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
 
 
 def request_to_payload(
@@ -111,14 +100,8 @@ def request_to_payload(
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)
     if (output := enforced_output(request, beside_tools=output_beside_tools)) is not None:
-        payload["text"] = {"format": _output(output)}
+        payload["text"] = {"format": {"type": "json_schema", **openai_output(output)}}
     return payload
-
-
-def _output(output: OutputFormat) -> JsonValue:
-    strict = strict_schema(output.schema, OPENAI)
-    schema = plain_schema(output.schema) if strict is None else strict
-    return {"type": "json_schema", "name": output.name, "schema": schema, "strict": strict is not None}
 
 
 def without_carried_items(payload: JsonObject) -> JsonObject:
@@ -283,31 +266,9 @@ class _OutputItem(WireModel):
         return self.content or ""
 
 
-class _IncompleteDetails(WireModel):
-    reason: Lenient[str] = None
-
-
-class _InputDetails(WireModel):
-    cached_tokens: Lenient[NonNegativeInt] = None
-
-
-class _OutputDetails(WireModel):
-    reasoning_tokens: Lenient[NonNegativeInt] = None
-
-
-class _UsageReport(WireModel):
-    """Token counts."""
-
-    input_tokens: Lenient[NonNegativeInt] = None
-    output_tokens: Lenient[NonNegativeInt] = None
-    input_tokens_details: Lenient[_InputDetails] = None
-    output_tokens_details: Lenient[_OutputDetails] = None
-
-    def usage(self) -> Usage:
-        """Return the counts."""
-        cached = self.input_tokens_details.cached_tokens if self.input_tokens_details else None
-        reasoning = self.output_tokens_details.reasoning_tokens if self.output_tokens_details else None
-        return Usage(self.input_tokens or 0, self.output_tokens or 0, cached or 0, reasoning or 0)
+class _UsageReport(TokenCounts):
+    cached_tokens: Annotated[Count, at("input_tokens_details.cached_tokens")] = None
+    reasoning_tokens: Annotated[Count, at("output_tokens_details.reasoning_tokens")] = None
 
 
 class _Response(WireModel):
@@ -316,7 +277,7 @@ class _Response(WireModel):
     status: Lenient[str] = None
     output: list[_OutputItem] | None = None
     error: AnyJson = None
-    incomplete_details: Lenient[_IncompleteDetails] = None
+    incomplete_reason: Annotated[Lenient[str], at("incomplete_details.reason")] = None
     usage: Lenient[_UsageReport] = None
 
     @property
@@ -390,37 +351,23 @@ class _OpenItem:
 
 
 class ResponsesReplyReader(ReplyReader):
-    """Reads one reply: the events of a stream, or a whole response."""
+    """Reads the events of a stream, or a whole response."""
+
+    _FINISH_REASONS: ClassVar = {
+        "completed": FinishReason.STOP,
+        "max_output_tokens": FinishReason.LENGTH,
+        "max_tokens": FinishReason.LENGTH,
+        "length": FinishReason.LENGTH,
+        "content_filter": FinishReason.CONTENT_FILTER,
+    }
 
     def __init__(self, transcript: Transcript, model: str, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`; `model` is the one that answers."""
-        self._decoder = SSEDecoder()
+        super().__init__(transcript, new_id)
         self._model = model
-        self._assembler = CallAssembler(CallIds(transcript, new_id))
         self._items: list[_OpenItem] = []
         self._speaking: _OpenItem | None = None
         self._in_pieces = False
-        self._text_length = 0
-        self._calls_begun = 0
-        self._has_calls = False
-        self._finish: FinishReason | None = None
-        self._usage = Usage()
-
-    @property
-    @override
-    def finished(self) -> bool:
-        return self._finish is not None
-
-    @property
-    @override
-    def done(self) -> bool:
-        return self.finished
-
-    @override
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        for sent in self._decoder.feed(chunk):
-            if (data := sent.data.strip()) and data != DONE and not self.finished:
-                yield from self._read(data)
 
     @override
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
@@ -431,12 +378,7 @@ class ResponsesReplyReader(ReplyReader):
             yield from self._end_all(response, completed=response.status == "completed")
 
     @override
-    def end(self) -> Iterator[ProviderEvent]:
-        if self._finish is None:
-            raise unfinished_reply()
-        yield CompletionResult(self._finish, self._usage, tuple(self._provider_items()))
-
-    def _read(self, sent: bytes) -> Iterator[ProviderEvent]:
+    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
         event = parse_as(_EVENT, sent, "an answer")
         if (reported := event.reported_error) is not None:
             raise ReportedFailure(reported)
@@ -453,10 +395,9 @@ class ResponsesReplyReader(ReplyReader):
             case "response.completed" | "response.incomplete" if event.response:
                 yield from self._end_all(event.response, completed=event.type == "response.completed")
             case str(kind) if kind in _REASONING_DELTAS:
-                if reasoning := sendable_text(event.piece):
-                    yield ReasoningDelta(reasoning)
+                yield from self._reasoning(event.piece)
             case "response.reasoning_summary_part.added" if event.summary_index:
-                yield ReasoningDelta(_GAP)
+                yield from self._reasoning(_GAP)
             case _:
                 pass
 
@@ -465,8 +406,8 @@ class ResponsesReplyReader(ReplyReader):
         if item.type == _CALL:
             yield from self._write_call(begun, item, "")
 
-    def _say(self, piece: str, message: _OpenItem) -> Iterator[ProviderEvent]:
-        if not (text := sendable_text(piece)):
+    def _say(self, text: str, message: _OpenItem) -> Iterator[ProviderEvent]:
+        if not text:
             return
         if message is not self._speaking:
             self._speaking, message.text = message, self._text_length
@@ -474,8 +415,7 @@ class ResponsesReplyReader(ReplyReader):
                 message.skip = len(_GAP)
                 text = _GAP + text
         message.written = True
-        self._text_length += len(text)
-        yield TextDelta(text)
+        yield from self._text(text)
 
     def _add_arguments(self, event: _StreamEvent) -> Iterator[ProviderEvent]:
         """Add a piece or all of the arguments. Those of an unknown call are repeated at its end."""
@@ -484,7 +424,7 @@ class ResponsesReplyReader(ReplyReader):
         if event.type == "response.function_call_arguments.delta":
             yield from self._write_call(call, None, event.piece)
         elif not call.written:
-            yield from self._write_call(call, None, _arguments_text(event.arguments))
+            yield from self._write_call(call, None, arguments_text(event.arguments))
 
     def _end(self, item: _OutputItem, index: int | None, *, may_begin: bool) -> Iterator[ProviderEvent]:
         ended = self._find(item, index)
@@ -496,7 +436,7 @@ class ResponsesReplyReader(ReplyReader):
             return
         ended.whole = item
         if item.type == _CALL:
-            yield from self._write_call(ended, item, "" if ended.written else _arguments_text(item.arguments))
+            yield from self._write_call(ended, item, "" if ended.written else arguments_text(item.arguments))
         elif item.type == _MESSAGE and not self._in_pieces:
             yield from self._say(item.text(), ended)
 
@@ -505,26 +445,18 @@ class ResponsesReplyReader(ReplyReader):
         known = {item.type for item in self._items}
         for index, item in enumerate(response.output or []):
             yield from self._end(item, index, may_begin=item.type not in known)
-        yield from self._ready(self._assembler.finish())
+        yield from self._ready(self._calls.finish())
         if response.usage is not None:
             self._usage = response.usage.usage()
-        if completed:
-            self._finish = FinishReason.TOOL_CALLS if self._has_calls else FinishReason.STOP
-        else:
-            reason = response.incomplete_details.reason if response.incomplete_details else None
-            self._finish = _INCOMPLETE.get(reason or "", FinishReason.UNKNOWN)
+        self._finish = "completed" if completed else response.incomplete_reason or "incomplete"
+        self.done = True
 
     def _write_call(self, call: _OpenItem, item: _OutputItem | None, arguments: str) -> Iterator[ProviderEvent]:
         if item is not None:
             call.call_id = call.call_id or item.call_id or item.id or ""
-            call.name = call.name or sendable_text(item.name or "")
+            call.name = call.name or item.name or ""
         call.written = call.written or bool(arguments)
-        fragment = CallFragment(call.calls, call.call_id, call.name, sendable_text(arguments))
-        yield from self._ready(self._assembler.add([fragment]))
-
-    def _ready(self, calls: list[ToolCall]) -> list[ToolCallReady]:
-        self._has_calls = self._has_calls or bool(calls)
-        return [ToolCallReady(call) for call in calls]
+        yield from self._call(CallFragment(call.calls, call.call_id, call.name, arguments))
 
     def _open(self, kind: str, item_id: str | None, index: int | None) -> _OpenItem:
         if len(self._items) >= MAX_ITEMS:
@@ -569,6 +501,12 @@ class ResponsesReplyReader(ReplyReader):
             return next(by_place, None)
         return None if event.item_id else next(iter(newest_first), None)
 
+    @override
+    def _finish_reason(self) -> FinishReason:
+        """Return the finish reason; an incomplete response with calls is incomplete."""
+        return super()._finish_reason() if self._finish in self._FINISH_REASONS else FinishReason.UNKNOWN
+
+    @override
     def _provider_items(self) -> Iterator[ProviderItem]:
         phase = ""
         for item in self._items:
@@ -580,9 +518,3 @@ class ResponsesReplyReader(ReplyReader):
                 block = {"model": self._model, "item": {"type": _MESSAGE, "phase": phase}} if before or phase else None
             if block is not None:
                 yield CarriedBlock(block, item.text, item.calls, item.skip).as_item(FORMAT)
-
-
-def _arguments_text(arguments: JsonValue) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    return "" if arguments is None else canonical_json(arguments)

@@ -54,6 +54,13 @@ def strict_schema(schema: JsonObject, dialect: StrictDialect) -> JsonObject | No
         return None
 
 
+def openai_output(output: OutputFormat) -> JsonObject:
+    """Return an output format in the fields of both formats of OpenAI."""
+    strict = strict_schema(output.schema, OPENAI)
+    schema = plain_schema(output.schema) if strict is None else strict
+    return {"name": output.name, "schema": schema, "strict": strict is not None}
+
+
 def plain_schema(schema: JsonObject) -> JsonObject:
     """Return a schema without patterns, which local servers refuse or never finish."""
     return {keyword: _plain(value) for keyword, value in schema.items() if not _is_pattern(keyword, value)}

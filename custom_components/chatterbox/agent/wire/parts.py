@@ -6,7 +6,6 @@ A schema is strict where an answer could be lost (text, calls) and lenient where
 
 import json
 import re
-from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -16,6 +15,8 @@ from uuid import uuid4
 
 import orjson
 from pydantic import (
+    AliasChoices,
+    AliasPath,
     BaseModel,
     ConfigDict,
     GetCoreSchemaHandler,
@@ -25,20 +26,12 @@ from pydantic import (
     ValidationError,
     with_config,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core.core_schema import CoreSchema, with_default_schema
 
 from ..errors import ProviderReplyInvalid
-from ..events import ProviderEvent
-from ..messages import (
-    AssistantMessage,
-    Attachment,
-    FinishReason,
-    JsonObject,
-    JsonValue,
-    ProviderItem,
-    Transcript,
-    canonical_json,
-)
+from ..json.text import parse_json
+from ..messages import AssistantMessage, Attachment, JsonObject, JsonValue, ProviderItem, Transcript, canonical_json
 
 ANY_ID: Final = ".+"
 """Pattern of a service that accepts any id of a call."""
@@ -58,21 +51,18 @@ def payload_to_bytes(payload: JsonObject) -> bytes:
 
 
 def is_json_object(text: str) -> bool:
-    """Return whether `text` is one JSON object without lone surrogates."""
+    """Return whether `text` is one JSON object, as `parse_json` reads it."""
     try:
-        return isinstance(orjson.loads(text), dict)
-    except orjson.JSONDecodeError:  # it limits depth and numbers; Python's parser does not
-        pass
-    try:
-        value: JsonValue = json.loads(text, parse_constant=_refuse)
-        canonical_json(value).encode()
-    except ValueError, RecursionError:
+        return isinstance(parse_json(text), dict)
+    except ValueError:
         return False
-    return isinstance(value, dict)
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
+def arguments_text(arguments: JsonValue) -> str:
+    """Return the arguments of a call as text; some servers send the object itself."""
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else canonical_json(arguments)
 
 
 def sendable_name(name: str) -> str:
@@ -162,60 +152,9 @@ def _wrong_shape(err: ValidationError, what: str) -> ProviderReplyInvalid:
     return ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}")
 
 
-class ReportedFailure(Exception):
-    """Raised by a reader: the service reports inside a successful response that it failed."""
-
-    def __init__(self, report: JsonValue) -> None:
-        """Keep the `error` that was sent, an object or a text."""
-        super().__init__()
-        self.report = report
-
-
-class ReplyReader(ABC):
-    """Reads one reply of a wire format. Used once.
-
-    `feed` and `read_whole` raise `ReportedFailure` or `ProviderReplyInvalid`.
-    """
-
-    @property
-    @abstractmethod
-    def finished(self) -> bool:
-        """True once the message is complete: nothing can fail any more. Usage may still follow."""
-
-    @property
-    @abstractmethod
-    def done(self) -> bool:
-        """True once the service has said that nothing follows."""
-
-    @abstractmethod
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
-        """Yield the events of the next bytes of a stream."""
-
-    @abstractmethod
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        """Yield the events of a complete JSON answer, from a server that does not stream."""
-
-    @abstractmethod
-    def end(self) -> Iterator[ProviderEvent]:
-        """Yield the remaining events, `CompletionResult` last. Called once, at the end of the reply.
-
-        Raises `ProviderReplyInvalid` if the reply was not finished, and `PromptTooLong` if the service stopped because
-        the prompt left no room for an answer.
-        """
-
-
-def unfinished_reply() -> ProviderReplyInvalid:
-    """Return the error of a stream that ended too early."""
-    return ProviderReplyInvalid("the reply ended before the service said that it was finished")
-
-
-def resolve_finish_reason(reason: FinishReason, *, has_calls: bool) -> FinishReason:
-    """Return the finish reason; where it contradicts the calls, or is unknown, the calls decide."""
-    if reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
-        return reason
-    if has_calls:
-        return FinishReason.TOOL_CALLS
-    return FinishReason.STOP if reason is FinishReason.TOOL_CALLS else reason
+def at(*paths: str) -> FieldInfo:
+    """Annotate a field with the paths at which it is sent, such as `meta.n_ctx`; the first that is there counts."""
+    return FieldInfo(validation_alias=AliasChoices(*(AliasPath(*path.split(".")) for path in paths)))
 
 
 def new_call_id() -> str:
@@ -274,55 +213,12 @@ def carried_by(message: AssistantMessage, wire_format: str) -> Iterator[CarriedB
                 continue
 
 
-class _Meta(WireModel):
-    n_ctx: Lenient[PositiveInt] = None
-
-
-class _TopProvider(WireModel):
-    context_length: Lenient[PositiveInt] = None
-
-
-class _Model(WireModel):
-    id: Lenient[str] = None
-    state: Lenient[str] = None
-    meta: Lenient[_Meta] = None
-    top_provider: Lenient[_TopProvider] = None
-    loaded_context_length: Lenient[PositiveInt] = None
-    max_model_len: Lenient[PositiveInt] = None
-    context_length: Lenient[PositiveInt] = None
-    context_window: Lenient[PositiveInt] = None
-    max_context_length: Lenient[PositiveInt] = None
-    max_input_tokens: Lenient[PositiveInt] = None
-
-    @property
-    def window(self) -> int | None:
-        """The context length in use; the maximum only where no smaller one can be configured."""
-        maximum = (
-            None if self.state else self.max_context_length
-        )  # LM Studio, which reports a state, may load it with less
-        reported = (
-            self.meta.n_ctx if self.meta else None,
-            self.top_provider.context_length if self.top_provider else None,
-            self.loaded_context_length,
-            self.max_model_len,
-            self.context_length,
-            self.context_window,
-            maximum,
-            self.max_input_tokens,
-        )
-        return next((tokens for tokens in reported if tokens), None)
-
-
-class _Settings(WireModel):
-    n_ctx: Lenient[PositiveInt] = None
-
-
-class _Page(_Model):
-    data: Lenient[list[Lenient[_Model]]] = None
-    default_generation_settings: Lenient[_Settings] = None
-
-
-_PAGE: Final = TypeAdapter(_Page)
+_WINDOW_FIELDS: Final = (
+    *(("meta", "n_ctx"), ("top_provider", "context_length"), ("loaded_context_length",), ("max_model_len",)),
+    *(("context_length",), ("context_window",), ("max_context_length",), ("max_input_tokens",)),
+)
+_PAGE: Final[TypeAdapter[JsonObject]] = TypeAdapter(JsonObject)
+_TOKENS: Final[TypeAdapter[int | None]] = TypeAdapter(Lenient[PositiveInt])
 
 
 def parse_context_window(text: str, model: str) -> int | None:
@@ -333,9 +229,44 @@ def parse_context_window(text: str, model: str) -> int | None:
     (`max_input_tokens`), LM Studio's own interface (`loaded_context_length`) and llama.cpp (`meta.n_ctx` in its list,
     and `/props`).
     """
-    page = parse_as(_PAGE, text, "a page about its models")
-    if page.data is not None:
-        return next((each.window for each in page.data if each and each.id == model), None)
-    if page.default_generation_settings is not None:
-        return page.default_generation_settings.n_ctx
-    return page.window
+    match parse_as(_PAGE, text, "a page about its models"):
+        case {"data": list(listed)}:
+            models = [each for each in listed if isinstance(each, dict) and each.get("id") == model]
+            return _window(models[0]) if models else None
+        case {"default_generation_settings": {"n_ctx": tokens}}:
+            return _TOKENS.validate_python(tokens)
+        case page:
+            return _window(page)
+
+
+def _window(model: JsonObject) -> int | None:
+    """Return the context length in use; the maximum only where no smaller one can be configured."""
+    for path in _WINDOW_FIELDS:
+        if path == ("max_context_length",) and model.get("state"):  # LM Studio may load the model with less
+            continue
+        value: JsonValue = model
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+        if (tokens := _TOKENS.validate_python(value)) is not None:
+            return tokens
+    return None
+
+
+class _ListedModel(WireModel):
+    name: Annotated[str, at("id", "name")]
+
+
+class _ModelList(WireModel):
+    models: Annotated[list[_ListedModel], at("data", "models")]
+
+
+_MODEL_LIST: Final = TypeAdapter(_ModelList)
+
+
+def parse_model_list(text: str) -> list[str]:
+    """Parse the answer to `GET /models`, or to Ollama's `GET /api/tags`: the unique names, sorted.
+
+    Raises `ProviderReplyInvalid`.
+    """
+    listed = parse_as(_MODEL_LIST, text, "a list of models").models
+    return sorted({model.name for model in listed}, key=lambda name: (name.casefold(), name))

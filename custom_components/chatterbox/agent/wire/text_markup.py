@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from .call_assembly import BracketFollower
 from .text_markers import (
     CALL_OF_CHANNEL,
     DRAFT_FROM_START,
@@ -18,7 +19,6 @@ from .text_markers import (
     Region,
 )
 
-_MARK: Final = re.compile(r"[\\\"'{}\[\]()]")
 MAX_HELD_CHARACTERS: Final = 65_536
 """Of a possible call. A spoken request never needs more; a runaway model writes more."""
 
@@ -66,44 +66,6 @@ class DroppedText:
 
 
 type Piece = PlainText | ReasoningText | CallText | DroppedText
-
-
-class BracketFollower:
-    """Finds where the first bracket of a text closes; each character is scanned once."""
-
-    def __init__(self) -> None:
-        """Start before the first bracket."""
-        self._depth = 0
-        self._quote = ""
-
-    def scan(self, text: str, position: int) -> tuple[int, bool]:
-        """Scan from `position`; return where that ended, and whether the first bracket closes there."""
-        while mark := _MARK.search(text, position):
-            position = mark.end()
-            match mark.group():
-                case "\\" if self._quote:
-                    if position == len(text):
-                        return mark.start(), False
-                    position += 1
-                case '"' | "'" as quote:
-                    self._see_quote(quote, text[mark.start() - 1])
-                case _ if self._quote:
-                    pass
-                case "{" | "[" | "(":
-                    self._depth += 1
-                case "}" | "]" | ")":
-                    self._depth -= 1
-                    if self._depth <= 0:
-                        return position, True
-                case _:  # a backslash outside of quotes
-                    pass
-        return len(text), False
-
-    def _see_quote(self, quote: str, before: str) -> None:
-        if quote == self._quote:
-            self._quote = ""
-        elif not self._quote and (quote == '"' or not before.isalnum()):  # no apostrophe
-            self._quote = quote
 
 
 class MarkupScanner:

@@ -23,7 +23,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
-from custom_components.chatterbox.agent.wire.parts import ReplyReader
+from custom_components.chatterbox.agent.wire.reply_reader import ReplyReader
 
 KEY = "topsecretkey"
 MODEL = "small-1"

@@ -10,7 +10,7 @@ from custom_components.chatterbox.agent.messages import ToolCall, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
-from custom_components.chatterbox.agent.wire.parts import ReplyReader
+from custom_components.chatterbox.agent.wire.reply_reader import ReplyReader
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, reply
 
 from .dialect import KEY, Answer, Dialect, ModelProvider

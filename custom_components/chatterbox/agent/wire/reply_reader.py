@@ -1,0 +1,155 @@
+"""Reads a reply of any wire format: its bytes to JSON, and what the format finds there to events."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import ClassVar, Final
+
+from pydantic import NonNegativeInt
+
+from ..errors import PromptTooLong, ProviderReplyInvalid
+from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcript, Usage
+from .call_assembly import CallAssembler, CallFragment
+from .event_streams import DONE, ServerSentEvent, SSEDecoder
+from .parts import CallIds, Lenient, WireModel, new_call_id, sendable_text
+
+WINDOW_FULL: Final = "model_context_window_exceeded"
+"""Finish reason of Anthropic and Z.ai."""
+
+type Count = Lenient[NonNegativeInt]
+
+
+class TokenCounts(WireModel):
+    """Token counts. A format annotates the fields that it sends under other names."""
+
+    input_tokens: Count = None
+    output_tokens: Count = None
+    cached_tokens: Count = None
+    reasoning_tokens: Count = None
+
+    def usage(self) -> Usage:
+        """Return the counts; those that were not sent are zero."""
+        return Usage(
+            self.input_tokens or 0, self.output_tokens or 0, self.cached_tokens or 0, self.reasoning_tokens or 0
+        )
+
+
+class ReportedFailure(Exception):
+    """Raised by a reader: the service reports inside a successful response that it failed."""
+
+    def __init__(self, report: JsonValue) -> None:
+        """Keep the `error` that was sent, an object or a text."""
+        super().__init__()
+        self.report = report
+
+
+class ReplyReader(ABC):
+    """Reads one reply. Used once.
+
+    A format reads one event at a time, yields what `_text`, `_reasoning` and `_call` make of it, and notes usage and
+    finish reason. All methods raise `ReportedFailure` or `ProviderReplyInvalid`.
+    """
+
+    _FINISH_REASONS: ClassVar[Mapping[str, FinishReason]]
+    """By the lower-case reason of the service; others are unknown."""
+
+    def __init__(
+        self, transcript: Transcript, new_id: Callable[[], str] = new_call_id, decoder: SSEDecoder | None = None
+    ) -> None:
+        """Keep the ids of new calls apart from those of `transcript`."""
+        self.done = False
+        """True once the service has said that nothing follows."""
+        self._decoder = decoder or SSEDecoder()
+        self._calls = CallAssembler(CallIds(transcript, new_id))
+        self._calls_begun = 0
+        """Calls begun, by formats that number them."""
+        self._has_calls = False
+        self._text_length = 0
+        """Characters of the message so far, without leading whitespace."""
+        self._finish = ""
+        """The finish reason as it was sent."""
+        self._usage = Usage()
+
+    @property
+    def finished(self) -> bool:
+        """True once the message is complete: nothing can fail any more. Usage may still follow."""
+        return bool(self._finish)
+
+    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+        """Yield the events of the next bytes of a stream."""
+        for event in self._decoder.feed(chunk):
+            yield from self._read_event(event)
+
+    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+        """Yield the events of a complete JSON answer, from a server that does not stream."""
+        return self._read(text)
+
+    def end(self) -> Iterator[ProviderEvent]:
+        """Yield the remaining events, `CompletionResult` last. Called once, at the end of the reply.
+
+        Raises `ProviderReplyInvalid` if the reply was not finished, and `PromptTooLong` if the service stopped because
+        the prompt left no room for an answer.
+        """
+        if (event := self._decoder.end()) is not None:
+            with suppress(ProviderReplyInvalid):  # a truncated event: the earlier ones decide
+                yield from self._read_event(event)
+        if not self.finished:
+            raise ProviderReplyInvalid("the reply ended before the service said that it was finished")
+        yield from self._ready(self._calls.finish())
+        if self._finish.casefold() == WINDOW_FULL and not (self._text_length or self._has_calls):
+            raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)
+        yield CompletionResult(self._finish_reason(), self._usage, tuple(self._provider_items()))
+
+    @abstractmethod
+    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+        """Yield the events of one JSON text: the data of an event, a line, or a complete answer."""
+
+    def _provider_items(self) -> Iterator[ProviderItem]:
+        """Yield what the service wants back unchanged, once the reply has ended."""
+        yield from ()
+
+    def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
+        data = event.data.strip()
+        self.done = self.done or data == DONE
+        if self.done or not data:
+            return
+        if event.type == "error":
+            raise ReportedFailure(_error_report(data))
+        yield from self._read(data)
+
+    def _reasoning(self, text: str | None) -> Iterator[ProviderEvent]:
+        if text:
+            yield ReasoningDelta(sendable_text(text))
+
+    def _text(self, text: str | None) -> Iterator[ProviderEvent]:
+        if text:
+            self._text_length += len(text) if self._text_length else len(text.lstrip())
+            yield TextDelta(sendable_text(text))
+
+    def _call(self, *fragments: CallFragment) -> Iterator[ProviderEvent]:
+        return self._ready(self._calls.add(fragments))
+
+    def _ready(self, calls: list[ToolCall]) -> Iterator[ProviderEvent]:
+        self._has_calls = self._has_calls or bool(calls)
+        yield from map(ToolCallReady, calls)
+
+    def _finish_reason(self) -> FinishReason:
+        """Return the finish reason; where it contradicts the calls, or is unknown, the calls decide."""
+        reason = self._FINISH_REASONS.get(self._finish.casefold(), FinishReason.UNKNOWN)
+        if reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
+            return reason
+        if self._has_calls:
+            return FinishReason.TOOL_CALLS
+        return FinishReason.STOP if reason is FinishReason.TOOL_CALLS else reason
+
+
+def _error_report(data: bytes) -> JsonValue:
+    """Return the data of an event named `error`: JSON as under `error` elsewhere, or plain text."""
+    text = data.decode(errors="replace")
+    try:
+        report: JsonValue = json.loads(text)
+    except ValueError, RecursionError:
+        return text
+    return report
