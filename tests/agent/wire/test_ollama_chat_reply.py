@@ -21,12 +21,11 @@ from custom_components.chatterbox.agent.messages import (
     ToolCall,
     Usage,
 )
-from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALLS
 from custom_components.chatterbox.agent.wire.ollama_chat import (
     OllamaReplyReader,
     parse_model_description,
 )
-from tests.agent.wire.framing import line
+from tests.agent.wire.encoding import line
 
 STOP: JsonObject = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
 DONE = CompletionResult(FinishReason.STOP)
@@ -123,33 +122,6 @@ def test_a_call_goes_out_with_its_line() -> None:
     assert not reader.finished
 
 
-def test_ids_are_unique_in_the_conversation() -> None:
-    earlier = AssistantMessage(tool_calls=(ToolCall("call_1", "on", "{}"), ToolCall("new1", "on", "{}")))
-    same: JsonObject = {"id": "call_1", "function": {"name": "on"}}
-
-    events = read(chunk(tool_calls=[same, same, {"function": {"name": "on"}}]), STOP, transcript=[earlier])[:-1]
-
-    assert [event.call.id for event in events if isinstance(event, ToolCallReady)] == ["new2", "new3", "new4"]
-
-
-def test_ids_are_unique_in_the_message() -> None:
-    same: JsonObject = {"id": "call_1", "function": {"name": "on"}}
-
-    events = read(chunk(tool_calls=[same, same]), chunk(tool_calls=[same]), STOP)[:-1]
-
-    assert [event.call.id for event in events if isinstance(event, ToolCallReady)] == ["call_1", "new1", "new2"]
-
-
-def test_calls_without_end_are_refused() -> None:
-    reader = OllamaReplyReader(())
-    calls: list[JsonValue] = [{"name": "on"}] * MAX_CALLS
-    sent = line(calling(*calls))
-    assert len([*reader.feed(sent)]) == MAX_CALLS
-
-    with pytest.raises(ProviderReplyInvalid, match=f"more than {MAX_CALLS} calls"):
-        list(reader.feed(sent))
-
-
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [
@@ -165,22 +137,6 @@ def test_calls_without_end_are_refused() -> None:
 )
 def test_finish_reasons(sent: JsonValue, reason: FinishReason) -> None:
     assert read({**STOP, "done_reason": sent}) == [CompletionResult(reason)]
-
-
-@pytest.mark.parametrize(
-    ("sent", "reason"),
-    [("stop", FinishReason.TOOL_CALLS), ("length", FinishReason.LENGTH), ("x", FinishReason.TOOL_CALLS)],
-)
-def test_finish_reasons_beside_calls(sent: str, reason: FinishReason) -> None:
-    assert read(calling({"name": "on"}), {**STOP, "done_reason": sent})[-1] == CompletionResult(reason)
-
-
-@pytest.mark.parametrize(
-    "chunks", [[], [chunk("Hi")], [calling({"name": "on"})], [{"done": False}], [{"done": "yes!"}]]
-)
-def test_a_reply_without_an_end_is_none(chunks: Sequence[JsonObject]) -> None:
-    with pytest.raises(ProviderReplyInvalid, match="before the service said that it was finished"):
-        read(*chunks)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
 from custom_components.chatterbox.agent.wire.reply_reader import ReportedFailure
-from tests.agent.wire.framing import sse
+from tests.agent.wire.encoding import sse
 
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 CALL: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}
@@ -185,11 +185,6 @@ def test_finish_reasons_without_calls(sent: str, reason: FinishReason) -> None:
     assert finish_of(chunk({"content": "Hi"}), chunk({}, sent)) is reason
 
 
-@pytest.mark.parametrize("sent", ["length", "content_filter"])
-def test_a_message_that_was_stopped_says_so_although_it_has_calls(sent: str) -> None:
-    assert finish_of(chunk({"tool_calls": [CALL]}, sent)) is FinishReason(sent)
-
-
 @pytest.mark.parametrize(("usage", "tokens"), [({"prompt_tokens": 9000}, 9000), (None, None)])
 def test_a_prompt_that_leaves_no_room_for_an_answer_is_too_long(usage: JsonValue, tokens: int | None) -> None:
     with pytest.raises(PromptTooLong) as caught:
@@ -202,22 +197,6 @@ def test_a_prompt_that_leaves_no_room_for_an_answer_is_too_long(usage: JsonValue
 def test_the_last_finish_reason_counts() -> None:
     """Invariant 65."""
     assert finish_of(chunk({"content": "Hi"}, "stop"), chunk({}, ""), chunk({}, "length")) is FinishReason.LENGTH
-
-
-@pytest.mark.parametrize(
-    "chunks",
-    [
-        [],
-        [chunk({"content": "Hello"})],
-        [chunk({"content": "Hello"}, "")],
-        [chunk({"content": "Hello"}, 1)],
-        [chunk({"tool_calls": [CALL]})],
-        [{"choices": [], "usage": {"prompt_tokens": 1}}],
-    ],
-)
-def test_a_reply_without_a_finish_is_none(chunks: Sequence[JsonObject]) -> None:
-    with pytest.raises(ProviderReplyInvalid, match="before the service said that it was finished"):
-        read(*chunks)
 
 
 USAGE: JsonObject = {
@@ -254,19 +233,6 @@ def test_usage_is_found_wherever_it_stands(chunks: Sequence[JsonObject]) -> None
 )
 def test_odd_usage_costs_no_answer(sent: JsonValue, usage: Usage) -> None:
     assert result_of(chunk({"content": "Hi"}, "stop", usage=sent)).usage == usage
-
-
-def test_new_ids_differ_from_those_of_the_conversation_and_have_the_form_that_all_servers_take() -> None:
-    transcript = (UserMessage("x"), AssistantMessage("", "", (ToolCall("a", "on", "{}"),)), ToolResult("a", "on", ""))
-    reader = ChatReplyReader(transcript)
-    unnamed: JsonObject = {"index": 1, "function": {"name": "off", "arguments": '{"y":2}'}}
-
-    ready = [*reader.feed(sse(chunk({"tool_calls": [CALL, unnamed]})))]
-
-    ids = {event.call.id for event in ready if isinstance(event, ToolCallReady)}
-    assert len(ids) == 2
-    assert "a" not in ids
-    assert all(len(call_id) == 9 and call_id.isalnum() for call_id in ids)
 
 
 @pytest.mark.parametrize(

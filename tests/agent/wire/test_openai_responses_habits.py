@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings, strategies as st
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader
-from tests.agent.wire.framing import sse
+from tests.agent.wire.encoding import sse
 
 type Part = str | ToolCall
 

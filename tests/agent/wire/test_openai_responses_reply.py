@@ -26,7 +26,7 @@ from custom_components.chatterbox.agent.wire.openai_responses import (
     ResponsesReplyReader,
 )
 from custom_components.chatterbox.agent.wire.reply_reader import ReportedFailure
-from tests.agent.wire.framing import sse
+from tests.agent.wire.encoding import sse
 
 
 def added(item: JsonObject, index: int | None = None) -> JsonObject:
@@ -452,26 +452,6 @@ def test_what_the_service_wants_back_is_kept_with_its_place(
 def test_what_is_incomplete_says_why_also_beside_calls(reason: JsonValue, finish: FinishReason) -> None:
     assert result_of(words("Hi"), incomplete(reason)).finish_reason is finish
     assert result_of(done(call("a", text='{"x":1}')), incomplete(reason)).finish_reason is finish
-
-
-def test_what_is_incomplete_without_a_word_about_it() -> None:
-    event: JsonObject = {"type": "response.incomplete", "response": {"status": "incomplete"}}
-
-    assert result_of(event).finish_reason is FinishReason.UNKNOWN
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        [],
-        [words("Hello"), done(message("Hello"))],
-        [added(call("a")), arguments('{"x":1}'), done(call("a", text='{"x":1}'))],
-        [{"type": "response.in_progress", "response": {"status": "completed"}}],
-    ],
-)
-def test_a_reply_without_an_end_is_none(events: Sequence[JsonObject]) -> None:
-    with pytest.raises(ProviderReplyInvalid, match="before the service said that it was finished"):
-        read(*events)
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,7 @@ def parse_model_description(text: str) -> ModelDescription:
 class OllamaReplyReader(ReplyReader):
     """Reads the lines of a stream, or a whole answer."""
 
+    _MAY_OMIT_LAST_LINE = True
     _FINISH_REASONS: ClassVar = {
         "stop": FinishReason.STOP,
         "tool_calls": FinishReason.TOOL_CALLS,  # servers that imitate Ollama

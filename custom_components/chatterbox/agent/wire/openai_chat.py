@@ -304,6 +304,7 @@ _CHUNK: Final = TypeAdapter(_Chunk)
 class ChatReplyReader(ReplyReader):
     """Reads the chunks of a stream, or a whole completion."""
 
+    _MAY_OMIT_LAST_LINE = True
     _FINISH_REASONS: ClassVar = {
         "stop": FinishReason.STOP,
         "tool_calls": FinishReason.TOOL_CALLS,

@@ -54,6 +54,8 @@ class ReplyReader(ABC):
 
     _FINISH_REASONS: ClassVar[Mapping[str, FinishReason]]
     """By the lower-case reason of the service; others are unknown."""
+    _MAY_OMIT_LAST_LINE: ClassVar = False
+    """Whether servers are known to omit the line end after the last event."""
 
     def __init__(
         self, transcript: Transcript, new_id: Callable[[], str] = new_call_id, decoder: SSEDecoder | None = None
@@ -92,7 +94,7 @@ class ReplyReader(ABC):
         Raises `ProviderReplyInvalid` if the reply was not finished, and `PromptTooLong` if the service stopped because
         the prompt left no room for an answer.
         """
-        if (event := self._decoder.end()) is not None:
+        if self._MAY_OMIT_LAST_LINE and (event := self._decoder.end()) is not None:
             with suppress(ProviderReplyInvalid):  # a truncated event: the earlier ones decide
                 yield from self._read_event(event)
         if not self.finished:

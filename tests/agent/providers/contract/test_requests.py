@@ -48,6 +48,7 @@ def payload_of(server: RawHTTPServer, number: int = -1) -> JsonObject:
 
 
 async def test_a_whole_conversation(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    """Invariant 34."""
     request = conversation(*dialect.items())
 
     assert await sent(dialect, session, request) == dialect.expected_conversation()

@@ -1,4 +1,4 @@
-"""Frames JSON as services send it."""
+"""Encodes JSON as services send it."""
 
 import json
 
