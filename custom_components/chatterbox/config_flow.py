@@ -28,12 +28,12 @@ from .flows.service_form import (
     INTERFACES,
     KEY_SCHEMA,
     SECTION_INTERFACE,
+    SERVER_SCHEMA,
     TypedService,
     answering_interface,
     check_key,
     connect_schema,
     models_of,
-    server_schema,
     title_of,
 )
 from .flows.service_options import ServiceOptionsFlow
@@ -104,7 +104,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
     async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask which server it is."""
         if user_input is None:
-            return self.async_show_form(step_id="server", data_schema=server_schema())
+            return self.async_show_form(step_id="server", data_schema=SERVER_SCHEMA)
         self._service = TypedService.new(user_input[const.CONF_SERVER])
         return await self._async_connect_first(None)
 

@@ -11,12 +11,11 @@ from ..settings.agent import settings_of
 from ..settings.options import Problem
 from .approval_form import (
     APPROVAL_KEYS,
+    KNOWN_PIN,
     approval_schema,
     approvals_as_form,
     read_approvals,
-    shown_pin,
     typed_pin,
-    without_pin,
 )
 from .approval_page import ApprovalPage
 from .model_flow import ModelFlow, errors_of
@@ -62,7 +61,7 @@ class ConversationAgentFlow(ModelFlow):
         found = read_approvals(user_input, labels, has_pin=self._pin is not None)
         if isinstance(found, list) or problems:
             problems += found if isinstance(found, list) else []
-            return self._show_approvals(labels, without_pin(user_input), problems)
+            return self._show_approvals(labels, user_input, problems)
         self._approvals = {**found, **({CONF_PIN: self._pin.as_json()} if self._pin else {})}
         return await self.async_step_home()
 
@@ -90,7 +89,10 @@ class ConversationAgentFlow(ModelFlow):
     ) -> SubentryFlowResult:
         numbers = ApprovalPage.of(self.hass, settings_of(self._approvals).policy, labels).numbers
         schema = approval_schema(labels, opened=errors_of(problems))
-        return self._show_form("approvals", schema, {**form, **shown_pin(self._pin)}, problems, **numbers)
+        shown = {field: value for field, value in form.items() if field != CONF_PIN}
+        if self._pin:
+            shown[CONF_PIN] = KNOWN_PIN
+        return self._show_form("approvals", schema, shown, problems, **numbers)
 
     async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""

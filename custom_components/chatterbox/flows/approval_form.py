@@ -17,7 +17,7 @@ from ..agent.messages import JsonValue
 from ..settings.agent import AgentSettings
 from ..settings.options import Problem
 from ..settings.rules import Policy, Verdict, policy_to_json
-from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, rows_of
+from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, row_of
 
 SECTION_WHO_SPEAKS: Final = "who_speaks"
 FIELD_DEVICE: Final = "device"
@@ -38,7 +38,7 @@ APPROVAL_KEYS: Final = frozenset(
 _AUTOMATION_DOMAIN: Final = "automation"
 _PERSON_DOMAIN: Final = "person"
 
-_KNOWN_PIN: Final = "•" * 8
+KNOWN_PIN: Final = "•" * 8
 """Stands for the present PIN in the form."""
 
 _PASSWORD: Final = selector.TextSelector(
@@ -127,7 +127,7 @@ def approvals_as_form(settings: AgentSettings, labels: RuleLabels) -> dict[str, 
     """Return settings as form values, without the PIN."""
     people = [{FIELD_DEVICE: device, FIELD_PERSON: person} for device, person in settings.people_at_satellites.items()]
     return {
-        const.CONF_RULES: rows_of(settings.policy, labels),
+        const.CONF_RULES: [row_of(rule, labels) for rule in settings.policy.rules],
         const.CONF_ASK_AFTER_OUTSIDE_CONTENT: settings.ask_after_outside_content,
         const.CONF_NOTIFY: list(settings.notify),
         SECTION_WHO_SPEAKS: {
@@ -137,22 +137,12 @@ def approvals_as_form(settings: AgentSettings, labels: RuleLabels) -> dict[str, 
     }
 
 
-def shown_pin(pin: PinHash | None) -> dict[str, str]:
-    """Return the form value of a PIN."""
-    return {const.CONF_PIN: _KNOWN_PIN} if pin else {}
-
-
-def without_pin(form: Mapping[str, Any]) -> dict[str, Any]:
-    """Return form values without the PIN."""
-    return {field: value for field, value in form.items() if field != const.CONF_PIN}
-
-
 def typed_pin(form: Mapping[str, Any], present: PinHash | None) -> PinHash | str | None:
     """Return the present PIN if its dots are unchanged, else what was typed, or None."""
     typed: str = form.get(const.CONF_PIN, "").strip()
-    if typed == _KNOWN_PIN:
+    if typed == KNOWN_PIN:
         return present
-    return typed.removeprefix(_KNOWN_PIN).removesuffix(_KNOWN_PIN) or None
+    return typed.removeprefix(KNOWN_PIN).removesuffix(KNOWN_PIN) or None
 
 
 def read_approvals(form: Mapping[str, Any], labels: RuleLabels, *, has_pin: bool) -> dict[str, Any] | list[Problem]:
@@ -165,7 +155,8 @@ def read_approvals(form: Mapping[str, Any], labels: RuleLabels, *, has_pin: bool
     people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
     problems = [found for found in (policy, people) if isinstance(found, Problem)]
     if isinstance(policy, Policy) and not has_pin:
-        problems += _missing_pin(policy)
+        asking = [number for number, rule in enumerate(policy.rules, start=1) if rule.verdict is Verdict.PIN]
+        problems += [Problem(const.CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]]
     if isinstance(policy, Problem) or isinstance(people, Problem) or problems:
         return problems
     data = {
@@ -177,12 +168,6 @@ def read_approvals(form: Mapping[str, Any], labels: RuleLabels, *, has_pin: bool
     stored = {key: value for key, value in data.items() if value}
     asks = form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, True)
     return stored if asks else stored | {const.CONF_ASK_AFTER_OUTSIDE_CONTENT: False}
-
-
-def _missing_pin(policy: Policy) -> list[Problem]:
-    """Return a problem for the first rule that requires the PIN."""
-    asking = [number for number, rule in enumerate(policy.rules, start=1) if rule.verdict is Verdict.PIN]
-    return [Problem(const.CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]]
 
 
 def _read_people(rows: JsonValue) -> list[dict[str, str]] | Problem:

@@ -92,7 +92,7 @@ async def async_get_rule_labels(hass: HomeAssistant, kind: ServiceKind, settings
     texts = await _async_texts(hass, domains)
     sentences = await async_get_sentences(hass, hass.config.language)
     titles = {domain: texts.get(f"component.{domain}.title", domain) for domain in domains}
-    actions = {action: texts.get(_place_of_service(action), action) for action in found}
+    actions = {action: texts.get(f"component.{action.replace('.', '.services.')}.name", action) for action in found}
     tools = await _async_tools(hass, kind, settings) | _held(policy, "tools")
     return RuleLabels(
         verdicts=Labels.of({verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}),
@@ -138,11 +138,6 @@ async def _async_texts(hass: HomeAssistant, domains: Collection[str]) -> Mapping
     return texts
 
 
-def _place_of_service(action: str) -> str:
-    domain, _, service = action.partition(".")
-    return f"component.{domain}.services.{service}.name"
-
-
 @callback
 def _device_classes(
     hass: HomeAssistant, domains: Collection[str], policy: Policy, texts: Mapping[str, str]
@@ -180,12 +175,8 @@ class RowError(ValueError):
         self.placeholders = placeholders
 
 
-def rows_of(policy: Policy, labels: RuleLabels) -> list[dict[str, Any]]:
-    """Return rules as rows."""
-    return [_row(rule, labels) for rule in policy.rules]
-
-
-def _row(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
+def row_of(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
+    """Return a rule as a row."""
     row: dict[str, Any] = {FIELD_VERDICT: labels.verdicts.label(rule.verdict)}
     for name in CONDITIONS:
         values: frozenset[str] = getattr(rule, name)

@@ -39,6 +39,14 @@ _PASSWORD: Final = selector.TextSelector(
     selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
 )
 
+_SERVERS: Final = selector.SelectSelector(
+    selector.SelectSelectorConfig(
+        options=[selector.SelectOptionDict(value=server.id, label=server.name) for server in PROFILES.values()],
+        mode=selector.SelectSelectorMode.DROPDOWN,
+        translation_key=CONF_SERVER,
+    )
+)
+SERVER_SCHEMA: Final = vol.Schema({vol.Required(CONF_SERVER): _SERVERS})
 KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): _PASSWORD})
 
 
@@ -125,11 +133,6 @@ def title_of(service: Mapping[str, Any]) -> str:
     return known.name if is_at_home else short_name(url)
 
 
-def server_schema() -> vol.Schema:
-    """Return the form for the kind of server."""
-    return vol.Schema({vol.Required(CONF_SERVER): _servers()})
-
-
 def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -> vol.Schema:
     """Return the form for the address of a server. The sections in `opened` are expanded.
 
@@ -141,7 +144,7 @@ def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -
         translation_key=SECTION_INTERFACE,
     )
     interface = vol.Schema({vol.Required(CONF_KIND): selector.SelectSelector(kinds)})
-    server = {vol.Required(CONF_SERVER): _servers()} if asks_server else {}
+    server = SERVER_SCHEMA.schema if asks_server else {}
     return vol.Schema(
         server
         | {
@@ -149,15 +152,6 @@ def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -
             vol.Optional(CONF_API_KEY): _PASSWORD,
             vol.Required(SECTION_INTERFACE): section(interface, {"collapsed": SECTION_INTERFACE not in opened}),
         }
-    )
-
-
-def _servers() -> selector.SelectSelector:
-    options = [selector.SelectOptionDict(value=server.id, label=server.name) for server in PROFILES.values()]
-    return selector.SelectSelector(
-        selector.SelectSelectorConfig(
-            options=options, mode=selector.SelectSelectorMode.DROPDOWN, translation_key=CONF_SERVER
-        )
     )
 
 
