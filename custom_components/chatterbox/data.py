@@ -4,7 +4,6 @@ What belongs to a config entry is in its `runtime_data` instead.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Final
 
@@ -13,16 +12,8 @@ from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN
 
-
-@dataclass(frozen=True, slots=True)
-class ChatterboxData:
-    """The values of all functions that are decorated with `singleton`."""
-
-    values: dict[Callable[[HomeAssistant], object], Any] = field(default_factory=dict)
-    """By the decorated function."""
-
-
-DATA: Final[HassKey[ChatterboxData]] = HassKey(DOMAIN)
+DATA: Final[HassKey[dict[Callable[[HomeAssistant], object], Any]]] = HassKey(DOMAIN)
+"""The values of all functions that are decorated with `singleton`, by the decorated function."""
 
 
 def singleton[Value](make: Callable[[HomeAssistant], Value]) -> Callable[[HomeAssistant], Value]:
@@ -33,9 +24,7 @@ def singleton[Value](make: Callable[[HomeAssistant], Value]) -> Callable[[HomeAs
 
     @wraps(make)
     def get(hass: HomeAssistant) -> Value:
-        if DATA not in hass.data:
-            hass.data[DATA] = ChatterboxData()
-        values = hass.data[DATA].values
+        values = hass.data.setdefault(DATA, {})
         if get not in values:
             values[get] = make(hass)
         value: Value = values[get]

@@ -4,7 +4,8 @@ Every user of Home Assistant can read and change the lists. Agents cannot, since
 to assistants unless the owner exposes them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final, override
 
 from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
@@ -64,7 +65,6 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
         super().__init__(entry, subentry, _PART)
         self._attr_unique_id = _unique_id(subentry, person_id)
         self._keeper = Keeper(subentry.subentry_id, person_id)
-        self._person = name
         self._attr_translation_placeholders = {"person": name}
 
     @override
@@ -77,8 +77,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
     @callback
     def async_rename(self, name: str) -> None:
         """Show another name of the person."""
-        if name != self._person:
-            self._person = name
+        if name != self._attr_translation_placeholders["person"]:
             self._attr_translation_placeholders = {"person": name}
             self.__dict__.pop("name", None)  # Home Assistant caches it, although placeholders may change
             if self.hass is not None:
@@ -87,29 +86,25 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
     @override
     async def async_create_todo_item(self, item: TodoItem) -> None:
         """Keep a fact."""
-        try:
-            await async_get_memories(self.hass).async_add(self._keeper, item.summary or "", self._person)
-        except NotRemembered as error:
-            raise _refusal(error) from error
+        with _refusals():
+            await async_get_memories(self.hass).async_add(
+                self._keeper, item.summary or "", self._attr_translation_placeholders["person"]
+            )
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
         """Change a fact, put it aside, or restore it."""
         is_aside = item.status == TodoItemStatus.COMPLETED  # an action passes a plain string
-        try:
+        with _refusals():
             await async_get_memories(self.hass).async_change(
                 self._keeper, item.uid or "", item.summary or "", is_aside=is_aside
             )
-        except NotRemembered as error:
-            raise _refusal(error) from error
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
         """Forget facts."""
-        try:
+        with _refusals():
             await async_get_memories(self.hass).async_forget(self._keeper, uids)
-        except NotRemembered as error:
-            raise _refusal(error) from error
 
     @callback
     def _async_follow(self, keeper: Keeper) -> None:
@@ -120,11 +115,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
     @callback
     def _async_take_facts(self) -> None:
         self._attr_todo_items = [
-            TodoItem(
-                fact.text,
-                fact.id,
-                TodoItemStatus.COMPLETED if fact.is_aside else TodoItemStatus.NEEDS_ACTION,
-            )
+            TodoItem(fact.text, fact.id, TodoItemStatus.COMPLETED if fact.is_aside else TodoItemStatus.NEEDS_ACTION)
             for fact in async_get_memories(self.hass).facts(self._keeper)
         ]
 
@@ -152,9 +143,9 @@ class _Lists:
         """Show the lists of all persons, until the entry is unloaded."""
         events, unload = self._hass.bus, self._entry.async_on_unload
         unload(async_dispatcher_connect(self._hass, SIGNAL_MEMORIES, self._async_facts_changed))
-        unload(events.async_listen(EVENT_STATE_CHANGED, self._async_person_changed, _is_other_person))
-        unload(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_person_changed, _is_of_person))
-        self._async_renew()
+        unload(events.async_listen(EVENT_STATE_CHANGED, self._async_renew, _is_other_person))
+        unload(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_renew, _is_of_person))
+        self._async_renew(None)
 
     @callback
     def async_show(self, names: Mapping[str, str]) -> None:
@@ -178,20 +169,14 @@ class _Lists:
         self._async_add_entities(new.values(), config_subentry_id=agent)
 
     @callback
-    def _async_renew(self) -> None:
+    def _async_renew(self, _: Event[EventStateChangedData] | Event[er.EventEntityRegistryUpdatedData] | None) -> None:
         known = async_get_memories(self._hass).people(self._subentry.subentry_id)
         self.async_show(known | _persons(self._hass))
 
     @callback
     def _async_facts_changed(self, keeper: Keeper) -> None:
         if keeper.agent == self._subentry.subentry_id:
-            self._async_renew()
-
-    @callback
-    def _async_person_changed(
-        self, _event: Event[EventStateChangedData] | Event[er.EventEntityRegistryUpdatedData]
-    ) -> None:
-        self._async_renew()
+            self._async_renew(None)
 
 
 @callback
@@ -225,9 +210,14 @@ def _unique_id(subentry: ConfigSubentry, person_id: str) -> str:
     return f"{subentry.subentry_id}_{_PART}_{person_id}"
 
 
-def _refusal(error: NotRemembered) -> ServiceValidationError:
-    return ServiceValidationError(
-        translation_domain=DOMAIN,
-        translation_key=error.problem.value,
-        translation_placeholders={"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)},
-    )
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raise ServiceValidationError for NotRemembered."""
+    try:
+        yield
+    except NotRemembered as error:
+        raise ServiceValidationError(
+            translation_domain=DOMAIN,
+            translation_key=error.problem.value,
+            translation_placeholders={"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)},
+        ) from error

@@ -98,7 +98,7 @@ class Restart:
             session.async_cleanup()
         hass.data[chat_session.DATA_CHAT_SESSION].clear()
         await asyncio.gather(*(store.close() for store in async_get_histories(hass).all))
-        del hass.data[DATA].values[async_get_histories]
+        del hass.data[DATA][async_get_histories]
         assert await hass.config_entries.async_setup(the_entry(hass).entry_id)
         await hass.async_block_till_done(wait_background_tasks=True)
 

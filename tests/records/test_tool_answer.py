@@ -20,12 +20,12 @@ def test_an_intent_names_the_entities_it_acted_on() -> None:
     broken = intent.IntentResponseTarget("Spot", intent.IntentResponseTargetType.ENTITY, "light.spot")
     response.async_set_results([area, lamp], [broken])
 
-    assert entities_done(result_of("{}", llm.ToolResult(llm.IntentResponseDict(response)))) == {"light.lamp"}
+    assert entities_done(llm.ToolResult(llm.IntentResponseDict(response))) == {"light.lamp"}
 
 
 def test_another_tool_names_none() -> None:
-    assert entities_done(result_of("{}", llm.ToolResult({"light.lamp": "on"}))) == frozenset()
-    assert entities_done(result_of("{}", llm.ToolResult(llm.IntentResponseDict({})))) == frozenset()
+    assert entities_done(llm.ToolResult({"light.lamp": "on"})) == frozenset()
+    assert entities_done(llm.ToolResult(llm.IntentResponseDict({}))) == frozenset()
 
 
 def test_the_reason_of_a_failure_is_as_short_as_it_is_given() -> None:

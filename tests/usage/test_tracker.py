@@ -136,7 +136,7 @@ def stored(storage: Storage) -> UsageTotals:
 
 async def restarted(hass: HomeAssistant) -> UsageTracker:
     """Return what another start of Home Assistant would have, in place of what there was."""
-    hass.data[DATA].values.pop(async_get_usage_tracker, None)
+    hass.data[DATA].pop(async_get_usage_tracker, None)
     tracker = async_get_usage_tracker(hass)
     await tracker.async_start()
     return tracker

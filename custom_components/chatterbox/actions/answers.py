@@ -4,14 +4,7 @@ from typing import Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
-from homeassistant.core import (
-    Context,
-    HomeAssistant,
-    ServiceCall,
-    ServiceResponse,
-    SupportsResponse,
-    callback,
-)
+from homeassistant.core import Context, HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import ServiceValidationError, Unauthorized
 
 from ..approvals.questions import (
@@ -57,7 +50,7 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
     hass, approved = call.hass, call.service == SERVICE_APPROVE
     question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
     if refusal := await async_refusal(hass, question, call.context, approved=approved):
-        raise _error(call.context, refusal)
+        raise NotYoursToAnswer(call.context, refusal) if refusal in _OF_USERS else _invalid(refusal)
     answer = GivenAnswer(approved, Channel.ACTION, call.context.user_id)
     try:
         speech = await async_get_approvals(hass).answer(question.id, answer)
@@ -78,10 +71,6 @@ def _question(hass: HomeAssistant, question_id: str | None) -> Question:
             raise _invalid("none" if question_id is None else "gone")
         case _:
             raise _invalid("several")
-
-
-def _error(context: Context, refusal: AnswerRefusal) -> ServiceValidationError | Unauthorized:
-    return NotYoursToAnswer(context, refusal) if refusal in _OF_USERS else _invalid(refusal)
 
 
 def _invalid(key: str) -> ServiceValidationError:

@@ -60,13 +60,9 @@ def _agent(hass: HomeAssistant, agent_id: str | None) -> str:
     """Return the agent of a call; without an entity id, the only agent."""
     agents = [entity.entity_id for entity in async_agent_entries(hass)]
     if agent_id is None:
-        match agents:
-            case [agent_id]:
-                pass
-            case []:
-                raise _invalid("ask_no_agent")
-            case _:
-                raise _invalid("ask_several_agents")
+        if len(agents) != 1:
+            raise _invalid("ask_several_agents" if agents else "ask_no_agent")
+        agent_id = agents[0]
     elif agent_id not in agents:
         raise _invalid("agent_unknown", agent_id)
     if conversation.async_get_agent(hass, agent_id) is None:

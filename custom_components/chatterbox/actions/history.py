@@ -299,13 +299,7 @@ def _open_file(hass: HomeAssistant) -> IO[str]:
     is_inside = folder.resolve().is_relative_to(Path(hass.config.config_dir).resolve())
     if not is_inside and not hass.config.is_allowed_path(str(folder)):
         raise PermissionError(None, f"{folder} leads to a place that is not in allowlist_external_dirs")
-    path = _create(folder, f"history_{dt_util.now():%Y-%m-%d_%H-%M-%S}")
-    return path.open("w", encoding="utf-8")
-
-
-def _create(folder: Path, name: str) -> Path:
-    """Create a new file, with a number after the name if there is one already."""
-    numbers = count(2)
+    name, numbers = f"history_{dt_util.now():%Y-%m-%d_%H-%M-%S}", count(2)
     path = folder / f"{name}.jsonl"
     while True:
         try:
@@ -313,7 +307,7 @@ def _create(folder: Path, name: str) -> Path:
         except FileExistsError:
             path = folder / f"{name}_{next(numbers)}.jsonl"
         else:
-            return path
+            return path.open("w", encoding="utf-8")
 
 
 def _append(file: IO[str], lines: list[str]) -> Counter[str]:

@@ -486,7 +486,7 @@ class CallAudit(Hooks):
             question_id=question.id if question else None,
             answer=answer,
             error=error_text(result) if result and result.is_error else "",
-            done_to=entities_done(result) if result else frozenset(),
+            done_to=entities_done(result.native) if result else frozenset(),
         )
         async_publish_change(self._texts, record, self._turn.context)
 

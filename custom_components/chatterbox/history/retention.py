@@ -60,18 +60,7 @@ def async_note_growth(hass: HomeAssistant, entry: ConfigEntry, agent: str, size:
     growth[agent] += size
     if retention.size is not None and growth[agent] * _PART >= retention.size:
         del growth[agent]
-        pruning = _async_prune_responses(hass, entry, agent, retention)
-        _ = entry.async_create_background_task(hass, pruning, "chatterbox retention of responses")
-
-
-async def _async_prune_responses(hass: HomeAssistant, entry: ConfigEntry, agent: str, retention: Retention) -> None:
-    store = await async_get_histories(hass).async_open(entry)
-    if store is None:
-        return
-    try:
-        await store.prune(agent, retention, of_responses=True)
-    except StoreUnavailable as error:
-        LOGGER.debug("Too many responses are kept until the history is available: %s", error)
+        _ = entry.async_create_background_task(hass, _async_prune(hass, entry), "chatterbox retention")
 
 
 async def async_forget_agents(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:

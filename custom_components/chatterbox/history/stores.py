@@ -138,15 +138,11 @@ class Histories:
             if not kept.entries:
                 del self._kept[address]
                 async_report_history(self._hass, address, "", StoreState())
-                if kept.store:
-                    self._async_move(await kept.store.close(), but)
-
-    @callback
-    def _async_move(self, records: tuple[Record, ...], address: str | None) -> None:
-        kept = self._kept.get(address) if address else None
-        if kept and kept.store:
-            for record in records:
-                kept.store.record(record)
+                left = await kept.store.close() if kept.store else ()
+                new = self._kept.get(but) if but else None
+                if new and new.store:
+                    for record in left:
+                        new.store.record(record)
 
     def _report(self, address: str, state: StoreState) -> None:
         """Report a state; called in the thread of a store."""

@@ -19,7 +19,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.translation import async_get_translations
 
 from ..data import singleton
-from ..records.turn_record import native_entities_done
+from ..records.turn_record import entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
 from .entity_index import EntityIndex, EntityQuery
@@ -94,7 +94,7 @@ def async_entity_query(hass: HomeAssistant, words: str, device_id: str | None, c
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     last = list(islice(reversed(chat_log.content), _LOOKED_AT))
     said = [content.content for content in last if isinstance(content, UserContent)]
-    done = (native_entities_done(content.result) for content in last if isinstance(content, ToolResultContent))
+    done = (entities_done(content.result) for content in last if isinstance(content, ToolResultContent))
     used = dict.fromkeys(entity_id for entity_ids in done for entity_id in sorted(entity_ids))
     before = said[1] if len(said) > 1 else ""
     return EntityQuery(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))

@@ -133,19 +133,16 @@ class Memories:
     async def async_add(self, keeper: Keeper, text: str, name: str) -> Fact:
         """Add a fact of the person called `name`, or return the same one if it exists. Raises `NotRemembered`."""
         text = one_line(text)
-        told: list[Fact] = []
 
         def add(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
             if (known := next((fact for fact in facts if _is_same(fact, text)), None)) is not None:
-                told.append(replace(known, is_aside=False))
-                return _with(facts, told[0])
+                return _with(facts, replace(known, is_aside=False))
             if len(facts) >= MOST_FACTS:
                 raise NotRemembered(MemoryProblem.FULL)
-            told.append(Fact(_new_id(facts), text, dt_util.utcnow()))
-            return (*facts, told[0])
+            return (*facts, Fact(_new_id(facts), text, dt_util.utcnow()))
 
-        await self._async_change(keeper, add, name)
-        return told[0]
+        facts = await self._async_change(keeper, add, name)
+        return next(fact for fact in facts if _is_same(fact, text))
 
     async def async_change(self, keeper: Keeper, fact_id: str, text: str, *, is_aside: bool) -> None:
         """Change the text of a fact, and whether it is aside. Raises `NotRemembered`."""
@@ -186,12 +183,12 @@ class Memories:
                 raise NotRemembered(MemoryProblem.UNREADABLE) from error
         return self._kept
 
-    async def _async_change(self, keeper: Keeper, change: Change, name: str = "") -> None:
-        """Change the facts of a person, also if the caller is cancelled meanwhile."""
+    async def _async_change(self, keeper: Keeper, change: Change, name: str = "") -> tuple[Fact, ...]:
+        """Change the facts of a person, also if the caller is cancelled meanwhile. Return them."""
         changing = self._async_change_whole(keeper, change, name)
-        await asyncio.shield(self._hass.async_create_task(changing, "chatterbox change of facts"))
+        return await asyncio.shield(self._hass.async_create_task(changing, "chatterbox change of facts"))
 
-    async def _async_change_whole(self, keeper: Keeper, change: Change, name: str) -> None:
+    async def _async_change_whole(self, keeper: Keeper, change: Change, name: str) -> tuple[Fact, ...]:
         async with self._one_at_a_time:
             known = await self._async_known()
             before = known.get(keeper, _Person(keeper.agent, keeper.person, name))
@@ -199,6 +196,7 @@ class Memories:
             others = {other: kept for other, kept in known.items() if other != keeper}
             await self._async_store({**others, keeper: after} if after.facts else others)
         async_dispatcher_send(self._hass, SIGNAL_MEMORIES, keeper)
+        return after.facts
 
     async def _async_store(self, kept: _People) -> None:
         """Store a new state, and use it once it is stored.

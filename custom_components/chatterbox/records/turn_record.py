@@ -178,8 +178,6 @@ _MAX_TEXT: Final = 2_000
 _MAX_CALLS: Final = 12_000
 _MOST_CALLS: Final = 40
 """Calls that are shown one by one; the first ones tell most."""
-_MOST_BYTES: Final = 6
-"""Of a character in JSON, at most. A text that fits by this bound need not be written to know that it fits."""
 NOTHING_SHOWN: Final = -1
 """In place of a number of bytes: of arguments and of a result nothing is shown, not even that they are empty."""
 _CUT_OFF: Final = "interrupted"
@@ -200,7 +198,7 @@ def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
     if most == NOTHING_SHOWN:
         return {"name": call.name, "arguments": {}}
     arguments = shown_arguments(call)
-    if len(call.arguments) * _MOST_BYTES > most and _size(arguments) > most:
+    if _size(arguments) > most:
         arguments = {"cut": _cut(canonical_json(arguments), most)}
     return {"name": call.name, "arguments": arguments}
 
@@ -219,11 +217,11 @@ def shown_text(text: str) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    if len(text) * _MOST_BYTES <= most:
-        return text
     start = text[:most]
+    if start == text and _size(text) <= most:
+        return text
     fitting = bisect_right(range(len(start) + 1), most, key=lambda length: _size(start[:length])) - 1
-    return text if fitting == len(text) else f"{start[:fitting]}…"
+    return f"{start[:fitting]}…"
 
 
 def _size(value: JsonValue) -> int:
@@ -423,13 +421,8 @@ SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
 """Sent once for each turn, also for one that was cut off."""
 
 
-def entities_done(result: ToolResult) -> frozenset[str]:
-    """Return the ids of the entities that an intent says it has acted on; none for a tool that does not say."""
-    return native_entities_done(result.native)
-
-
-def native_entities_done(native: object) -> frozenset[str]:
-    """Return the same of a native result."""
+def entities_done(native: object) -> frozenset[str]:
+    """Return the ids of the entities that an intent acted on, by its native result; none for a tool that says none."""
     if (response := _intent_response(native)) is None:
         return frozenset()
     entity = intent.IntentResponseTargetType.ENTITY

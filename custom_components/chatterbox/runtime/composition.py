@@ -94,27 +94,23 @@ def model_server(
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
     profile = known_server(service)
     limits = _time_limits(settings) if settings.model else _FOR_A_LIST
-    model, options = settings.model, _model_options(settings)
+    server, options = (session, url, settings.model, key, limits), _model_options(settings)
     kind = ServiceKind(service[CONF_KIND])
     match kind:
         case ServiceKind.OPENAI_CHAT:
-            return OpenAIChatProvider(session, url, model, key, limits, options=options, profile=profile)
+            return OpenAIChatProvider(*server, options=options, profile=profile)
         case ServiceKind.OPENAI_RESPONSES:
             responses = ResponsesSettings(
                 cache_key,
                 verbosity=known_choice(Verbosity, CONF_VERBOSITY, settings.verbosity),
                 service_tier=known_choice(ServiceTier, CONF_SERVICE_TIER, settings.service_tier),
             )
-            return OpenAIResponsesProvider(
-                session, url, model, key, limits, options=options, settings=responses, profile=profile
-            )
+            return OpenAIResponsesProvider(*server, options=options, settings=responses, profile=profile)
         case ServiceKind.ANTHROPIC_MESSAGES:
-            return AnthropicMessagesProvider(session, url, model, key, limits, options=options, profile=profile)
+            return AnthropicMessagesProvider(*server, options=options, profile=profile)
         case ServiceKind.OLLAMA_CHAT:
             ollama = OllamaSettings(settings.keep_alive, settings.num_ctx)
-            return OllamaChatProvider(
-                session, url, model, key, limits, options=options, settings=ollama, profile=profile
-            )
+            return OllamaChatProvider(*server, options=options, settings=ollama, profile=profile)
         case ServiceKind.OFFLINE:
             raise ValueError("the offline service has no server")
         case _:

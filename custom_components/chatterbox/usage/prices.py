@@ -56,11 +56,8 @@ class ModelPrice:
 
     def cost(self, usage: Usage) -> float:
         """Return the US dollars that one request costs."""
-        rates = self.usual
-        for than, dearer in self.longer:
-            if usage.input_tokens > than:
-                rates = dearer
-        return rates.cost(usage)
+        rates = [self.usual, *(dearer for than, dearer in self.longer if usage.input_tokens > than)]
+        return rates[-1].cost(usage)
 
 
 class _Priced(BaseModel):

@@ -5,6 +5,7 @@ meter. Usage is stored some seconds after the first change, which spares the dis
 no crash opens it again. Budgets are compared with the current usage.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
@@ -80,10 +81,10 @@ class AgentUsage:
         cost = price.cost(usage) if price else 0.0
         return replace(
             self,
-            input_tokens=_added(self.input_tokens, usage.input_tokens),
-            cached_tokens=_added(self.cached_tokens, usage.cached_tokens),
-            output_tokens=_added(self.output_tokens, usage.output_tokens),
-            reasoning_tokens=_added(self.reasoning_tokens, usage.reasoning_tokens),
+            input_tokens=min(self.input_tokens + usage.input_tokens, _MOST_TOKENS),
+            cached_tokens=min(self.cached_tokens + usage.cached_tokens, _MOST_TOKENS),
+            output_tokens=min(self.output_tokens + usage.output_tokens, _MOST_TOKENS),
+            reasoning_tokens=min(self.reasoning_tokens + usage.reasoning_tokens, _MOST_TOKENS),
             inferences=self.inferences + 1,
             cost=self.cost + cost,
             spent=_spent(self.spent, cost, day) if cost else self.spent,
@@ -158,18 +159,10 @@ class UsageTotals:
         """Return the usage of those agents that still exist."""
         return replace(self, agents={agent: usage for agent, usage in self.agents.items() if agent in agents})
 
-    def as_json(self) -> dict[str, Any]:
-        """Return an object with these fields."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, stored: object) -> Self:
         """Read an object with these fields; raises ValueError for anything else, and ignores unknown fields."""
         return TypeAdapter(cls).validate_python(stored)
-
-
-def _added(tokens: int, more: int) -> int:
-    return min(tokens + more, _MOST_TOKENS)
 
 
 def _month(day: date) -> str:
@@ -214,7 +207,6 @@ class Account:
 
 
 _NO_ACCOUNT: Final = Account(None, Budget())
-_NO_USAGE: Final = Usage()
 
 
 def today() -> date:
@@ -307,8 +299,14 @@ class UsageTracker:
         totals = self._totals.with_turn(record.agent, turn_id, facts, lambda agent: self._account(agent).price, today())
         if totals is self._totals:
             return
-        self._last_turns[record.agent] = _last_turn(facts, self._last_turns.get(record.agent))
-        usages = _usages(facts)
+        before = self._last_turns.get(record.agent)
+        began = (one.first_token for one in facts.inferences if one.first_token is not None)
+        last = LastTurn(facts.duration, next(began, before.first_token if before else None))
+        self._last_turns[record.agent] = last
+        usages = defaultdict[str, Usage](Usage)  # of each model that has answered
+        for one in facts.inferences:
+            if one.usage is not None and one.answered_by:
+                usages[one.answered_by] += one.usage
         self._last_usages |= usages
         self._async_change(totals, {record.agent, *usages})
 
@@ -340,7 +338,7 @@ class UsageTracker:
         self._totals = self._stored = self._totals.only_of({agent for entry in entries for agent in entry.subentries})
         changed, self._changed = self._changed, set()
         async_dispatcher_send(self._hass, SIGNAL_USAGE, changed)
-        return self._stored.as_json()
+        return asdict(self._stored)
 
     @callback
     def _async_end_day(self, _now: datetime) -> None:
@@ -351,20 +349,6 @@ class UsageTracker:
     @callback
     def _async_begin_day(self, _now: datetime) -> None:
         async_dispatcher_send(self._hass, SIGNAL_USAGE, None)
-
-
-def _last_turn(facts: TurnFacts, before: LastTurn | None) -> LastTurn:
-    began = (one.first_token for one in facts.inferences if one.first_token is not None)
-    return LastTurn(facts.duration, next(began, before.first_token if before else None))
-
-
-def _usages(facts: TurnFacts) -> Mapping[str, Usage]:
-    """Return the usage of each model that has answered in a turn."""
-    usages: dict[str, Usage] = {}
-    for one in facts.inferences:
-        if one.usage is not None and one.answered_by:
-            usages[one.answered_by] = usages.get(one.answered_by, _NO_USAGE) + one.usage
-    return usages
 
 
 @callback

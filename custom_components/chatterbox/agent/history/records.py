@@ -369,7 +369,7 @@ def read_object(text: str) -> JsonObject:
 def turn_as_json(turn: StoredTurn) -> JsonObject:
     """Return a turn as JSON."""
     data: JsonObject = _TURN.dump_python(turn, exclude={"messages"}, exclude_defaults=True)
-    return data | {"messages": [message_as_json(message, keep_bytes=False) for message in turn.messages]}
+    return data | {"messages": [_message_as_json(message) for message in turn.messages]}
 
 
 def turn_from_json(data: JsonObject) -> StoredTurn:
@@ -387,9 +387,7 @@ def response_as_json(record: ResponseRecord) -> JsonObject:
     """Return a response as JSON."""
     places = {payload: place for place, payload in enumerate(_payloads(record.input))}
     data: JsonObject = _RESPONSE.dump_python(record, exclude={"messages"}, exclude_defaults=True)
-    return data | {
-        "messages": [message_as_json(message, keep_bytes=True, places=places) for message in record.messages]
-    }
+    return data | {"messages": [_message_as_json(message, places) for message in record.messages]}
 
 
 def response_from_json(data: JsonObject) -> ResponseRecord:
@@ -399,17 +397,17 @@ def response_from_json(data: JsonObject) -> ResponseRecord:
     return _read(_RESPONSE, data | {"messages": _messages_from_json(data, payloads)})
 
 
-def message_as_json(message: Message, *, keep_bytes: bool, places: Mapping[str, int] | None = None) -> JsonObject:
-    """Return a message as JSON; bytes that have a place in the input are left out."""
+def _message_as_json(message: Message, places: Mapping[str, int] | None = None) -> JsonObject:
+    """Return a message as JSON, without the bytes that have a place in the input; without `places`, without any."""
     data: JsonObject = _MESSAGE.dump_python(message, exclude={"attachments", "native"}, exclude_defaults=True)
     if isinstance(message, UserMessage) and message.attachments:
-        data["attachments"] = [_attachment_as_json(one, keep_bytes, places or {}) for one in message.attachments]
+        data["attachments"] = [_attachment_as_json(one, places) for one in message.attachments]
     return {"role": _role_of(message)} | data
 
 
-def _attachment_as_json(attachment: Attachment, keep_bytes: bool, places: Mapping[str, int]) -> JsonObject:  # noqa: FBT001  # passed on
-    data = base64.b64encode(attachment.data).decode("ascii") if keep_bytes else None
-    place = None if data is None else places.get(data)
+def _attachment_as_json(attachment: Attachment, places: Mapping[str, int] | None) -> JsonObject:
+    data = None if places is None else base64.b64encode(attachment.data).decode("ascii")
+    place = places.get(data) if places and data else None
     stored = _StoredAttachment(
         mime_type=attachment.mime_type,
         name=attachment.name,
@@ -423,10 +421,10 @@ def _attachment_as_json(attachment: Attachment, keep_bytes: bool, places: Mappin
 
 def _messages_from_json(data: JsonObject, payloads: Iterable[str]) -> Transcript:
     known = dict(enumerate(payloads))
-    return tuple(message_from_json(message, known) for message in _read(_OBJECTS, data.get("messages")))
+    return tuple(_message_from_json(message, known) for message in _read(_OBJECTS, data.get("messages")))
 
 
-def message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message:
+def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message:
     """Read a stored message, whose attachments may be among the `payloads` of the input, or raise StoredJsonInvalid."""
     message = _read(_MESSAGE, {key: value for key, value in data.items() if key != "attachments"})
     if not isinstance(message, UserMessage):

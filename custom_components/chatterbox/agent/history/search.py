@@ -6,10 +6,9 @@ each character is a word, and characters that stand together in a query have to 
 """
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import (
@@ -22,7 +21,6 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    Select,
     Table,
     Text,
     and_,
@@ -90,19 +88,6 @@ class Phrase:
     words: tuple[str, ...]
     is_prefix: bool = False
     """Whether the last word may be incomplete."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A search that a database is asked for."""
-
-    person: str
-    """Key of the person."""
-    phrases: tuple[Phrase, ...]
-    where: ColumnElement[bool]
-    """Further conditions for turns."""
-    between: tuple[int, int]
-    """Range of their `seq`."""
 
 
 def words_of(value: str) -> list[str]:
@@ -180,8 +165,16 @@ def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
     if not phrases:
         chosen = select(turns.c.seq).where(where, turns.c.seq.between(*between))
         return list(connection.scalars(chosen.order_by(turns.c.seq.desc()).limit(query.most)))
-    wanted = _Wanted(key_of(query.person_id), phrases, where, between)
-    return (_best_of_all(connection, wanted) or _best_of_any(connection, wanted))[: query.most]
+    turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
+    allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, where))
+    newest = select(turn).where(turn.between(*between), allowed).order_by(turn.desc()).limit(_NEWEST)
+    matches, score = _asked(connection, query.person_id, phrases)
+    scores = dict(connection.execute(newest.where(matches).add_columns(score)).tuples().all())
+    if not scores:  # the more of the phrases a turn has, and the rarer, the better
+        for phrase in phrases:
+            found = connection.scalars(newest.where(_asked(connection, query.person_id, (phrase,))[0])).all()
+            scores |= {seq: scores.get(seq, 0.0) + 1 / len(found) for seq in found}
+    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[: query.most]
 
 
 def _range(connection: Connection, query: HistoryQuery, of_person: ColumnElement[bool]) -> tuple[int, int]:
@@ -195,46 +188,19 @@ def _range(connection: Connection, query: HistoryQuery, of_person: ColumnElement
     return (first, last) if first else (0, -1)
 
 
-def _best_of_all(connection: Connection, wanted: _Wanted) -> list[int]:
-    """Return the turns with all phrases."""
-    matches, score = _asked(connection, wanted)
-    newest = _newest(connection, wanted, matches).add_columns(score)
-    return _ranked(dict(connection.execute(newest).tuples().all()))
-
-
-def _best_of_any(connection: Connection, wanted: _Wanted) -> list[int]:
-    """Return the turns with any of the phrases; the more phrases, and the rarer, the better."""
-    scores = defaultdict[int, float](float)
-    for phrase in wanted.phrases:
-        matches, _ = _asked(connection, replace(wanted, phrases=(phrase,)))
-        found = connection.scalars(_newest(connection, wanted, matches)).all()
-        for seq in found:
-            scores[seq] += 1 / len(found)
-    return _ranked(scores)
-
-
-def _newest(connection: Connection, wanted: _Wanted, matches: ColumnElement[bool]) -> Select[tuple[int]]:
-    turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
-    allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, wanted.where))
-    return select(turn).where(matches, turn.between(*wanted.between), allowed).order_by(turn.desc()).limit(_NEWEST)
-
-
-def _ranked(scores: Mapping[int, float]) -> list[int]:
-    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)
-
-
-def _asked(connection: Connection, wanted: _Wanted) -> tuple[ColumnElement[bool], ColumnElement[float]]:
-    """Return the condition for a row of the index, and its score."""
+def _asked(
+    connection: Connection, person_id: str, phrases: tuple[Phrase, ...]
+) -> tuple[ColumnElement[bool], ColumnElement[float]]:
+    """Return the condition for a row of the index that has all phrases, and its score."""
     if connection.dialect.name == POSTGRESQL:
         alternatives = (
-            f"({' <-> '.join(f"'{word}'" for word in one.words)}{':*' if one.is_prefix else ''})"
-            for one in wanted.phrases
+            f"({' <-> '.join(f"'{word}'" for word in one.words)}{':*' if one.is_prefix else ''})" for one in phrases
         )
         query = cast(" & ".join(alternatives), TSQUERY)
         return _VECTORS.c.words.bool_op("@@")(query), func.ts_rank(_VECTORS.c.words, query, type_=Float)
-    phrases = (f'"{" ".join(one.words)}"{"*" if one.is_prefix else ""}' for one in wanted.phrases)
+    quoted = (f'"{" ".join(one.words)}"{"*" if one.is_prefix else ""}' for one in phrases)
     matches = literal_column(_NAME, Text).bool_op("MATCH")(
-        f"person : {_as_word(wanted.person)} AND words : ({' AND '.join(phrases)})"
+        f"person : {_as_word(key_of(person_id))} AND words : ({' AND '.join(quoted)})"
     )
     return matches, literal_column(f"-bm25({_NAME}, 0.0, 1.0)", Float)  # the person does not count
 
