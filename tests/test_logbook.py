@@ -44,7 +44,7 @@ async def entries(hass: HomeAssistant, *keys: str) -> list[tuple[object, ...]]:
     return [tuple(entry.get(key) for key in keys) for entry in shown if entry.get("domain") == DOMAIN]
 
 
-async def test_changes_are_shown_with_who_and_where(talk: AuditedTalk) -> None:
+async def test_changes_are_shown_with_person_and_place(talk: AuditedTalk) -> None:
     await talk.events_of(call(LAMP_ON), say("It is on."))
     await talk.answer(await talk.take(call(UNLOCK)), YES, say("There you are."))
 
@@ -69,7 +69,7 @@ async def _fail(_: ServiceCall) -> None:
     raise HomeAssistantError("It is broken")
 
 
-async def test_what_was_not_done_is_shown_to_be_that(talk: AuditedTalk) -> None:
+async def test_refused_and_failed_changes_are_shown_as_such(talk: AuditedTalk) -> None:
     talk.speaker = Speaker()
     await talk.events_of(call(UNLOCK), say("Nobody is there."))
     talk.hass.services.async_register("light", "turn_on", _fail)
@@ -84,28 +84,22 @@ async def test_what_was_not_done_is_shown_to_be_that(talk: AuditedTalk) -> None:
     assert failed[2] == "mdi:alert-circle-outline"
 
 
-async def test_what_acts_on_several_belongs_to_the_agent(talk: AuditedTalk) -> None:
+async def test_a_change_belongs_to_its_only_entity_or_to_the_agent(talk: AuditedTalk) -> None:
     lights = calling("intent__HassTurnOn", {"domain": ["light"], "area": "Hall"})
+    one_of_two = {"entity_id": AGENT, "entity_ids": ["light.lamp", "light.spot"], "done_to": ["light.spot"]}
 
     await talk.events_of(call(lights), say("They are on."))
+    talk.hass.bus.async_fire(EVENT_CHANGE, one_of_two)
+    talk.hass.bus.async_fire(EVENT_CHANGE, {})  # as another version may have fired it
 
-    assert await entries(talk.hass, "message", "entity_id") == [("turned on Lamp, Spot", AGENT)]
-
-
-async def test_what_was_done_to_one_of_several_belongs_to_that(talk: AuditedTalk) -> None:
-    acted = {"entity_id": AGENT, "entity_ids": ["light.lamp", "light.spot"], "done_to": ["light.spot"]}
-    talk.hass.bus.async_fire(EVENT_CHANGE, acted)
-
-    assert await entries(talk.hass, "entity_id") == [("light.spot",)]
-
-
-async def test_an_event_that_lacks_what_is_known_today_is_shown(talk: AuditedTalk) -> None:
-    talk.hass.bus.async_fire(EVENT_CHANGE, {})
-
-    assert await entries(talk.hass, "name", "message", "entity_id") == [("Chatterbox", "", None)]
+    assert await entries(talk.hass, "name", "message", "entity_id") == [
+        ("Kitchen satellite (Anna)", "turned on Lamp, Spot", AGENT),
+        ("Chatterbox", "", "light.spot"),
+        ("Chatterbox", "", None),
+    ]
 
 
-async def test_an_agent_that_goes_leaves_no_question_untold(talk: AuditedTalk) -> None:
+async def test_a_dropped_question_is_shown(talk: AuditedTalk) -> None:
     await talk.take(call(UNLOCK))
     async_get_approvals(talk.hass).drop_all_of(AGENT)
     await talk.hass.async_block_till_done()

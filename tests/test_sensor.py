@@ -1,4 +1,4 @@
-"""The sensor of an agent tells which of its questions wait."""
+"""The sensor of an agent shows its waiting questions."""
 
 import pytest
 from homeassistant.const import STATE_UNAVAILABLE
@@ -27,7 +27,7 @@ def shown(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
     return state
 
 
-async def test_an_agent_that_asks_nothing_has_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_an_agent_without_questions_shows_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     state = shown(hass)
 
     assert (state.state, state.attributes["waiting"]) == ("0", [])
@@ -84,12 +84,12 @@ async def test_each_agent_shows_its_own_questions(hass: HomeAssistant, entry: Mo
 
 
 @pytest.mark.usefixtures("entry")
-async def test_what_waits_is_not_recorded() -> None:
+async def test_waiting_questions_are_not_recorded() -> None:
     # The recorder reads what the entity says of itself, at the time when it is added.
     assert "waiting" in WaitingQuestionsSensor._unrecorded_attributes  # noqa: SLF001  # Home Assistant's name
 
 
-async def test_it_goes_with_the_entry(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_the_sensor_follows_the_entry(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     ask(hass, question())
 
     await hass.config_entries.async_unload(entry.entry_id)

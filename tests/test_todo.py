@@ -5,13 +5,11 @@ from collections.abc import Mapping
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
-from homeassistant.components.person import DOMAIN as PERSON
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
-from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
@@ -216,14 +214,6 @@ async def test_what_cannot_be_remembered_is_told(
     assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
 
 
-async def test_lists_are_in_the_language_of_the_home(hass: HomeAssistant) -> None:
-    hass.config.language = "de"
-    await add_person(hass, "Anna")
-    await set_up(hass, offline_entry(remember_facts=True))
-
-    assert list(lists(hass).values()) == ["Talker Erinnerungen an Anna"]
-
-
 async def test_what_cannot_be_read_is_tried_again_and_shows_no_list(
     hass: HomeAssistant, hass_storage: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -236,10 +226,3 @@ async def test_what_cannot_be_read_is_tried_again_and_shows_no_list(
     assert "Restore them from a backup" in caplog.text
     assert hass.states.get("conversation.talker") is not None
     assert await hass.config_entries.async_unload(entry.entry_id)
-
-
-async def test_a_home_without_persons_has_no_lists(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, PERSON, {})
-    await set_up(hass, offline_entry(remember_facts=True))
-
-    assert lists(hass) == {}

@@ -1,6 +1,5 @@
 """The action that asks an agent: it gets the whole turn, its own, and speaks for nobody but who has called it."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -23,7 +22,7 @@ from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_STARTED, SERVI
 from tests.support.config_entries import only_agent
 from tests.support.documented_yaml import blocks_with
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
-from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
+from tests.support.talk import AGENT, LIGHT_ON, Serve
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -85,28 +84,6 @@ async def test_the_whole_turn_comes_back(hass: HomeAssistant, serve: Serve) -> N
     assert timings.keys() == {"duration", "first_words", "phases", "inferences", "tools"}
     assert [tool["name"] for tool in timings["tools"]] == ["intent__HassTurnOn"]
     assert len(timings["inferences"]) == 2
-
-
-async def test_a_conversation_goes_on(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content="One?"), ScriptedAnswer(content="Two."))))
-
-    first = await ask(hass, "first", agent_id=AGENT)
-    await ask(hass, "second", conversation_id=first["conversation_id"])
-
-    assert first["continue_conversation"]
-    assert [message["role"] for message in messages_of(server.requests[-1])] == ["system", "user", "assistant", "user"]
-
-
-async def test_each_caller_gets_their_own_turn(hass: HomeAssistant, serve: Serve) -> None:
-    answers = tuple(ScriptedAnswer(content=f"Answer {number}.") for number in range(5))
-    server = await serve(Script(answers=answers))
-
-    context = Context()
-    responses = await asyncio.gather(*(ask(hass, f"question {number}", context) for number in range(5)))
-
-    asked = [str(messages_of(request)[-1]["content"]) for request in server.requests]
-    answered = [next(number for number in range(5) if text.endswith(f"question {number}")) for text in asked]
-    assert [responses[question]["speech"] for question in answered] == [f"Answer {number}." for number in range(5)]
 
 
 async def test_without_an_agent_the_only_one_is_asked(hass: HomeAssistant, serve: Serve) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 from aiohttp import web
-from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import EVENT_HOMEASSISTANT_STARTED
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.helpers import (
@@ -23,8 +23,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from custom_components.chatterbox.const import CONF_TRUSTED_CALLERS, DOMAIN, SUBENTRY_AI_TASK
 from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
 from custom_components.chatterbox.settings.rules import Rule, Verdict
-from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
-from tests.support.servers.in_process import address_without_server, serving
+from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.servers.in_process import serving
 
 LIGHT: Final = "light.kitchen_ceiling"
 LAMP: Final = "light.cooking_lamp"
@@ -148,18 +148,6 @@ async def test_unreadable_rules_are_left_unchanged(hass: HomeAssistant) -> None:
 
     assert only_agent(entry).data["rules"] == rules
     assert stored(entry).notify == ("notify.b",)
-
-
-@pytest.mark.usefixtures("socket_enabled")
-async def test_a_new_id_is_followed_while_the_service_is_down(hass: HomeAssistant) -> None:
-    register(hass, "automation.a")
-    down = server_entry(address_without_server(), llm_hass_api=[], trusted_callers=["automation.a"])
-    entry = await set_up(hass, down)
-    assert state_of(entry) is ConfigEntryState.SETUP_RETRY
-
-    await rename(hass, "automation.a", "automation.b")
-
-    assert stored(entry).trusted_callers == {"automation.b"}
 
 
 @pytest.mark.usefixtures("socket_enabled")

@@ -222,19 +222,6 @@ async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: 
     assert kept == [b"\x00", b"\x01", b"\x02"]
 
 
-async def test_a_folder_that_comes_later(tmp_path: Path, stores: Stores) -> None:
-    folder = tmp_path / "later"
-    store, watch = stores.open(sqlite_url(folder / "history.db"))
-    answer = store.record(turn(1))
-    state = await watch.until_down(Trouble.CANNOT_OPEN)
-    assert "Check that its folder exists" in state.message
-    with pytest.raises(StoreUnavailable, match="folder exists"):
-        await store.turns("kitchen talk")
-    folder.mkdir()
-    assert await answer.stored()
-    await watch.until_up()
-
-
 async def test_a_locked_file_can_be_read_and_records_wait(sqlite: str, file: Path, stores: Stores) -> None:
     store, watch = stores.open(f"{sqlite}?timeout=0.01")
     assert await store.record(turn(1)).stored()

@@ -65,7 +65,7 @@ async def test_a_turn_is_read_before_it_is_stored(sqlite: str, stores: Stores) -
     await waiting.close()
 
 
-async def test_what_is_acknowledged_does_not_wait_any_more(sqlite: str, stores: Stores) -> None:
+async def test_an_acknowledged_record_no_longer_waits(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     for number in range(50):
         assert await store.record(turn(number)).stored()
@@ -85,7 +85,7 @@ async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> 
     await store.close()
 
 
-async def test_what_is_recorded_twice_is_stored_once(url: str, stores: Stores) -> None:
+async def test_a_record_is_stored_once(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, starts=False)
     twice = [store.record(turn(1)), store.record(turn(1)), store.record(audit(1)), store.record(audit(1))]
     store.start()
@@ -186,7 +186,7 @@ async def a_home(store: HistoryStore) -> None:
         (Selection(person_id="eve"), []),
     ],
 )
-async def test_what_is_selected_is_exported_and_deleted_and_nothing_else(
+async def test_a_selection_is_exported_and_deleted(
     url: str, stores: Stores, selection: Selection, chosen: list[str]
 ) -> None:
     store, _ = stores.open(url)
@@ -205,9 +205,7 @@ def all_bytes(file: Path) -> bytes:
 
 
 @pytest.mark.parametrize("count", [200, 2_100], ids=["some", "many"])
-async def test_nothing_of_what_is_deleted_is_left_in_the_file(
-    sqlite: str, file: Path, stores: Stores, count: int
-) -> None:
+async def test_deleted_content_is_overwritten(sqlite: str, file: Path, stores: Stores, count: int) -> None:
     store, _ = stores.open(sqlite)
     for number in range(count):
         store.record(turn(number, person="ann", said=f"My secret is {number}."))
@@ -225,7 +223,7 @@ async def test_nothing_of_what_is_deleted_is_left_in_the_file(
     assert b"wish" not in all_bytes(file)
 
 
-async def test_what_was_deleted_while_somebody_read_is_gone_once_something_else_is_stored(
+async def test_content_deleted_during_a_read_is_overwritten_with_the_next_write(
     sqlite: str, file: Path, stores: Stores
 ) -> None:
     store, _ = stores.open(f"{sqlite}?timeout=0.01")
@@ -241,7 +239,7 @@ async def test_what_was_deleted_while_somebody_read_is_gone_once_something_else_
     assert b"secret" not in all_bytes(file)
 
 
-async def test_an_export_that_is_left_is_over(sqlite: str, stores: Stores) -> None:
+async def test_an_export_can_be_left(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     store.record(turn(1))
 
@@ -299,7 +297,7 @@ async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) ->
     assert await kept(store) == ["turn 5"]
 
 
-async def test_what_nobody_can_delete_by_is_told_to_who_asks(sqlite: str, stores: Stores) -> None:
+async def test_an_impossible_limit_is_reported_to_its_caller(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     with pytest.raises(OverflowError):
         await store.prune("agent", Retention(size=2**70))
@@ -317,7 +315,7 @@ async def test_what_nobody_can_delete_by_is_told_to_who_asks(sqlite: str, stores
     ],
     ids=["woke up without the time", "was ahead for a while", "is set back", "was never wrong"],
 )
-async def test_a_wrong_clock_costs_nobody_what_is_fresh(
+async def test_a_wrong_clock_deletes_no_fresh_record(
     url: str, stores: Stores, ended: list[float], left: list[str]
 ) -> None:
     store, _ = stores.open(url, clock=lambda: NOON + 10)

@@ -79,7 +79,7 @@ async def test_a_response_that_is_deleted_is_gone_in_whatever_state_it_waits(url
     assert ids(await store.responses("resp 1", AGENTS)) == ["resp 2"]
 
 
-async def test_what_is_recorded_after_a_deletion_stays(sqlite: str, stores: Stores) -> None:
+async def test_a_record_after_a_deletion_stays(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     await store.pause()  # so that all of these wait
     store.record(response(1, status="queued"))
@@ -91,9 +91,7 @@ async def test_what_is_recorded_after_a_deletion_stays(sqlite: str, stores: Stor
     assert await store.response("resp 1") == response(1)
 
 
-async def test_nothing_of_a_response_that_is_deleted_or_replaced_is_left_in_the_file(
-    sqlite: str, file: Path, stores: Stores
-) -> None:
+async def test_a_deleted_or_replaced_response_is_overwritten(sqlite: str, file: Path, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     assert await store.record(response(1, said="My secret is 1." * 2_000)).stored()
     assert await store.record(response(2, said="My wish is 2." * 2_000, person="ann")).stored()
@@ -119,7 +117,7 @@ async def test_responses_are_kept_for_a_time_of_their_own(url: str, stores: Stor
     assert await kept(store) == ["turn 1", "audit 1", "resp 5"]
 
 
-async def test_a_response_that_went_on_does_not_count_as_new(url: str, stores: Stores) -> None:
+async def test_an_updated_response_does_not_count_as_new(url: str, stores: Stores) -> None:
     """Its row is where it was: else a clock that is set back could make others go with it."""
     store, _ = stores.open(url, clock=lambda: MORNING + DAY)
     store.record(response(1, status="queued"))
@@ -129,7 +127,7 @@ async def test_a_response_that_went_on_does_not_count_as_new(url: str, stores: S
     assert await kept(store) == ["resp 2"]
 
 
-async def test_how_much_is_kept_is_counted(url: str, stores: Stores) -> None:
+async def test_responses_are_counted(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     assert await store.response_totals(["agent"]) == (0, 0)
     store.record(response(1, said="x" * 1_000))
@@ -144,7 +142,8 @@ async def test_how_much_is_kept_is_counted(url: str, stores: Stores) -> None:
 async def test_a_response_survives_a_database_that_is_down(tmp_path: Path, stores: Stores) -> None:
     folder = tmp_path / "later"
     store, watch = stores.open(sqlite_url(folder / "history.db"))
-    await watch.until_down(Trouble.CANNOT_OPEN)
+    state = await watch.until_down(Trouble.CANNOT_OPEN)
+    assert "Check that its folder exists" in state.message
     queued = store.record(response(1, status="queued"))
     done = store.record(response(1))
     assert store.state.waiting == 1

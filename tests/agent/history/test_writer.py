@@ -56,7 +56,7 @@ async def test_a_killed_process_loses_nothing_that_was_acknowledged(sqlite: str,
     assert all(one.messages for one in responses.values())
 
 
-async def test_at_the_bound_the_oldest_give_way(tmp_path: Path, stores: Stores) -> None:
+async def test_at_the_limit_the_oldest_records_are_dropped(tmp_path: Path, stores: Stores) -> None:
     folder = tmp_path / "later"
     store, watch = stores.open(
         sqlite_url(folder / "history.db"), limits=WriterLimits(records=2, first_pause=0.01, longest_pause=0.01)
@@ -74,7 +74,7 @@ async def test_at_the_bound_the_oldest_give_way(tmp_path: Path, stores: Stores) 
     assert state.trouble is Trouble.CANNOT_OPEN
 
 
-async def test_a_record_that_is_refused_takes_no_other_along(url: str, stores: Stores) -> None:
+async def test_a_refused_record_costs_no_other(url: str, stores: Stores) -> None:
     store, watch = stores.open(url, starts=False)
     answers = [
         store.record(turn(1)),
@@ -90,7 +90,7 @@ async def test_a_record_that_is_refused_takes_no_other_along(url: str, stores: S
     await store.close()
 
 
-async def test_who_watches_may_fail(sqlite: str) -> None:
+async def test_a_failing_observer_is_ignored(sqlite: str) -> None:
     def fail(_state: StoreState) -> None:
         raise LookupError
 
@@ -123,7 +123,7 @@ async def test_a_store_that_is_down_ends_and_says_what_it_has_not_done(tmp_path:
     assert (store.state.trouble, store.state.dropped, store.state.waiting) == (Trouble.CANNOT_OPEN, 1, 0)
 
 
-async def test_responses_give_way_before_what_was_said_and_done(sqlite: str, stores: Stores) -> None:
+async def test_responses_are_dropped_before_turns_and_audit_records(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(records=3), starts=False)
     answers = [store.record(one) for one in (turn(1), response(1), audit(1), response(2), turn(2))]
     assert [answer.given for answer in answers] == [False, True, False, True, False]
@@ -133,7 +133,7 @@ async def test_responses_give_way_before_what_was_said_and_done(sqlite: str, sto
     await store.close()
 
 
-async def test_a_heavy_response_pushes_out_no_turn(sqlite: str, stores: Stores) -> None:
+async def test_a_heavy_response_drops_no_turn(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=100_000), starts=False)
     said = store.record(turn(1, said="x" * 40_000))
     small = store.record(response(1, said="x" * 1_000))
@@ -147,9 +147,7 @@ async def test_a_heavy_response_pushes_out_no_turn(sqlite: str, stores: Stores) 
     await store.close()
 
 
-async def test_a_response_that_goes_on_while_it_waits_weighs_what_its_last_state_weighs(
-    sqlite: str, stores: Stores
-) -> None:
+async def test_a_waiting_response_has_the_weight_of_its_last_state(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=150_000), starts=False)
     answers = [store.record(response(1, said="x" * 50_000, status=str(state))) for state in range(10)]
     assert not any(answer.given for answer in answers)
@@ -178,7 +176,7 @@ async def test_a_copy_of_the_file_alone_is_whole(sqlite: str, file: Path, stores
     waiting = store.record(turn(2))
     copy = Path(shutil.copy(file, file.with_name("copy.db")))
     assert not waiting.given
-    assert await store.turns("kitchen talk") == (turn(1), turn(2)), "who reads does not wait"
+    assert await store.turns("kitchen talk") == (turn(1), turn(2)), "readers do not wait"
     store.resume()
 
     assert await waiting.stored()
@@ -228,7 +226,7 @@ async def test_a_pause_that_begins_too_late_does_not_happen(sqlite: str, file: P
         assert await waiting.stored()
 
 
-async def test_a_pause_that_nobody_waits_for_does_not_happen(
+async def test_a_cancelled_pause_does_not_happen(
     tmp_path: Path, stores: Stores, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = tmp_path / "folder"
