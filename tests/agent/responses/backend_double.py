@@ -9,14 +9,13 @@ import time
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import override
 
 from custom_components.chatterbox.agent.events import PendingApproval, TurnFinished
 from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Limits, Turn
-from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, Transcript, Usage, UserMessage
-from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, LLMProvider, Rewrite
+from custom_components.chatterbox.agent.messages import ToolDefinition, Transcript, Usage, UserMessage
+from custom_components.chatterbox.agent.protocols import Hooks, LLMProvider
 from custom_components.chatterbox.agent.responses.backend import (
     ApprovalDecisions,
     BackendEvent,
@@ -27,7 +26,6 @@ from custom_components.chatterbox.agent.responses.backend import (
     TurnRequest,
 )
 from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType, invalid
-from custom_components.chatterbox.agent.responses.tools import HostedTools
 from tests.agent.turns import assert_valid
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider
 
@@ -123,8 +121,7 @@ class BackendDouble:
             offered = self._offered(turn)
             answer = self._answer(turn)
             yield replace(offered, question=answer.pending if answer else None)
-            hooks = (*self.hooks, _ClientAsks(turn.hosted or (), offered))
-            loop = AgenticLoop(self.provider, self.dispatcher, hooks=hooks)
+            loop = AgenticLoop(self.provider, self.dispatcher, hooks=self.hooks)
             async with aclosing(loop.stream(_loop_turn(turn, offered, answer, self.limits))) as events:
                 async for event in events:
                     if isinstance(event, TurnFinished) and event.pending is not None:
@@ -170,21 +167,6 @@ class BackendDouble:
             raise invalid("There is no such question.", "input", "approval_continuation_invalid")
         del self.questions[approval.pending_id]
         return _answer_to(pending, approval)
-
-
-class _ClientAsks(Hooks):
-    """Asks what the client wants asked."""
-
-    def __init__(self, wanted: Sequence[HostedTools], offered: ToolsOffered) -> None:
-        self._wanted = {hosted.server_label: hosted for hosted in wanted}
-        self._offered = offered
-
-    @override
-    async def pre_tool_use(
-        self, tool: ToolDefinition, arguments: JsonObject
-    ) -> Deny | Ask | Rewrite[JsonObject] | None:
-        hosted = self._wanted.get(self._offered.label_of(tool.name))
-        return Ask("The client asks.") if hosted is not None and hosted.asks(tool) else None
 
 
 async def _awaiting(work: Coroutine[object, object, None]) -> None:

@@ -14,7 +14,7 @@ from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.responses.backend_double import ANNA, BEN, KITCHEN, BackendDouble
 from tests.agent.responses.open_responses import assert_fits
-from tests.agent.responses.service_talk import ask, function, items, mcp, objects, output, said
+from tests.agent.responses.service_talk import ask, mcp, objects, output, said
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
 
 
@@ -83,21 +83,10 @@ async def test_what_came_from_outside_stays_marked() -> None:
     assert any(isinstance(message, ToolResult) and message.open_world for message in backend.turns[-1].transcript)
 
 
-async def test_a_compaction_outlives_the_service() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Fine.")))
-    item = await compacted(ResponsesService(backend), input="Lamps on!")
-
-    await ask(ResponsesService(backend), [item, {"role": "user", "content": "And?"}])
-
-    assert backend.summary in str(backend.turns[0].transcript)
-
-
 @pytest.mark.parametrize(
     ("body", "status", "param"),
     [
-        ({"input": "Hello!"}, 400, "model"),
         ({"model": "conversation.attic", "input": "Hello!"}, 404, "model"),
-        ({"model": KITCHEN}, 400, "input"),
         ({"model": KITCHEN, "input": []}, 400, "input"),
         ({"model": KITCHEN, "input": [output("c1")]}, 400, "input"),
     ],
@@ -109,22 +98,3 @@ async def test_what_cannot_be_compacted_is_refused(body: JsonObject, status: int
         await ResponsesService(backend).compact(body, ANNA)
 
     assert (refused.value.status, refused.value.param, backend.compacted) == (status, param, [])
-
-
-async def test_a_compaction_that_is_none_of_ours_is_refused() -> None:
-    sent: JsonValue = [{"type": "compaction", "encrypted_content": "gAAAA"}, {"role": "user", "content": "?"}]
-
-    with pytest.raises(ApiError) as refused:
-        await ask(ResponsesService(BackendDouble()), sent)
-
-    assert (refused.value.status, refused.value.param) == (400, "input[0].encrypted_content")
-
-
-async def test_a_conversation_that_waits_for_functions_is_not_compacted() -> None:
-    service = ResponsesService(BackendDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")))))
-    first = await ask(service, tools=[function("show_page")])
-    assert len(items(first, "function_call")) == 1
-
-    with pytest.raises(ApiError, match="No tool output found") as refused:
-        await service.compact({"model": KITCHEN, "previous_response_id": first["id"]}, ANNA)
-    assert refused.value.status == 400

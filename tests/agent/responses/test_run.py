@@ -349,6 +349,8 @@ def message(role: str, *texts: str) -> JsonObject:
     return {"type": "message", "role": role, "content": parts}
 
 
+PICTURE: JsonObject = {"type": "input_image", "image_url": "data:image/gif;base64,R0lGODlhAQABAAAAADs="}
+VENDOR: JsonObject = {"type": "acme:x", "id": "x"}
 RESULT: JsonObject = {"type": "function_call_output", "call_id": "c1", "output": "1234"}
 
 
@@ -361,6 +363,10 @@ RESULT: JsonObject = {"type": "function_call_output", "call_id": "c1", "output":
             (message("user", "before"), message("user", "****"), message("developer", "after")),
         ),
         ((message("developer", "1234"),), (message("developer", "****"),)),
+        (
+            ({"role": "user", "content": [{"type": "input_text", "text": "1234"}, PICTURE]}, VENDOR),
+            ({"role": "user", "content": [{"type": "input_text", "text": "****"}, PICTURE]}, VENDOR),
+        ),
         ((RESULT,), (RESULT,)),
         ((), ()),
     ],

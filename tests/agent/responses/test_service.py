@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import Deny, Rewrite
+from custom_components.chatterbox.agent.protocols import Deny
 from custom_components.chatterbox.agent.responses.backend import ModelInfo
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
@@ -256,27 +256,6 @@ async def test_words_that_a_hook_refused_are_not_kept() -> None:
     assert "1234" not in repr(record)
     page = await service.input_items(str(response["id"]), ANNA, {})
     assert "Not stored: a hook has refused these words." in repr(page)
-
-
-async def test_words_that_a_hook_replaced_are_not_kept() -> None:
-    hooks = ScriptedHooks(prompt=lambda text: Rewrite(text.replace("1234", "****")))
-    backend = BackendDouble(ScriptedProvider(say("Fine.")), hooks=[hooks])
-    service = ResponsesService(backend)
-    picture: JsonValue = {
-        "type": "input_image",
-        "image_url": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACADs=",
-    }
-    sent: JsonValue = [
-        {"role": "user", "content": [{"type": "input_text", "text": "My PIN is 1234"}, picture]},
-        {"type": "acme:x", "id": "x"},
-    ]
-
-    response = await ask(service, sent)
-
-    (record,) = backend.memory.records.values()
-    assert "1234" not in repr(record)
-    page = await service.input_items(str(response["id"]), ANNA, {"order": "asc"})
-    assert objects(page["data"])[0]["content"] == [{"type": "input_text", "text": "My PIN is ****"}, picture]
 
 
 async def test_what_a_provider_wants_back_travels_with_the_client() -> None:

@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.errors import ApiError
-from custom_components.chatterbox.agent.responses.request import read_socket_create
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from tests.agent.json_values import json_values
 from tests.support.doubles import ScriptedProvider, say
@@ -76,16 +75,3 @@ async def test_compactions_made_worse_are_answered_or_refused(body: JsonValue) -
     except ApiError as error:
         refusal = error
     assert refusal is None or refusal.status in {400, 404}
-
-
-@given(bodies(), st.sampled_from(["response.create", "response.steer", None]))
-@_SLOW_TO_MAKE
-def test_messages_of_sockets_are_read_or_refused(body: JsonObject, kind: str | None) -> None:
-    """Invariant 67."""
-    request, refusal = None, None
-    try:
-        request = read_socket_create({**body, "type": kind}, lambda prefix: f"{prefix}_new")
-    except ApiError as error:
-        refusal = error
-    assert refusal is None or refusal.status == 400
-    assert request is None or (request.stream and not request.background)

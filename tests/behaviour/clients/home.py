@@ -1,4 +1,4 @@
-"""A home for API clients: Home Assistant, its model's server, its people and their tokens, as processes.
+"""A home for API clients: Home Assistant, its model's server and a token, as processes.
 
 `python -m tests.behaviour.clients.home FOLDER` prints one line of JSON, an `Address`, when API clients can begin. It
 writes its files to FOLDER, and ends with SIGTERM.
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, RootModel
 
 from custom_components.chatterbox.const import CONF_RESPONSES_API
 from custom_components.chatterbox.flows.service_options import SECTION_API
@@ -22,7 +22,6 @@ from demo.home import CHATTERBOX, ChatCompletionsServer, set_up_assistant, set_u
 from demo.home_assistant import free_port, running_home_assistant
 from demo.owner import Owner, create_owner
 from demo.web_api import HomeAssistantClient
-from tests.behaviour.clients.people import LIVES_HERE, LOOKS_ONLY, Person, token_of, token_of_new_person
 from tests.support.servers.process import ScriptedServer, scripted_server
 from tests.support.servers.script import Script
 
@@ -33,7 +32,7 @@ _OPTIONS = "/api/config/config_entries/options/flow"
 
 
 class Address(BaseModel):
-    """Where the home is, and who may come in."""
+    """Where the home is, and the token of its owner."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,10 +44,6 @@ class Address(BaseModel):
     """Entity id of the agent: what a client calls the model."""
     token: str
     """Of the owner."""
-    other_token: str
-    """Of somebody who lives there too."""
-    onlooker_token: str
-    """Of somebody who may see all and change nothing."""
     log: Path
 
     @property
@@ -63,6 +58,10 @@ class _Entry(BaseModel):
 
 class _Pipeline(BaseModel):
     conversation_engine: str
+
+
+class _Token(RootModel[str]):
+    """A token that outlives the process."""
 
 
 class _Finished(BaseModel):
@@ -95,13 +94,12 @@ async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
         pipeline_id = await set_up_assistant(client, ChatCompletionsServer(server.base_url, MODEL))
         pipeline = await client.command("assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id)
         await _switch_on(client)
+        token = await client.command("auth/long_lived_access_token", _Token, client_name="API client", lifespan=1)
         return Address(
             url=url,
             model_server=server.base_url.removesuffix("/v1"),
             model=pipeline.conversation_engine,
-            token=await token_of(client),
-            other_token=await token_of_new_person(client, url, Person("Robin", LIVES_HERE)),
-            onlooker_token=await token_of_new_person(client, url, Person("Guest", LOOKS_ONLY)),
+            token=token.root,
             log=log,
         )
 

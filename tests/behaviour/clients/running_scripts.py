@@ -48,6 +48,4 @@ def _environment(home: Address) -> Mapping[str, str]:
         "MODEL": home.model,
         "URL": home.url,
         "MODEL_SERVER": home.model_server,
-        "OTHER_TOKEN": home.other_token,
-        "ONLOOKER_TOKEN": home.onlooker_token,
     }

@@ -1,4 +1,4 @@
-"""Agents run to their end, the home complies, and API clients may be many, hang up or be strangers."""
+"""Agents run to their end, the home complies, and API clients may be many, and hang up."""
 
 import re
 from itertools import batched
@@ -176,26 +176,6 @@ def test_abandoned_streams_leave_nothing_behind(home: Address) -> None:
     assert [name for name in after.tasks if "chatterbox" in name] == []
     assert after.open_files <= before.open_files + 5
     assert after.objects - before.objects < 30 * counted.streams, "of a turn that stays, there are hundreds"
-
-
-def test_strangers_get_nothing(home: Address) -> None:
-    """Invariants 44, 46, 67."""
-    told = printed_by("strangers", home, _JSON)
-    assert told["without_a_token"] == [401] * 8
-    gone, not_there = [404, "response_not_found"], [404, "previous_response_not_found"]
-    assert told["with_anothers_response"] == {
-        "read": gone,
-        "input": gone,
-        "delete": gone,
-        "cancel": gone,
-        "go_on": not_there,
-        "unknown": gone,
-        "still_there": "completed",
-    }
-    assert told["with_anothers_conversation"] == {"heard": "NotFoundError"}
-    assert told["with_anothers_question"] == {"forged": [400, "approval_continuation_invalid"], "lamp": "off"}
-    assert told["who_may_only_look"] == {"ran": [["failed", True]], "status": "completed", "lamp": "off"}
-    assert told["too_much"] == [400, 400, 415, 413]
 
 
 def _examples(language: str, home: Address) -> list[str]:

@@ -224,11 +224,6 @@ def test_several_calls_at_once_are_told_apart(tools: dict[str, Findings]) -> Non
     }
 
 
-def test_the_background_is_polled(background: dict[str, Findings]) -> None:
-    """Invariant 56."""
-    assert background["polled"] == {"begun": "queued", "ended": "completed", "words": 40, "same": True}
-
-
 def test_a_stream_from_the_background_is_resumed(background: dict[str, Findings]) -> None:
     """Invariant 56."""
     assert background["resumed"] == {
@@ -246,21 +241,6 @@ def test_the_background_is_cancelled(background: dict[str, Findings]) -> None:
         "cancelled": ["cancelled", "cancelled", "cancelled"],
         "of_a_plain_one": "BadRequestError",
         "of_one_that_has_ended": "completed",
-    }
-
-
-def test_a_socket_holds_a_conversation_that_is_not_stored(home: Address) -> None:
-    """Invariant 69."""
-    gone = "previous_response_not_found"
-    told = printed_by("openai_socket", home, _FINDINGS)
-    assert isinstance(told.pop("continuation"), str)
-    assert told == {
-        "first": "I heard: I am Ada.",
-        "second": "You said: I am Ada. | recall",
-        "third": "sunny",
-        "evicted": gone,
-        "elsewhere": gone,
-        "anew": "Anew.",
     }
 
 

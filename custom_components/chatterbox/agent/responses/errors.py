@@ -4,6 +4,7 @@ Sources: OpenResponses specification 2026-04-24, "Errors"; OpenAI API reference,
 """
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from traceback import format_tb
 from typing import Final
@@ -36,30 +37,22 @@ class ErrorType(StrEnum):
     SERVER = "server_error"
 
 
+@dataclass(eq=False)
 class ApiError(Exception):
     """A request that cannot be served. Its message tells developers, in English, what to change.
 
     It is not an `AgentError`: no turn fails with it.
     """
 
-    def __init__(  # noqa: PLR0913  # the fields of an error
-        self,
-        message: str,
-        *,
-        status: int = 400,
-        kind: ErrorType = ErrorType.INVALID_REQUEST,
-        code: str | None = None,
-        param: str | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        """Set the HTTP status and the error's fields. `retry_after` is in seconds; `param` is as in `tools[0].name`."""
-        super().__init__(message)
-        self.message = message
-        self.status = status
-        self.kind = kind
-        self.code = code
-        self.param = param
-        self.retry_after = retry_after
+    message: str
+    _: KW_ONLY
+    status: int = 400
+    kind: ErrorType = ErrorType.INVALID_REQUEST
+    code: str | None = None
+    param: str | None = None
+    """As in `tools[0].name`."""
+    retry_after: float | None = None
+    """Seconds."""
 
     @property
     def payload(self) -> JsonObject:

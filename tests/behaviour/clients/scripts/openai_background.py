@@ -1,4 +1,4 @@
-"""Requests responses in the background with the `openai` package: polled, followed, resumed, cancelled."""
+"""Requests responses in the background with the `openai` package: followed, resumed, cancelled."""
 
 import json
 import os
@@ -22,18 +22,6 @@ def ended(response: Response) -> Response:
         time.sleep(0.2)
         response = client.responses.retrieve(response.id)
     return response
-
-
-def polled() -> dict[str, object]:
-    """Look from time to time."""
-    begun = client.responses.create(model=MODEL, input=SLOW, background=True)
-    end = ended(begun)
-    return {
-        "begun": begun.status,
-        "ended": end.status,
-        "words": end.output_text.count("All is well."),
-        "same": begun.id == end.id,
-    }
 
 
 def resumed() -> dict[str, object]:
@@ -90,4 +78,4 @@ def cancelled() -> dict[str, object]:
     }
 
 
-print(json.dumps({"polled": polled(), "resumed": resumed(), "cancelled": cancelled()}))
+print(json.dumps({"resumed": resumed(), "cancelled": cancelled()}))

@@ -5,6 +5,7 @@ Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference
 """
 
 from base64 import b64decode
+from dataclasses import dataclass
 from typing import Final
 
 from ...messages import Attachment, JsonObject, JsonValue, read_picture
@@ -22,14 +23,13 @@ _GIF: Final = b"GIF8"
 _PARAGRAPH: Final = "\n\n"
 
 
+@dataclass(eq=False)
 class InvalidItem(Exception):
     """An item that cannot be used; the message is for the developer of the client."""
 
-    def __init__(self, message: str, path: str) -> None:
-        """Set where the item is wrong, as in `content[0].image_url`; empty for all of it."""
-        super().__init__(message)
-        self.message = message
-        self.path = path
+    message: str
+    path: str
+    """Where it is wrong, as in `content[0].image_url`; empty for all of it."""
 
 
 def input_text(text: str) -> JsonObject:
