@@ -215,7 +215,7 @@ async def complaints(folder: Path, tests: Sequence[str], seconds: float) -> str:
     """Run tests in a copy; return nothing when all pass in time, or else what is told of the first that does not."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "--show-capture=no", "-p", "no:cacheprovider"),
-        *(f"--timeout={_TEST_TIME}", *tests),
+        *(f"--timeout={_TEST_TIME}", "-o", "timeout_func_only=true", *tests),
         cwd=folder,
         env={**os.environ, "PYTHONPATH": ""},
         stdin=asyncio.subprocess.DEVNULL,
@@ -233,6 +233,10 @@ async def complaints(folder: Path, tests: Sequence[str], seconds: float) -> str:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)  # with what the tests have started
             await process.wait()
+
+
+class UnchangedTestsFail(Exception):
+    """Tests do not pass without a mutant."""
 
 
 @dataclass(slots=True)
@@ -274,7 +278,7 @@ class Run:
     async def _time(self, folder: Path, tests: tuple[str, ...]) -> float:
         began = time.perf_counter()
         if told := await complaints(folder, tests, _TIME):
-            raise SystemExit(f"The tests have to pass without a change first.\n{told}")
+            raise UnchangedTestsFail(told)
         return self.seconds.setdefault(tests, time.perf_counter() - began)
 
 
@@ -285,7 +289,9 @@ async def try_all(chosen: Sequence[Mutant], tell: Callable[[str], object]) -> li
         folders = [Path(base, str(number)) for number in range(_AT_ONCE)]
         for folder in folders:
             await asyncio.to_thread(copy_to, folder)
-        await asyncio.gather(*map(run.work, folders))
+        async with asyncio.TaskGroup() as workers:
+            for folder in folders:
+                workers.create_task(run.work(folder))
     return run.survivors
 
 
@@ -301,7 +307,10 @@ def main() -> int:
     if arguments.list:
         sys.stdout.writelines(f"{mutant.diff}\n\n" for mutant in chosen)
         return 0
-    survivors = asyncio.run(try_all(chosen, sys.stdout.write))
+    try:
+        survivors = asyncio.run(try_all(chosen, sys.stdout.write))
+    except* UnchangedTestsFail as failed:
+        sys.exit(f"The tests have to pass without a change first.\n{failed.exceptions[0]}")
     sys.stdout.writelines(f"\nNo test noticed:\n{mutant.diff}\n" for mutant in survivors)
     sys.stdout.write(f"\n{len(chosen) - len(survivors)} of {len(chosen)} mutants were caught\n")
     return int(len(chosen) - len(survivors) < _ENOUGH * len(chosen))
