@@ -12,20 +12,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
+from custom_components.chatterbox.agent.confirmation.pin_guard import Locked
+from custom_components.chatterbox.approvals.pin_tries import Wrong
 from custom_components.chatterbox.approvals.questions import ApprovalScope
-from custom_components.chatterbox.turns.input import (
-    Agreed,
-    Declined,
-    PinLocked,
-    PinMissing,
-    PinNotNeeded,
-    PinUnclear,
-    Reading,
-    SomethingElse,
-    TooLate,
-    WrongPin,
-    async_read_answer,
-)
+from custom_components.chatterbox.turns.input import Reading, async_read_answer
 from tests.support.leaks import Leaks
 from tests.support.waiting_questions import NAMED, scope, unlocking
 
@@ -59,7 +49,7 @@ async def read(  # as what it calls
     needs_pin: bool = True,
     is_late: bool = False,
     where: ApprovalScope | None = None,
-) -> Reading:
+) -> Reading | Wrong | Locked:
     """Read an answer to the question whether the front door shall be unlocked."""
     question = unlocking(where or scope(), needs_pin=needs_pin)
     return await async_read_answer(hass, question, text, "en", NAMED, pin, is_late)
@@ -68,20 +58,20 @@ async def read(  # as what it calls
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
-        ("Yes.", Agreed(with_pin=False)),
-        ("Yes, unlock the front door.", Agreed(with_pin=False)),
-        ("No, leave it.", Declined()),
-        ("Yes, the garage.", SomethingElse()),
-        ("turn on the light", SomethingElse()),
-        ("wake me at 12:30", SomethingElse()),
-        (PIN, PinNotNeeded()),
-        (f"Yes, {PIN}", PinNotNeeded()),
-        (f"{PIN}?", PinNotNeeded()),
-        ("no, at 10:15", SomethingElse()),
-        ("ten minutes", SomethingElse()),
+        ("Yes.", Reading.AGREED),
+        ("Yes, unlock the front door.", Reading.AGREED),
+        ("No, leave it.", Reading.DECLINED),
+        ("Yes, the garage.", Reading.SOMETHING_ELSE),
+        ("turn on the light", Reading.SOMETHING_ELSE),
+        ("wake me at 12:30", Reading.SOMETHING_ELSE),
+        (PIN, Reading.PIN_NOT_NEEDED),
+        (f"Yes, {PIN}", Reading.PIN_NOT_NEEDED),
+        (f"{PIN}?", Reading.PIN_NOT_NEEDED),
+        ("no, at 10:15", Reading.SOMETHING_ELSE),
+        ("ten minutes", Reading.SOMETHING_ELSE),
     ],
 )
-async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text: str, reading: Reading) -> None:
+async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text: str, reading: Reading | Wrong) -> None:
     pin = watched_pin()
 
     assert await read(hass, text, pin, needs_pin=False) == reading
@@ -93,44 +83,46 @@ async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text:
 async def test_numbers_are_a_request_to_an_agent_without_a_pin(
     hass: HomeAssistant, text: str, *, is_late: bool
 ) -> None:
-    assert await read(hass, text, None, needs_pin=False, is_late=is_late) == SomethingElse()
+    assert await read(hass, text, None, needs_pin=False, is_late=is_late) == Reading.SOMETHING_ELSE
 
 
 @pytest.mark.usefixtures("hass_storage")
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
-        ("one moment", SomethingElse()),
-        ("ten minutes", SomethingElse()),
-        ("Yes.", PinMissing()),
-        ("No.", Declined()),
-        ("turn on the light", SomethingElse()),
-        ("set a timer for 10 minutes", SomethingElse()),
-        (SAID, Agreed(with_pin=True)),
-        (f"my PIN is {PIN}", Agreed(with_pin=True)),
-        (f"Yes, unlock the front door, {PIN}", Agreed(with_pin=True)),
-        ("47 11", WrongPin(4)),
-        (f"{PIN}?", PinUnclear()),
-        (f"No, {PIN}", PinUnclear()),
-        ("for seven one one", PinUnclear()),
+        ("one moment", Reading.SOMETHING_ELSE),
+        ("ten minutes", Reading.SOMETHING_ELSE),
+        ("Yes.", Reading.PIN_MISSING),
+        ("No.", Reading.DECLINED),
+        ("turn on the light", Reading.SOMETHING_ELSE),
+        ("set a timer for 10 minutes", Reading.SOMETHING_ELSE),
+        (SAID, Reading.AGREED_WITH_PIN),
+        (f"my PIN is {PIN}", Reading.AGREED_WITH_PIN),
+        (f"Yes, unlock the front door, {PIN}", Reading.AGREED_WITH_PIN),
+        ("47 11", Wrong(4)),
+        (f"{PIN}?", Reading.PIN_UNCLEAR),
+        (f"No, {PIN}", Reading.PIN_UNCLEAR),
+        ("for seven one one", Reading.PIN_UNCLEAR),
     ],
 )
-async def test_a_question_that_needs_a_pin_takes_nothing_less(hass: HomeAssistant, text: str, reading: Reading) -> None:
+async def test_a_question_that_needs_a_pin_takes_nothing_less(
+    hass: HomeAssistant, text: str, reading: Reading | Wrong
+) -> None:
     pin = watched_pin()
 
     assert await read(hass, text, pin) == reading
-    assert len(pin.compared) == isinstance(reading, WrongPin | Agreed)
+    assert len(pin.compared) == (isinstance(reading, Wrong) or reading is Reading.AGREED_WITH_PIN)
 
 
 @pytest.mark.parametrize("needs_pin", [True, False])
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
-        ("Yes.", TooLate()),
-        ("No.", TooLate()),
-        (PIN, TooLate()),
-        (f"Yes, {PIN}", TooLate()),
-        ("turn on the light", SomethingElse()),
+        ("Yes.", Reading.TOO_LATE),
+        ("No.", Reading.TOO_LATE),
+        (PIN, Reading.TOO_LATE),
+        (f"Yes, {PIN}", Reading.TOO_LATE),
+        ("turn on the light", Reading.SOMETHING_ELSE),
     ],
 )
 async def test_a_question_that_has_run_out_compares_nothing(
@@ -143,9 +135,12 @@ async def test_a_question_that_has_run_out_compares_nothing(
 
 
 @pytest.mark.parametrize(
-    ("text", "reading"), [("Yes.", TooLate()), (PIN, TooLate()), ("No.", Declined()), ("hello", SomethingElse())]
+    ("text", "reading"),
+    [("Yes.", Reading.TOO_LATE), (PIN, Reading.TOO_LATE), ("No.", Reading.DECLINED), ("hello", Reading.SOMETHING_ELSE)],
 )
-async def test_nothing_is_agreed_to_if_the_pin_was_taken_away(hass: HomeAssistant, text: str, reading: Reading) -> None:
+async def test_nothing_is_agreed_to_if_the_pin_was_taken_away(
+    hass: HomeAssistant, text: str, reading: Reading | Wrong
+) -> None:
     assert await read(hass, text, None) == reading
 
 
@@ -156,13 +151,13 @@ async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation
     pin = watched_pin()
     said = [await read(hass, "4711", pin, where=scope(f"talk-{talk}", "made-up")) for talk in range(5)]
 
-    assert said == [WrongPin(4), WrongPin(3), WrongPin(2), WrongPin(1), WrongPin(0)]
-    assert await read(hass, PIN, pin) == PinLocked(600)
-    assert await read(hass, "Yes.", pin) == PinMissing()
-    assert await read(hass, "No.", pin) == Declined()
-    assert await read(hass, PIN, pin, where=scope(agent_id="conversation.otto")) == Agreed(with_pin=True)
+    assert said == [Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
+    assert await read(hass, PIN, pin) == Locked(600)
+    assert await read(hass, "Yes.", pin) == Reading.PIN_MISSING
+    assert await read(hass, "No.", pin) == Reading.DECLINED
+    assert await read(hass, PIN, pin, where=scope(agent_id="conversation.otto")) == Reading.AGREED_WITH_PIN
     freezer.tick(600)
-    assert await read(hass, PIN, pin) == Agreed(with_pin=True)
+    assert await read(hass, PIN, pin) == Reading.AGREED_WITH_PIN
     assert pin.compared == ["4711"] * 5 + [PIN] * 2
 
 
@@ -178,26 +173,22 @@ async def test_nothing_of_a_pin_is_left_behind(hass: HomeAssistant, leaks: Leaks
     leaks.assert_nowhere("8593614208")
 
 
-WORDS = st.lists(
-    st.sampled_from(
-        [
-            "yes",
-            "no",
-            "4711",
-            "four",
-            "seven",
-            "one",
-            "eleven",
-            "please",
-            "my PIN is",
-            "the light",
-            "wake me",
-            "12",
-            "?",
-        ]
-    ),
-    max_size=7,
-).map(" ".join)
+PARTS = (
+    "yes",
+    "no",
+    "4711",
+    "four",
+    "seven",
+    "one",
+    "eleven",
+    "please",
+    "my PIN is",
+    "the light",
+    "wake me",
+    "12",
+    "?",
+)
+WORDS = st.lists(st.sampled_from(PARTS), max_size=7).map(" ".join)
 
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -211,13 +202,13 @@ async def test_a_request_holds_no_pin_and_only_a_plain_yes_or_the_pin_agrees(
     reading = await read(hass, text, pin, needs_pin=needs_pin, is_late=is_late)
 
     match reading:
-        case SomethingElse():
+        case Reading.SOMETHING_ELSE:
             assert not may_be_pin(text, "en", NAMED, is_asked_for=needs_pin)
-        case Agreed(with_pin=False):
+        case Reading.AGREED:
             assert (answer, needs_pin, is_late) == (Answer.YES, False, False)
-        case Agreed(with_pin=True):
+        case Reading.AGREED_WITH_PIN:
             pytest.fail("nobody said the PIN")
-        case Declined():
+        case Reading.DECLINED:
             assert answer is Answer.NO
         case _:
-            assert needs_pin or is_late or reading == PinNotNeeded()
+            assert needs_pin or is_late or reading == Reading.PIN_NOT_NEEDED

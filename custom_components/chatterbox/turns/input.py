@@ -5,10 +5,11 @@ A spoken PIN ends here: no later step sees it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import Final, assert_never
 
 from homeassistant.components.conversation import ChatLog, ConversationInput
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant
 
 from ..agent.confirmation.answers import Answer, QuestionContext, understand_answer, understood_language
 from ..agent.confirmation.pin import PinHash
@@ -27,61 +28,22 @@ from .pin_redaction import async_redact_pin, async_was_asked
 from .source import TurnSource
 
 
-@dataclass(frozen=True, slots=True)
-class Agreed:
-    """It shall be done."""
+class Reading(Enum):
+    """The meaning of words as the answer to a question."""
 
-    with_pin: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """It shall not be done."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrongPin:
-    """A PIN was said, and it is another one."""
-
-    tries_left: int
-    """0 if none is listened to for ten minutes now."""
-
-
-@dataclass(frozen=True, slots=True)
-class PinLocked:
-    """A PIN was said after too many wrong ones, and was not even compared."""
-
-    seconds_left: float
-
-
-@dataclass(frozen=True, slots=True)
-class PinMissing:
-    """A plain yes, where the PIN has to be said: to be asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class PinUnclear:
-    """Something like a PIN that cannot be understood: to be asked for again. It took no try."""
-
-
-@dataclass(frozen=True, slots=True)
-class PinNotNeeded:
-    """A PIN, where a yes is enough: the question is to be asked again, for it was perhaps taken for another."""
-
-
-@dataclass(frozen=True, slots=True)
-class TooLate:
-    """A yes, a no or a PIN to a question that has run out, or can be agreed to no more as there is no PIN any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class SomethingElse:
-    """No answer: a new request. There is no PIN in it, so a model may read it."""
-
-
-type Reading = (
-    Agreed | Declined | WrongPin | PinLocked | PinMissing | PinUnclear | PinNotNeeded | TooLate | SomethingElse
-)
+    AGREED = auto()
+    AGREED_WITH_PIN = auto()
+    DECLINED = auto()
+    PIN_MISSING = auto()
+    """A plain yes where the PIN is needed, which is then asked for."""
+    PIN_UNCLEAR = auto()
+    """Something like a PIN that cannot be understood. It takes no try, and the PIN is asked for again."""
+    PIN_NOT_NEEDED = auto()
+    """A PIN where a yes is enough. The question is asked again, for it was perhaps taken for another."""
+    TOO_LATE = auto()
+    """An answer to a question that has run out, or that needs a PIN where the agent has none any more."""
+    SOMETHING_ELSE = auto()
+    """A new request. It holds no PIN, so a model may read it."""
 
 
 async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone changes what an answer is
@@ -92,7 +54,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     asked: QuestionContext,
     pin: PinHash | None,
     is_late: bool,  # noqa: FBT001  # it stands beside the question that it tells of
-) -> Reading:
+) -> Reading | Wrong | Locked:
     """Tell what words are, spoken where `question` was asked: `text` as it was said, in `language`.
 
     `asked` is what the question named; `pin` that of the agent, of which one of its tries is taken if the words are a
@@ -102,33 +64,28 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     knows_pin = question.needs_pin or pin is not None
     is_pin = knows_pin and may_be_pin(text, language, asked, is_asked_for=question.needs_pin)
     if answer is Answer.OTHER and not is_pin:
-        return SomethingElse()
+        return Reading.SOMETHING_ELSE
     if is_late:
-        return TooLate()
+        return Reading.TOO_LATE
     if answer is Answer.NO:
-        return Declined()
+        return Reading.DECLINED
     if not question.needs_pin:
-        return Agreed(with_pin=False) if answer is Answer.YES else PinNotNeeded()
+        return Reading.AGREED if answer is Answer.YES else Reading.PIN_NOT_NEEDED
     if pin is None:
-        return TooLate()
+        return Reading.TOO_LATE
     if answer is Answer.YES:
-        return PinMissing()
+        return Reading.PIN_MISSING
     digits = spoken_digits(text, understood_language(language), asked)
-    return PinUnclear() if digits is None else await _async_compare(hass, question, pin, digits)
+    return Reading.PIN_UNCLEAR if digits is None else await _async_compare(hass, question, pin, digits)
 
 
-async def _async_compare(hass: HomeAssistant, question: Question, pin: PinHash, digits: str) -> Reading:
+async def _async_compare(
+    hass: HomeAssistant, question: Question, pin: PinHash, digits: str
+) -> Reading | Wrong | Locked:
     device_id = None if _is_of_user(question.context) else question.scope.device_id
     place = async_try_scope(hass, question.scope.agent_id, device_id)
-    match await async_get_pin_tries(hass).async_try(place, pin, digits):
-        case Right():
-            return Agreed(with_pin=True)
-        case Wrong(tries_left):
-            return WrongPin(tries_left)
-        case Locked(seconds_left):
-            return PinLocked(seconds_left)
-        case unreachable:
-            assert_never(unreachable)
+    tried = await async_get_pin_tries(hass).async_try(place, pin, digits)
+    return Reading.AGREED_WITH_PIN if isinstance(tried, Right) else tried
 
 
 def _is_of_user(context: Context) -> bool:
@@ -165,17 +122,13 @@ class TurnInput:
     @property
     def approved(self) -> Sequence[PendingCall]:
         """The calls that were approved, with the PIN where one is needed."""
-        return [
-            pending_call
-            for pending_call in self._asked
-            if isinstance(self.decisions.get(pending_call.call.id), Approved)
-        ]
+        return [one for one in self._asked if isinstance(self.decisions.get(one.call.id), Approved)]
 
     @property
     def denied(self) -> Sequence[PendingCall]:
         """The calls that were denied while others of the same question were approved."""
         approved = self.approved
-        return [pending_call for pending_call in self._asked if pending_call not in approved] if approved else ()
+        return [one for one in self._asked if one not in approved] if approved else ()
 
     @property
     def approval(self) -> ApprovalAnswer | None:
@@ -238,55 +191,44 @@ class InputReader:
         asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
         shown = async_redact_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin)
         read = TurnInput(shown, speaker, self.source)
-        reading = await self._async_read(question, user_input, asked)
-        return self._as_answer(read, question, reading, sentences)
-
-    async def _async_read(self, question: Question, user_input: ConversationInput, asked: QuestionContext) -> Reading:
         is_late = question not in async_get_approvals(self.hass).waiting
         text, language, pin = user_input.text, user_input.language, self.settings.pin
-        return await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
+        reading = await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
+        return self._as_answer(read, question, reading, sentences)
 
-    @callback
     def _as_answer(
-        self, read: TurnInput, question: Question, reading: Reading, sentences: Mapping[str, str]
+        self, read: TurnInput, question: Question, reading: Reading | Wrong | Locked, sentences: Mapping[str, str]
     ) -> TurnInput:
         """Make a turn of what words were as an answer to a question."""
         approvals = async_get_approvals(self.hass)
         match reading:
-            case Agreed(with_pin):
-                return self._answered(read, question, sentences, approved=True, with_pin=with_pin)
-            case Declined():
-                return self._answered(read, question, sentences, approved=False)
-            case SomethingElse():
+            case Reading.AGREED | Reading.AGREED_WITH_PIN | Reading.DECLINED:
+                return self._answered(read, question, reading, sentences)
+            case Reading.SOMETHING_ELSE:
                 return replace(read, prefix=sentences["spoken_question_dropped"] if approvals.drop(question.id) else "")
-            case TooLate():
+            case Reading.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(read, reply=sentences["spoken_question_expired"])
-            case PinMissing() | PinUnclear():
-                key = "missing" if isinstance(reading, PinMissing) else "unclear"
+            case Reading.PIN_MISSING | Reading.PIN_UNCLEAR:
+                key = "missing" if reading is Reading.PIN_MISSING else "unclear"
                 return replace(read, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
-            case PinNotNeeded():
+            case Reading.PIN_NOT_NEEDED:
                 return replace(read, reply=question.text, asks_again=True)
-            case WrongPin(tries_left) if tries_left:
+            case Wrong(tries_left) if tries_left:
                 return replace(read, reply=wrong_pin_text(sentences, tries_left), asks_again=True)
-            case WrongPin() | PinLocked():
+            case Wrong() | Locked():
                 approvals.drop(question.id)
-                seconds = reading.seconds_left if isinstance(reading, PinLocked) else LOCK_SECONDS
+                seconds = reading.seconds_left if isinstance(reading, Locked) else LOCK_SECONDS
                 return replace(read, reply=locked_pin_text(sentences, seconds))
             case _:
                 assert_never(reading)
 
     def _answered(
-        self,
-        read: TurnInput,
-        question: Question,
-        sentences: Mapping[str, str],
-        *,
-        approved: bool,
-        with_pin: bool = False,
+        self, read: TurnInput, question: Question, reading: Reading, sentences: Mapping[str, str]
     ) -> TurnInput:
         """Begin with an answer, unless somebody else was faster."""
-        answer = GivenAnswer(approved, Channel.VOICE, read.speaker.user_id, with_pin)
+        with_pin = reading is Reading.AGREED_WITH_PIN
+        answer = GivenAnswer(reading is not Reading.DECLINED, Channel.VOICE, read.speaker.user_id, with_pin)
         try:
             async_get_approvals(self.hass).take(question.id, answer)
         except QuestionGone:
