@@ -6,7 +6,7 @@ from typing import Final
 
 from homeassistant.components.conversation import ConversationInput, ConversationResult
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util.ulid import ulid_now
 
@@ -23,7 +23,7 @@ from ..agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from ..agent.messages import AssistantMessage, JsonObject, JsonValue, ToolCall, Usage
+from ..agent.messages import AssistantMessage, JsonObject, JsonValue, Usage
 from ..approvals.asking import ApprovalRequester
 from ..approvals.audit import AuditedTurn, CallAudit, async_get_change_texts
 from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
@@ -69,57 +69,6 @@ def turn_origin(
     }
 
 
-@dataclass(slots=True)
-class TurnEvents:
-    """The events of one turn. `started` is followed by `finished`, whatever happens in between."""
-
-    hass: HomeAssistant
-    context: Context
-    """Of whoever spoke; events that come of it can be traced back to them."""
-    origin: Mapping[str, JsonValue]
-    """What every event begins with; see `turn_origin`."""
-    tells_words: bool = True
-    """Whether what is said, and what tools are told and answer, may be told: Home Assistant stores its events."""
-    _calls: dict[str, ToolCall] = field(default_factory=dict)
-    _shown: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
-    """What is told of the calls that run, by their ids."""
-
-    @callback
-    def started(self) -> None:
-        """Tell that somebody said something. What it was is not told before hooks had a chance to hide it."""
-        async_get_context_watch(self.hass).take_for_turn(self.context)
-        self._fire(EVENT_TURN_STARTED, {})
-
-    @callback
-    def tell(self, event: TurnEvent) -> None:
-        """Tell of a tool, if an event of the turn is about one."""
-        match event:
-            case ToolCallReady(call):
-                self._calls[call.id] = call
-            case ToolStarted(call):
-                shown = self._shown[call.id] = {"tool_call_id": call.id, **shown_call(call, self._most)}
-                self._fire(EVENT_TOOL_CALLED, shown)
-            case ToolFinished(result):
-                call = self._calls[result.call_id]
-                shown = self._shown.get(call.id) or {"tool_call_id": call.id, **shown_call(call, self._most)}
-                has_run = {"has_run": not result.synthetic}
-                self._fire(EVENT_TOOL_FINISHED, {**shown, **shown_result(result, self._most), **has_run})
-            case _:
-                pass
-
-    @callback
-    def finished(self, report: TurnRecord) -> None:
-        """Tell how it went."""
-        self._fire(EVENT_TURN_FINISHED, report.as_event_data(tells_words=self.tells_words))
-
-    @property
-    def _most(self) -> int:
-        return _MAX_SHOWN if self.tells_words else NOTHING_SHOWN
-
-    def _fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
-        self.hass.bus.async_fire(event_type, {**self.origin, **data}, context=self.context)
-
-
 async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
     """Yield the events of a turn whose answer is known."""
     yield PhaseEntered(Phase.RECEIVE_INPUT)
@@ -128,25 +77,6 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
     yield MessageDone(AssistantMessage(text))
     yield PhaseEntered(Phase.OUTPUT)
     yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
-
-
-@dataclass(slots=True)
-class Prefix:
-    """Words that a turn begins with, whatever its answer is."""
-
-    text: str
-    _is_said: bool = False
-
-    def put_before(self, event: TurnEvent) -> TurnEvent:
-        """Return an event of the turn, with these words where the answer begins, and where it stands as a whole."""
-        match event:
-            case TextDelta(text) if not self._is_said:
-                self._is_said = True
-                return TextDelta(f"{self.text} {text}")
-            case TurnFinished(text=text):
-                return replace(event, text=f"{self.text} {text}".strip())
-            case _:
-                return event
 
 
 async def async_audit(hass: HomeAssistant, read: TurnInput, record: TurnRecord) -> CallAudit:
@@ -159,28 +89,26 @@ async def async_audit(hass: HomeAssistant, read: TurnInput, record: TurnRecord) 
 
 @dataclass(slots=True)
 class TurnRecorder:
-    """Records one turn, from `start` to `finish`, whatever happens in between."""
+    """Records one turn: `finish` follows on `async_start_recording`, whatever happens in between."""
 
     hass: HomeAssistant
     read: TurnInput
     record: TurnRecord
     audit: CallAudit
-    events: TurnEvents
     recording: TurnRecording
-    prefix: Prefix | None
     requester: ApprovalRequester | None = None
     """Asks for approval; None in a turn that calls no tool."""
-
-    @callback
-    def start(self) -> None:
-        """Tell that the turn has begun."""
-        self.events.started()
+    _shown: dict[str, JsonObject] = field(default_factory=dict)
+    """The data of the events about calls that run, by the ids of the calls."""
+    _has_said_prefix: bool = False
 
     async def async_follow(self, event: TurnEvent) -> Sequence[TurnEvent]:
         """Record an event of the loop, and return the events that are said and stored in its place."""
         match event:
-            case ToolCallReady() | ToolStarted() | ToolFinished() | MessageDone():
-                self.events.tell(event)
+            case ToolStarted() | ToolFinished():
+                self._fire_tool_event(event)
+                await self.audit.follow(event)
+            case ToolCallReady() | MessageDone():
                 await self.audit.follow(event)
             case TurnFinished(pending=PendingApproval() as pending) if self.requester is not None:
                 return [self._passed(last) for last in self.requester.ask(event, pending)]
@@ -188,19 +116,38 @@ class TurnRecorder:
                 pass
         return (self._passed(event),)
 
+    def _fire_tool_event(self, event: ToolStarted | ToolFinished) -> None:
+        most = _MAX_SHOWN if self.record.is_stored else NOTHING_SHOWN
+        if isinstance(event, ToolStarted):
+            shown: JsonObject = {"tool_call_id": event.call.id, **shown_call(event.call, most)}
+            self._shown[event.call.id] = shown
+            self.fire(EVENT_TOOL_CALLED, shown)
+            return
+        call, result = self.record.calls[event.result.call_id], event.result
+        shown = self._shown.get(call.id) or {"tool_call_id": call.id, **shown_call(call, most)}
+        outcome = {**shown_result(result, most), "has_run": not result.synthetic}
+        self.fire(EVENT_TOOL_FINISHED, {**shown, **outcome})
+
+    def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
+        """Fire a bus event of this turn, in the context of the speaker."""
+        self.hass.bus.async_fire(event_type, {**self.record.origin, **data}, context=self.read.user_input.context)
+
     def _passed(self, event: TurnEvent) -> TurnEvent:
+        """Hand an event to the source; return it with the prefix where the answer begins, and in the whole answer."""
         self.read.source.hear(event)
-        return event if self.prefix is None else self.prefix.put_before(event)
+        match event:
+            case TextDelta(text) if self.read.prefix and not self._has_said_prefix:
+                self._has_said_prefix = True
+                return TextDelta(f"{self.read.prefix} {text}")
+            case TurnFinished(text=text) if self.read.prefix:
+                return replace(event, text=f"{self.read.prefix} {text}".strip())
+            case _:
+                return event
 
-    async def async_settle(self) -> None:
-        """Store the turn, and wait a moment until it is safe."""
-        await self.recording.async_wait_until_stored()
-
-    @callback
     def finish(self) -> None:
         """Record the end of the turn, also of one that was cut off."""
         self.audit.finished()
-        self.events.finished(self.record)
+        self.fire(EVENT_TURN_FINISHED, self.record.as_event_data(tells_words=self.record.is_stored))
         async_dispatcher_send(self.hass, SIGNAL_TURN, self.record)
         self.recording.async_store()
 
@@ -208,19 +155,13 @@ class TurnRecorder:
 async def async_start_recording(
     hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, read: TurnInput, record: TurnRecord
 ) -> TurnRecorder:
-    """Start to record a turn."""
-    # An API client that only claims to be at a satellite must not end the conversation there.
+    """Start to record a turn. The words are not part of the first event: a hook may still hide them."""
+    # An API client that only pretends to be at a satellite must not end the conversation there.
     stored_as = {**record.origin, "device_id": read.speaker.sure_device_id}
-    recorder = TurnRecorder(
-        hass,
-        read,
-        record,
-        await async_audit(hass, read, record),
-        TurnEvents(hass, read.user_input.context, record.origin, tells_words=record.is_stored),
-        TurnRecording(hass, entry, subentry, stored_as, record, is_wanted=record.is_stored),
-        Prefix(read.prefix) if read.prefix else None,
-    )
-    recorder.start()
+    recording = TurnRecording(hass, entry, subentry, stored_as, record, is_wanted=record.is_stored)
+    recorder = TurnRecorder(hass, read, record, await async_audit(hass, read, record), recording)
+    async_get_context_watch(hass).take_for_turn(read.user_input.context)
+    recorder.fire(EVENT_TURN_STARTED, {})
     return recorder
 
 

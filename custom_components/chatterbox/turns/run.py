@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant, callback
 from ..agent.errors import AgentError
 from ..agent.events import StopReason, TurnEvent
 from ..agent.messages import ToolResult
-from ..agent.protocols import Hooks
+from ..agent.protocols import HookPoint, Hooks
 from ..agent.transcript import has_outside_content
 from ..approvals.asking import ApprovalRequester, scope_of
 from ..approvals.guard import CallGuard
@@ -31,7 +31,7 @@ from .continuity import Continuity, Thread
 from .input import TurnInput
 from .prepare import PreparedTurn, async_prepare
 from .record import TurnRecorder, async_audit, async_start_recording, reply_events, turn_origin
-from .script_hooks import HookScripts, script_hooks
+from .script_hooks import ScriptHooks, SpeechScriptHooks
 from .source import TurnSource
 from .warm_up import WarmUp
 
@@ -99,7 +99,12 @@ class AgentTurns:
                     prepared = prepared or await self._async_prepare(read, chat_log, record)
                     stream = await self._async_stream(read, prepared, thread, recorder)
                 await async_stream_into_chat_log(
-                    chat_log, self._agent_id, stream, record, recorder.async_settle, follow=recorder.async_follow
+                    chat_log,
+                    self._agent_id,
+                    stream,
+                    record,
+                    recorder.recording.async_settle,
+                    follow=recorder.async_follow,
                 )
             if self._agent.summaries.are_written and source.has_chat_log:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
@@ -184,7 +189,8 @@ class AgentTurns:
         """Return the owner's scripts as hooks."""
         by_point, context = self._agent.settings.scripts, read.user_input.context
         refusal, asking = composer.sentences["spoken_prompt_denied"], read.speaker.asking
-        return script_hooks(HookScripts(self._hass, self._subentry, by_point, context, record.origin, refusal, asking))
+        kind = SpeechScriptHooks if HookPoint.PRE_SPEECH in by_point else ScriptHooks
+        return (kind(self._hass, self._subentry, by_point, context, record.origin, refusal, asking),)
 
     @callback
     def _note_missing(self, apis: tuple[str, ...]) -> None:

@@ -3,7 +3,7 @@
 `docs/using.md` lists what a script receives and what it may answer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, assert_never, override
@@ -35,19 +35,9 @@ class ScriptFailed(Exception):
     """A script did not decide: it is gone, broken, slow or busy, or its answer makes no sense."""
 
 
-def script_hooks(scripts: HookScripts) -> Sequence[Hooks]:
-    """Return the hooks for the scripts of an agent; none where no script is set.
-
-    Speech is held back only for a script that wants to see it.
-    """
-    if HookPoint.PRE_SPEECH in scripts.by_point:
-        return (_SpeechScriptHooks(scripts),)
-    return (_ScriptHooks(scripts),) if scripts.by_point else ()
-
-
 @dataclass(frozen=True, slots=True)
-class HookScripts:
-    """The scripts of one agent, asked in one turn."""
+class ScriptHooks(Hooks):
+    """Asks the scripts of one agent that decide about words, calls and results, in one turn."""
 
     hass: HomeAssistant
     agent: ConfigSubentry
@@ -56,13 +46,57 @@ class HookScripts:
     context: Context
     """Of whoever speaks: a script may do what they may."""
     origin: Mapping[str, JsonValue]
-    """What a script is told at every point; see `turn_events.turn_origin`."""
+    """What a script is told at every point; see `record.turn_origin`."""
     refusal: str
     """The reason of a script that gives none."""
     asking: Asking = Asking.PERSON
-    """What comes of it when a script wants somebody to be asked."""
+    """Who can answer when a script wants a question to be asked."""
 
-    async def ask[D](self, point: HookPoint, told: JsonObject, read: Callable[[JsonObject], D]) -> D | None:
+    @override
+    def denies_on_failure(self, point: HookPoint) -> bool:
+        return point is HookPoint.PRE_TOOL_USE
+
+    @override
+    async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
+        return await self._ask(HookPoint.USER_PROMPT_SUBMIT, {"text": text}, self._about_text)
+
+    @override
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | Rewrite[JsonObject] | None:
+        def decide(answer: JsonObject) -> Deny | Ask | Rewrite[JsonObject] | None:
+            if answer.get("decision") == "ask" and answer.get("arguments") is None:
+                return self._asked(self._reason(answer))
+            return self._verdict(answer, "arguments", _object)
+
+        told: JsonObject = {"tool": tool.name, "arguments": arguments, "read_only": tool.annotations.read_only}
+        return await self._ask(HookPoint.PRE_TOOL_USE, told, decide)
+
+    @override
+    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+        told: JsonObject = {
+            "tool": call.name,
+            "arguments": shown_arguments(call),
+            "result": parsed_content(result),
+            "is_error": result.is_error,
+        }
+        return await self._ask(HookPoint.POST_TOOL_USE, told, lambda answer: self._verdict(answer, "result", _content))
+
+    def _asked(self, reason: str) -> Deny | Ask | None:
+        match self.asking:
+            case Asking.PERSON:
+                return Ask(reason)
+            case Asking.NOBODY:
+                return Deny(f"{reason} {_NOBODY_TO_ASK}")
+            case Asking.TRUSTED:
+                return None
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _about_text(self, answer: JsonObject) -> Deny | Rewrite[str] | None:
+        return self._verdict(answer, "text", _text)
+
+    async def _ask[D](self, point: HookPoint, told: JsonObject, read: Callable[[JsonObject], D]) -> D | None:
         """Return what the script at a point answers, as `read` understands it; None where there is no script.
 
         A failure is raised, and reported until the script answers again. An agent that a script of its own talks to
@@ -95,85 +129,31 @@ class HookScripts:
         response = await finish_within(_TIME_LIMIT, run, script)
         return json_loads_object(json_dumps(response))
 
-    def verdict[V](self, answer: JsonObject, key: str, read: Callable[[JsonValue], V]) -> Deny | Rewrite[V] | None:
+    def _verdict[V](self, answer: JsonObject, key: str, read: Callable[[JsonValue], V]) -> Deny | Rewrite[V] | None:
         """Read an answer that may hold, under `key`, what is to be put in place. Raises `ScriptFailed`."""
         if unknown := answer.keys() - {"decision", "reason", key}:
             raise ScriptFailed(f"nothing is known by the name of {', '.join(sorted(unknown))}")
         value = answer.get(key)
         match answer.get("decision"):
             case "deny":
-                return Deny(self.reason(answer))
+                return Deny(self._reason(answer))
             case "allow":
                 return None if value is None else Rewrite(read(value))
             case decision:
                 raise ScriptFailed(f"this is no decision here: {decision}")
 
-    def reason(self, answer: JsonObject) -> str:
+    def _reason(self, answer: JsonObject) -> str:
         """Return the reason that a script gives."""
         reason = answer.get("reason")
         return self.refusal if reason in (None, "") else _text(reason)
 
 
-class _ScriptHooks(Hooks):
-    """Asks the scripts that decide about words, calls and results."""
-
-    def __init__(self, scripts: HookScripts) -> None:
-        self._scripts = scripts
-
-    @override
-    def denies_on_failure(self, point: HookPoint) -> bool:
-        return point is HookPoint.PRE_TOOL_USE
-
-    @override
-    async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
-        return await self._scripts.ask(HookPoint.USER_PROMPT_SUBMIT, {"text": text}, self._about_text)
-
-    @override
-    async def pre_tool_use(
-        self, tool: ToolDefinition, arguments: JsonObject
-    ) -> Deny | Ask | Rewrite[JsonObject] | None:
-        def decide(answer: JsonObject) -> Deny | Ask | Rewrite[JsonObject] | None:
-            if answer.get("decision") == "ask" and answer.get("arguments") is None:
-                return self._asked(self._scripts.reason(answer))
-            return self._scripts.verdict(answer, "arguments", _object)
-
-        told: JsonObject = {"tool": tool.name, "arguments": arguments, "read_only": tool.annotations.read_only}
-        return await self._scripts.ask(HookPoint.PRE_TOOL_USE, told, decide)
-
-    @override
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
-        def decide(answer: JsonObject) -> Deny | Rewrite[str] | None:
-            return self._scripts.verdict(answer, "result", _content)
-
-        told: JsonObject = {
-            "tool": call.name,
-            "arguments": shown_arguments(call),
-            "result": parsed_content(result),
-            "is_error": result.is_error,
-        }
-        return await self._scripts.ask(HookPoint.POST_TOOL_USE, told, decide)
-
-    def _asked(self, reason: str) -> Deny | Ask | None:
-        match self._scripts.asking:
-            case Asking.PERSON:
-                return Ask(reason)
-            case Asking.NOBODY:
-                return Deny(f"{reason} {_NOBODY_TO_ASK}")
-            case Asking.TRUSTED:
-                return None
-            case _ as unreachable:
-                assert_never(unreachable)
-
-    def _about_text(self, answer: JsonObject) -> Deny | Rewrite[str] | None:
-        return self._scripts.verdict(answer, "text", _text)
-
-
-class _SpeechScriptHooks(_ScriptHooks):
-    """Asks a script about what is to be said, too."""
+class SpeechScriptHooks(ScriptHooks):
+    """Asks a script about speech, too, so that no speech is streamed before it is known as a whole."""
 
     @override
     async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
-        return await self._scripts.ask(HookPoint.PRE_SPEECH, {"text": text}, self._about_text)
+        return await self._ask(HookPoint.PRE_SPEECH, {"text": text}, self._about_text)
 
 
 def _text(value: JsonValue) -> str:
