@@ -7,11 +7,9 @@ person.
 
 import asyncio
 import re
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple, override
 
 from homeassistant.components.conversation import ChatLog, SystemContent
@@ -36,7 +34,6 @@ from .chat_log import keep_context
 from .input import TurnInput
 from .shown_files import NO_FILES, async_read_shown_files, shown_paths
 
-_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _BEGIN: Final = "<context>"
 _END: Final = "</context>"
 _ON_QUESTIONS: Final = (
@@ -65,7 +62,7 @@ class PromptSources(NamedTuple):
     """What the person is called who speaks; see `Speaker.name`."""
     memories: str = ""
     """What the person has asked the agent to remember; see `tools/memory_tools.py`."""
-    things: str = ""
+    matches: str = ""
     """What the words may mean of a home that is too large to be told as a whole; see `home/search.py`."""
 
 
@@ -96,14 +93,14 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     moment = sources.moment
     if said:
         moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=said)).replace(said, room)
-    facts = [f"It is {_shown(dt_util.now())}."]
+    facts = [f"It is {dt_util.now():%A, %Y-%m-%d, %H:%M}."]
     if (spoken := llm_context.language) and spoken != language:
         facts.append(f"Language of the person: {spoken}.")
     if sources.person:
         facts.append(f"Name of the person: {quoted(sources.person)}.")
     if room and not _names(moment, room):
         facts.append(f"Room of the person: {room}.")
-    others = (moment, sources.things, sources.memories, sources.extra)
+    others = (moment, sources.matches, sources.memories, sources.extra)
     facts += [told for other in others if other and (told := other.strip())]
     context = "\n".join(facts)
     instructions = _instructions(own, sources.home, language, hass.config.time_zone)
@@ -114,30 +111,19 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
 def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
     """Return rendered instructions, and why they are not those of `template`."""
     try:
-        return _template(hass, template).async_render(variables, parse_result=False), None
+        return _templates(hass)(template).async_render(variables, parse_result=False), None
     except TemplateError as error:
-        default = _template(hass, llm.DEFAULT_INSTRUCTIONS_PROMPT)
+        default = _templates(hass)(llm.DEFAULT_INSTRUCTIONS_PROMPT)
         return default.async_render(variables, parse_result=False), str(error)
-
-
-@singleton
-def _templates(_hass: HomeAssistant) -> OrderedDict[str, Template]:
-    """Return templates by their text, those used last at the end: compiling one takes longer than rendering it."""
-    return OrderedDict()
 
 
 _MOST_TEMPLATES: Final = 16
 
 
-@callback
-def _template(hass: HomeAssistant, text: str) -> Template:
-    templates = _templates(hass)
-    if text not in templates:
-        templates[text] = Template(text, hass)
-        if len(templates) > _MOST_TEMPLATES:
-            templates.popitem(last=False)
-    templates.move_to_end(text)
-    return templates[text]
+@singleton
+def _templates(hass: HomeAssistant) -> Callable[[str], Template]:
+    """Return a function that makes templates and keeps the latest: compiling one takes longer than rendering it."""
+    return lru_cache(_MOST_TEMPLATES)(partial(Template, hass=hass))
 
 
 @callback
@@ -155,16 +141,12 @@ def async_provide_prompt(
     chat_log.llm_api = instance
     chat_log.extra_system_prompt = sources.extra
     chat_log.content[0] = SystemContent(content=str(prompt))
-    if chat_log.hass.data.get(DATA_SUBSCRIPTIONS):
-        _notify(chat_log)
+    if listeners := chat_log.hass.data.get(DATA_SUBSCRIPTIONS):
+        update = {"chat_log": chat_log.as_dict()}
+        for listener in listeners:
+            listener(chat_log.conversation_id, ChatLogEventType.UPDATED, update)
     chat_log.async_trace({"messages": chat_log.content, "tools": instance and instance.tools})
     return prompt
-
-
-@callback
-def _notify(chat_log: ChatLog) -> None:
-    for listener in chat_log.hass.data.get(DATA_SUBSCRIPTIONS, []):
-        listener(chat_log.conversation_id, ChatLogEventType.UPDATED, {"chat_log": chat_log.as_dict()})
 
 
 @lru_cache(maxsize=16)
@@ -172,11 +154,6 @@ def _instructions(own: str, home: str, language: str, zone: str) -> str:
     """Join what stays; the same text is the same object, so that whoever has kept something of it finds it at once."""
     on_home = (home, _ON_ROOMS, _ON_QUESTIONS) if home else ()
     return "\n".join(filter(None, (own, *on_home, f"Home: language {language}, time zone {zone}.")))
-
-
-def _shown(now: datetime) -> str:
-    """Write a moment in English, whatever the system speaks: `Sunday, 2026-11-22, 13:06`."""
-    return f"{_DAYS[now.weekday()]}, {now.year}-{now.month:02}-{now.day:02}, {now.hour:02}:{now.minute:02}"
 
 
 def _names(text: str, name: str) -> bool:
@@ -262,12 +239,12 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
 
 async def _async_prompt(agent: Agent, read: TurnInput, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
     user_input, hass = read.user_input, chat_log.hass
-    things = ""
+    matches = ""
     if FIND_ENTITIES in tools.labels:
         asked = async_entity_query(hass, user_input.text, user_input.device_id, chat_log)
-        things = await async_describe_matches(hass, user_input.language, asked)
+        matches = await async_describe_matches(hass, user_input.language, asked)
     said_first, name = user_input.extra_system_prompt, read.speaker.name
     sources = PromptSources(
-        agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, things
+        agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, matches
     )
     return async_provide_prompt(chat_log, tools.llm_context, sources, tools.instance)
