@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -257,10 +257,10 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
         device_id = _device_of(hass, satellite_id)
     person_id = settings.people_at_satellites.get(device_id) if device_id else None
     is_known = person_id is not None or user_input.context.user_id is not None
-    who = await _async_identity(hass, user_input.context, person_id) if is_known else _UNKNOWN
-    asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_user)
+    who = await _async_identity(hass, user_input.context, person_id) if is_known else NOBODY
+    asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_signed_in)
     caller = callers.entity_ids[-1] if callers.entity_ids else None
-    return Speaker(who.user_id, device_id, who.name, asking, caller, who.is_user, who.person_id)
+    return replace(who, device_id=device_id, asking=asking, caller=caller)
 
 
 @callback
@@ -308,19 +308,7 @@ def _is_trusted(callers: Callers, trusted: frozenset[str]) -> bool:
     return bool(callers.entity_ids) and trusted.issuperset(callers.entity_ids)
 
 
-@dataclass(frozen=True, slots=True)
-class _Identity:
-    user_id: str | None = None
-    name: str | None = None
-    is_user: bool = False
-    """True for an active user."""
-    person_id: str | None = None
-
-
-_UNKNOWN: Final = _Identity()
-
-
-async def _async_identity(hass: HomeAssistant, context: Context, person_id: str | None) -> _Identity:
+async def _async_identity(hass: HomeAssistant, context: Context, person_id: str | None) -> Speaker:
     """Return the identity of the user, or else of the person assigned to the satellite.
 
     A deactivated or removed user is not mistaken for that person and has no permissions. The users of integrations,
@@ -329,13 +317,13 @@ async def _async_identity(hass: HomeAssistant, context: Context, person_id: str 
     if context.user_id is not None:
         user = await hass.auth.async_get_user(context.user_id)
         if user is None or not user.is_active:
-            return _Identity(context.user_id)
+            return Speaker(context.user_id)
         if not user.system_generated:
-            return _Identity(user.id, user.name, is_user=True, person_id=person_id_of(hass, user.id))
+            return Speaker(user.id, name=user.name, is_signed_in=True, person_id=person_id_of(hass, user.id))
     person = hass.states.get(person_id) if person_id else None
     if person is None:
-        return _UNKNOWN
-    return _Identity(_text(person, _USER_ID), person.name, person_id=_text(person, ATTR_ID))
+        return NOBODY
+    return Speaker(_text(person, _USER_ID), name=person.name, person_id=_text(person, ATTR_ID))
 
 
 def _text(state: State, attribute: str) -> str | None:
