@@ -33,44 +33,36 @@ _ATTRIBUTES: Final = (ATTR_FRIENDLY_NAME, ATTR_DEVICE_CLASS)
 """The device class decides whether an entity is exposed by default."""
 
 
-class HomeChanges:
-    """Counts the changes from its creation on."""
+@dataclass(slots=True)
+class _Changes:
+    """The number of changes of the home, and the assistants whose exposure settings are followed."""
 
-    def __init__(self, hass: HomeAssistant) -> None:
-        """Begin to count."""
-        self._hass = hass
-        self._assistants: set[str] = set()
-        self._count = 0
-        for kind in _EVENTS:
-            hass.bus.async_listen(kind, self._async_count)
-        hass.bus.async_listen(EVENT_STATE_CHANGED, self._async_count, event_filter=_is_other_entity)
+    count: int = 0
+    assistants: set[str] = field(default_factory=set)
 
     @callback
-    def async_count(self, assistant: str) -> int:
-        """Return the number of changes, including those of the exposure settings of an assistant."""
-        if assistant not in self._assistants:
-            self._assistants.add(assistant)
-            async_listen_entity_updates(self._hass, assistant, self._async_exposed)
-        return self._count
-
-    @callback
-    def _async_count(self, _event: Event | Event[EventStateChangedData]) -> None:
-        self._count += 1
-
-    @callback
-    def _async_exposed(self) -> None:
-        self._count += 1
+    def async_count(self, _event: Event | Event[EventStateChangedData] | None = None) -> None:
+        """Count a change."""
+        self.count += 1
 
 
 @singleton
-def _changes(hass: HomeAssistant) -> HomeChanges:
-    return HomeChanges(hass)
+def _changes(hass: HomeAssistant) -> _Changes:
+    changes = _Changes()
+    for kind in _EVENTS:
+        hass.bus.async_listen(kind, changes.async_count)
+    hass.bus.async_listen(EVENT_STATE_CHANGED, changes.async_count, event_filter=_is_other_entity)
+    return changes
 
 
 @callback
 def async_home_version(hass: HomeAssistant, assistant: str) -> int:
     """Return a number that stays the same until the home changes as an assistant sees it."""
-    return _changes(hass).async_count(assistant)
+    changes = _changes(hass)
+    if assistant not in changes.assistants:
+        changes.assistants.add(assistant)
+        async_listen_entity_updates(hass, assistant, changes.async_count)
+    return changes.count
 
 
 @callback

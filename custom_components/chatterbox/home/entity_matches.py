@@ -55,15 +55,10 @@ class _Index:
         return index
 
 
-@dataclass(slots=True)
-class _Cache:
-    index: _Index | None = None
-
-
 @singleton
-def _cache(_hass: HomeAssistant) -> _Cache:
-    """Return what keeps the last index."""
-    return _Cache()
+def _indexes(_hass: HomeAssistant) -> list[_Index]:
+    """Return the latest index, if there is one."""
+    return []
 
 
 @callback
@@ -157,10 +152,10 @@ def _unregistered(hass: HomeAssistant, index: _Index, name: str) -> Iterable[str
 def _index(hass: HomeAssistant) -> _Index:
     devices = dr.async_get(hass)
     entries: _Entries = [*er.async_get(hass).entities.values(), *devices.devices, *devices.child_devices]
-    cache = _cache(hass)
-    if cache.index is None or cache.index.entries != entries:
-        cache.index = _Index.of(hass, entries)
-    return cache.index
+    indexes = _indexes(hass)
+    if not indexes or indexes[0].entries != entries:
+        indexes[:] = [_Index.of(hass, entries)]
+    return indexes[0]
 
 
 _LONGEST: Final = 60

@@ -8,14 +8,13 @@ is asked in the one that did not control anything last.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, intent
 
 from ..data import singleton
@@ -107,7 +106,6 @@ def _threads(_hass: HomeAssistant) -> dict[str, _Thread]:
     return {}
 
 
-@callback
 def _remember(hass: HomeAssistant, conversation_id: str, thread: _Thread) -> None:
     """Store the thread for as long as Home Assistant keeps the conversation."""
     threads = _threads(hass)
@@ -115,10 +113,9 @@ def _remember(hass: HomeAssistant, conversation_id: str, thread: _Thread) -> Non
         session = chat_session.current_session.get()
         if session is None:
             return
-        session.async_on_cleanup(partial(_forget, threads, conversation_id))
+
+        def forget() -> None:
+            threads.pop(conversation_id, None)
+
+        session.async_on_cleanup(forget)
     threads[conversation_id] = thread
-
-
-@callback
-def _forget(threads: dict[str, _Thread], conversation_id: str) -> None:
-    threads.pop(conversation_id, None)

@@ -219,10 +219,7 @@ def _listed(introduction: str, names: Iterable[str]) -> str:
 
 
 def _traceback_without_messages(error: BaseException) -> str:
-    """Format the traceback of an error without its message, which may quote arguments."""
-    links: list[str] = []
-    link: BaseException | None = error
-    while link is not None:
-        links.append("".join(traceback.format_tb(link.__traceback__)) + type(link).__qualname__)
-        link = link.__cause__
-    return "\ncaused by:\n".join(links)
+    """Format the traceback of an error and its causes without their messages, which may quote arguments."""
+    frames = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
+    cause = error.__cause__
+    return f"{frames}\ncaused by:\n{_traceback_without_messages(cause)}" if cause else frames

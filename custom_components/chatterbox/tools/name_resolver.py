@@ -174,8 +174,8 @@ def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:
         if name:
             yield (words := _words(name))
             for room in rooms:
-                if words.startswith(beginning := f"{_words(room)} "):
-                    yield words.removeprefix(beginning)
+                if words.startswith(prefix := f"{_words(room)} "):
+                    yield words.removeprefix(prefix)
                 yield _words(f"{room} {name}")
                 yield _words(f"{name} {room}")
 

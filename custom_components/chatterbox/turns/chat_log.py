@@ -403,14 +403,13 @@ def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
         newer.content[start:start] = chat_log.content[start:]
         return
     if newer is None:
-        session.async_on_cleanup(lambda: _forget(hass, conversation_id))
+
+        def forget() -> None:
+            chat_logs.pop(conversation_id, None)
+
+        session.async_on_cleanup(forget)
     chat_log.delta_listener = None
     chat_logs[conversation_id] = chat_log
     session.async_updated()
     hass.data[chat_session.DATA_CHAT_SESSION][conversation_id] = session
     hass.data[chat_session.DATA_CHAT_SESSION_CLEANUP].schedule()
-
-
-@callback
-def _forget(hass: HomeAssistant, conversation_id: str) -> None:
-    hass.data[DATA_CHAT_LOGS].pop(conversation_id, None)

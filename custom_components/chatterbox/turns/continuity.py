@@ -57,13 +57,8 @@ def _threads(_hass: HomeAssistant) -> OrderedDict[tuple[str, str], Thread]:
     return OrderedDict()
 
 
-@dataclass(frozen=True, slots=True)
-class _Earlier:
-    """What somebody has said in a conversation."""
-
-    turns: tuple[StoredTurn, ...]
-    """At least one."""
-    is_cut: bool
+type _Earlier = tuple[tuple[StoredTurn, ...], bool]
+"""The turns of a speaker in a conversation, at least one, and whether there were more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +116,15 @@ class Continuity:
             return None
         if earlier is None:
             return None
-        put_before(chat_log, repair(message for turn in earlier.turns for message in turn.messages), self.agent_id)
-        return Thread(earlier.turns[-1].origin.conversation_id, earlier.is_cut)
+        turns, is_cut = earlier
+        put_before(chat_log, repair(message for turn in turns for message in turn.messages), self.agent_id)
+        return Thread(turns[-1].origin.conversation_id, is_cut)
 
     async def _async_earlier(self, store: HistoryStore, asked_for: str | None, speaker: Speaker) -> _Earlier | None:
         """Return what was said in the conversation that is asked for, else in the last one."""
         if asked_for:
             earlier = await self._async_theirs(store, asked_for, speaker)
-            if earlier and self._goes_on(earlier.turns[-1].ended_at):
+            if earlier and self._goes_on(earlier[0][-1].ended_at):
                 return earlier
         if (theirs := _turns_of(speaker)) is None:
             return None
@@ -143,7 +139,7 @@ class Continuity:
         """Return what who speaks now has said in a conversation; others may have used the same id."""
         turns = await store.turns(conversation_id, _MOST_TURNS)
         theirs = tuple(turn for turn in turns if self._is_theirs(turn, speaker))
-        return _Earlier(theirs, is_cut=len(turns) == _MOST_TURNS) if theirs else None
+        return (theirs, len(turns) == _MOST_TURNS) if theirs else None
 
     @property
     def _longest(self) -> float:

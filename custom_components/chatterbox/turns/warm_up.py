@@ -51,7 +51,7 @@ class WarmUp:
 
     async def async_prepare(self) -> None:
         """Gather what a turn begins with, and begin to send it; returns as soon as that is under way."""
-        if self._task is not None:
+        if self.is_under_way:
             return
         offer = await async_offer_common_tools(self._hass, self._settings)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
@@ -61,7 +61,7 @@ class WarmUp:
     @property
     def is_under_way(self) -> bool:
         """Tell whether the server is made to read at the moment."""
-        return self._task is not None
+        return self._task is not None and not self._task.done()
 
     async def async_give_way(self, seconds: float) -> None:
         """Leave the server to a turn; returns when nothing is in its way, after `seconds` at the latest."""
@@ -76,24 +76,18 @@ class WarmUp:
 
     @callback
     def _async_begin(self, prefix: Prefix) -> None:
-        if self._is_closed or self._task is not None:
+        if self._is_closed or self.is_under_way:
             return
         since = time.monotonic() - KEPT_FOR
         is_known = any(at > since and _as_models_read(read) == prefix for read, at in self._read)
         if not is_known:
             self._async_note(prefix)
-        task = self._entry.async_create_background_task(
+        self._task = self._entry.async_create_background_task(
             self._hass,
             self._async_send(None if is_known else prefix),
             f"chatterbox warm-up of {self._model}",
             eager_start=False,
         )
-        self._task = task
-        task.add_done_callback(self._async_done)
-
-    @callback
-    def _async_done(self, _task: asyncio.Task[None]) -> None:
-        self._task = None
 
     async def _async_send(self, prefix: Prefix | None) -> None:
         """Have the server read a prefix; without one only open a connection."""
