@@ -6,12 +6,11 @@ from homeassistant.components.conversation import ChatLog
 from homeassistant.components.conversation.trace import async_get_traces
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, intent, issue_registry as ir
-from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_FINISHED
 from tests.runtime.test_health import issues
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -68,12 +67,7 @@ async def test_no_words_are_answered_without_a_model(
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (ScriptedFailure(status=400, body={"error": {"message": "no"}}), "rejected my request"),
-        (ScriptedFailure(status=401, body={"error": {"message": "no"}}), "no longer accepts my API key"),
-        (ScriptedFailure(status=404, body={"error": {"message": "The model `x` does not exist"}}), "no longer exists"),
-        (ScriptedFailure(status=429, body={"error": {"message": "slow down"}}), "busy right now"),
         (ScriptedFailure(status=500, body={"error": {"message": "oops"}}), "can't reach"),
-        (ScriptedFailure(status=200, body="<html>hello</html>"), "invalid answer"),
         (ScriptedAnswer(content="Never read to its end.", cut_after_bytes=150), "invalid answer"),
         (ScriptedAnswer(content=""), "I don't have an answer"),
     ],
@@ -100,12 +94,7 @@ async def test_a_refused_key_asks_for_a_new_one(hass: HomeAssistant, serve: Serv
 
 
 @pytest.mark.parametrize(
-    "ending",
-    [
-        ScriptedAnswer(content=""),
-        ScriptedFailure(status=500, body={"error": {"message": "oops"}}),
-        ScriptedAnswer(content="It is", cut_after_bytes=150),
-    ],
+    "ending", [ScriptedAnswer(content=""), ScriptedFailure(status=500, body={"error": {"message": "oops"}})]
 )
 async def test_what_was_done_is_said_when_the_model_has_no_words_left(
     hass: HomeAssistant, serve: Serve, ending: ScriptedAnswer | ScriptedFailure
@@ -125,55 +114,22 @@ async def test_a_hanging_service_ends_at_the_deadline(hass: HomeAssistant, serve
     assert "took too long" in speech(await say(hass, "how are you?"))
 
 
-async def test_a_broken_prompt_template_is_told_the_owner_and_not_the_speaker(
+async def test_the_owner_is_told_of_a_broken_prompt_template_until_it_works(
     hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     hello = Script(answers=(ScriptedAnswer(content="Hello."),), after_last="start again")
-    await serve(hello, prompt="{{ states('sensor.x').y.z }}")
+    await serve(hello, prompt="{{ 1 / (states('sensor.x') | int(0)) }}")
 
     for _ in range(2):
         assert speech(await say(hass, "hello")) == "Hello."
 
-    problem = "UndefinedError: 'str object' has no attribute 'y'"
+    problem = "ZeroDivisionError: division by zero"
     assert issues(hass) == {"template_broken": {"agent": "Talker", "problem": problem}}
     assert caplog.text.count("The instructions of conversation.talker cannot be rendered") == 1
-
-
-async def test_a_prompt_template_that_works_again_is_no_issue_any_more(hass: HomeAssistant, serve: Serve) -> None:
-    hello = Script(answers=(ScriptedAnswer(content="Hello."),), after_last="start again")
-    await serve(hello, prompt="{{ 1 / (states('sensor.x') | int) }}")
-
-    await say(hass, "hello")
-    assert list(issues(hass)) == ["template_broken"]
     hass.states.async_set("sensor.x", "1")
     await say(hass, "hello")
 
     assert issues(hass) == {}
-
-
-async def test_the_answer_streams(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="It is a long and lovely answer.", piece_characters=5),)))
-    pieces: list[object] = []
-
-    await talk_as_the_pipeline_does(hass, "tell me", "a", lambda _, delta: pieces.append(delta.get("content")))
-
-    said = [piece for piece in pieces if piece]
-    assert len(said) > 1
-    assert "".join(map(str, said)) == "It is a long and lovely answer."
-
-
-async def test_a_bug_is_logged_and_still_answered(
-    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
-) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
-
-    def break_down(_: ChatLog, __: dict[str, object]) -> None:
-        raise ValueError("a listener that is broken")
-
-    result = await talk_as_the_pipeline_does(hass, "hello", "a", break_down)
-
-    assert speech(result) == "Something went wrong. Please try again."
-    assert "a listener that is broken" in caplog.text
 
 
 @pytest.mark.usefixtures("offline")
@@ -191,20 +147,6 @@ async def test_the_offline_agent_acts_and_follows_up(hass: HomeAssistant) -> Non
     assert [target.id for target in second.response.success_results] == ["light.kitchen_ceiling"]
     assert "TOOL_EXECUTION" in turns[0].data["phases"]
     assert turns[0].data["iterations"] == 2
-
-
-@pytest.mark.usefixtures("offline")
-async def test_what_the_offline_agent_does_not_understand_is_said_as_the_built_in_agent_says_it(
-    hass: HomeAssistant,
-) -> None:
-    ours = await say(hass, "what is the meaning of life")
-    theirs = await conversation.async_converse(
-        hass, "what is the meaning of life", None, Context(), "en", conversation.HOME_ASSISTANT_AGENT
-    )
-
-    assert speech(ours) == speech(theirs)
-    assert ours.response.response_type is theirs.response.response_type
-    assert ours.response.error_code is theirs.response.error_code
 
 
 @pytest.mark.usefixtures("offline")
@@ -295,19 +237,6 @@ async def test_the_trace_tells_the_tokens(hass: HomeAssistant, serve: Serve) -> 
     assert stats == [{"input_tokens": 900, "cached_input_tokens": 800, "output_tokens": 9}]
 
 
-async def test_the_event_of_a_long_turn_can_be_recorded(hass: HomeAssistant, serve: Serve) -> None:
-    long_name = ScriptedCall(name="intent__HassTurnOn", arguments={"name": "x" * 30_000})
-    await serve(
-        Script(answers=(ScriptedAnswer(tool_calls=(long_name, LIGHT_ON)), ScriptedAnswer(content="y" * 50_000)))
-    )
-    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
-
-    result = await say(hass, "z" * 50_000)
-
-    assert len(json_bytes(turns[0].data)) < 32_768
-    assert len(speech(result)) == 50_000
-
-
 @pytest.mark.usefixtures("offline")
 async def test_the_offline_agent_knows_the_room_it_is_spoken_to_in(hass: HomeAssistant) -> None:
     kitchen = ar.async_get(hass).async_get_area_by_name("Kitchen")
@@ -323,22 +252,3 @@ async def test_the_offline_agent_knows_the_room_it_is_spoken_to_in(hass: HomeAss
 @pytest.mark.usefixtures("offline")
 async def test_the_longest_sentence_gets_the_built_in_agents_own_error(hass: HomeAssistant) -> None:
     assert speech(await say(hass, "x" * 100_000)) == "Sorry, I couldn't understand that"
-
-
-async def test_a_call_that_a_model_writes_as_text_is_run_and_not_spoken(hass: HomeAssistant, serve: Serve) -> None:
-    written = (
-        "<think>They want light.</think>One moment."
-        '<tool_call>{"name": "HassTurnOn", "arguments": {"name": "Kitchen ceiling light"}}</tool_call>'
-    )
-    await serve(Script(answers=(ScriptedAnswer(content=written), ScriptedAnswer(content="The light is on."))))
-    spoken: list[str] = []
-
-    def listen(_: ChatLog, delta: dict[str, object]) -> None:
-        if delta.get("role") != "tool_result":
-            spoken.append(str(delta.get("content") or ""))
-
-    result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", listen)
-
-    assert hass.states.is_state("light.kitchen_ceiling", "on")
-    assert "".join(spoken) == "One moment.The light is on."
-    assert speech(result) == "The light is on."

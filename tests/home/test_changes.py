@@ -34,76 +34,32 @@ async def test_a_state_changes_nothing(home: HomeAssistant) -> None:
     assert async_get_home(home, conversation.DOMAIN) is before
 
 
-def _rename_entity(hass: HomeAssistant) -> None:
-    er.async_get(hass).async_update_entity("light.kitchen", name="Moon")
+CHANGES: dict[str, Callable[[HomeAssistant], object]] = {
+    "entity renamed": lambda hass: er.async_get(hass).async_update_entity("light.kitchen", name="Moon"),
+    "alias added": lambda hass: er.async_get(hass).async_update_entity(
+        "light.kitchen", aliases=[er.COMPUTED_NAME, "Moon"]
+    ),
+    "entity moved": lambda hass: er.async_get(hass).async_update_entity("light.lamp", area_id="hallway"),
+    "entity removed": lambda hass: er.async_get(hass).async_remove("light.lamp"),
+    "entity hidden": lambda hass: async_expose_entity(hass, conversation.DOMAIN, "light.lamp", should_expose=False),
+    "unregistered hidden": lambda hass: async_expose_entity(
+        hass, conversation.DOMAIN, "light.unregistered", should_expose=False
+    ),
+    "unregistered renamed": lambda hass: hass.states.async_set("light.unregistered", "off", {"friendly_name": "Moon"}),
+    "state removed": lambda hass: hass.states.async_remove("light.unregistered"),
+    "state added": lambda hass: hass.states.async_set("light.moon", "off", {"friendly_name": "Moon"}),
+    "area renamed": lambda hass: ar.async_get(hass).async_update("kitchen", name="Galley"),
+    "area alias added": lambda hass: ar.async_get(hass).async_update("kitchen", aliases={"Galley"}),
+    "area moved": lambda hass: ar.async_get(hass).async_update("kitchen", floor_id=None),
+    "area removed": lambda hass: ar.async_get(hass).async_delete("hallway"),
+    "floor renamed": lambda hass: fr.async_get(hass).async_update("ground_floor", name="Parterre"),
+    "floor removed": lambda hass: fr.async_get(hass).async_delete("ground_floor"),
+}
 
 
-def _add_alias(hass: HomeAssistant) -> None:
-    er.async_get(hass).async_update_entity("light.kitchen", aliases=[er.COMPUTED_NAME, "Moon"])
-
-
-def _move_entity(hass: HomeAssistant) -> None:
-    er.async_get(hass).async_update_entity("light.lamp", area_id="hallway")
-
-
-def _remove_entity(hass: HomeAssistant) -> None:
-    er.async_get(hass).async_remove("light.lamp")
-
-
-def _hide(hass: HomeAssistant) -> None:
-    async_expose_entity(hass, conversation.DOMAIN, "light.lamp", should_expose=False)
-
-
-def _hide_unregistered(hass: HomeAssistant) -> None:
-    async_expose_entity(hass, conversation.DOMAIN, "light.unregistered", should_expose=False)
-
-
-def _rename_unregistered(hass: HomeAssistant) -> None:
-    hass.states.async_set("light.unregistered", "off", {"friendly_name": "Moon"})
-
-
-def _remove_state(hass: HomeAssistant) -> None:
-    hass.states.async_remove("light.unregistered")
-
-
-def _add_state(hass: HomeAssistant) -> None:
-    hass.states.async_set("light.moon", "off", {"friendly_name": "Moon"})
-
-
-def _rename_area(hass: HomeAssistant) -> None:
-    ar.async_get(hass).async_update("kitchen", name="Galley")
-
-
-def _add_area_alias(hass: HomeAssistant) -> None:
-    ar.async_get(hass).async_update("kitchen", aliases={"Galley"})
-
-
-def _move_area(hass: HomeAssistant) -> None:
-    ar.async_get(hass).async_update("kitchen", floor_id=None)
-
-
-def _remove_area(hass: HomeAssistant) -> None:
-    ar.async_get(hass).async_delete("hallway")
-
-
-def _rename_floor(hass: HomeAssistant) -> None:
-    fr.async_get(hass).async_update("ground_floor", name="Parterre")
-
-
-def _remove_floor(hass: HomeAssistant) -> None:
-    fr.async_get(hass).async_delete("ground_floor")
-
-
-CHANGES_OF_THE_HOME = (
-    *(_rename_entity, _add_alias, _move_entity, _remove_entity, _hide),
-    *(_hide_unregistered, _rename_unregistered, _remove_state, _add_state),
-    *(_rename_area, _add_area_alias, _move_area, _remove_area, _rename_floor, _remove_floor),
-)
-
-
-@pytest.mark.parametrize("change", CHANGES_OF_THE_HOME, ids=[change.__name__ for change in CHANGES_OF_THE_HOME])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_change_of_the_home_is_seen_at_once(
-    home: HomeAssistant, change: Callable[[HomeAssistant], None]
+    home: HomeAssistant, change: Callable[[HomeAssistant], object]
 ) -> None:
     before = async_get_home(home, conversation.DOMAIN)
 

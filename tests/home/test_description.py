@@ -109,7 +109,7 @@ SCATTERED = """
 areas: [{ id: den, name: Den, aliases: [Snug, Nook, Cosy Corner] }, { id: attic, name: Attic }]
 entities: [ORDER]
 """
-THINGS_OF_IT = (
+SCATTERED_ENTITIES = (
     '{ name: Lamp, id: light.a, area: den, state: "off", aliases: [Sun, Moon] }',
     '{ name: Lamp, id: light.b, area: attic, state: "off" }',
     '{ name: Den Lamp, id: light.c, area: attic, state: "off" }',
@@ -118,8 +118,8 @@ THINGS_OF_IT = (
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
-async def test_in_whatever_order_things_came_it_has_the_same_bytes(hass: HomeAssistant, order: tuple[int, ...]) -> None:
-    await move_in(hass, SCATTERED.replace("ORDER", ", ".join(THINGS_OF_IT[place] for place in order)))
+async def test_the_list_does_not_depend_on_the_order_of_creation(hass: HomeAssistant, order: tuple[int, ...]) -> None:
+    await move_in(hass, SCATTERED.replace("ORDER", ", ".join(SCATTERED_ENTITIES[place] for place in order)))
     assert await async_setup_component(hass, conversation.DOMAIN, {})
 
     assert lines_of(hass) == [
@@ -138,7 +138,7 @@ async def test_states_are_no_part_of_it(home: HomeAssistant) -> None:
     assert lines_of(home) == before
 
 
-async def test_a_thing_whose_names_were_taken_away_is_still_told_of(home: HomeAssistant) -> None:
+async def test_an_entity_without_names_is_still_listed(home: HomeAssistant) -> None:
     er.async_get(home).async_update_entity("light.lamp", aliases=[])
 
     assert " light: (without a name), Ceiling Light (also Big Moon)" in lines_of(home)
@@ -194,18 +194,18 @@ def test_a_written_name_can_be_read_again_on_one_line(name: str) -> None:
 
 NAME = st.sampled_from(["Lamp", "Kitchen Lamp", "Kitchen - Lamp", "Bath Lamp", "lamp", "Kitchen", "Kitchens", "A Lamp"])
 ROOM = st.sampled_from([(), ("Kitchen",), ("Bath", "Kitchen"), ("Kitchens",)])
-THINGS = st.lists(st.tuples(st.lists(NAME, max_size=3), ROOM), max_size=6)
+ENTITIES = st.lists(st.tuples(st.lists(NAME, max_size=3), ROOM), max_size=6)
 
 
-@given(THINGS)
-def test_no_two_things_of_a_room_become_one_and_none_takes_the_name_of_another(
+@given(ENTITIES)
+def test_listed_names_are_distinct_in_a_room_and_belong_to_no_other_entity(
     found: Sequence[tuple[Sequence[str], tuple[str, ...]]],
 ) -> None:
-    things = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
+    entities = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
 
-    told = listed_names(things)
+    told = listed_names(entities)
 
-    for one, other in permutations((thing for thing in things if thing.names), 2):
+    for one, other in permutations((entity for entity in entities if entity.names), 2):
         name = told[one.entity_id].name
         if compared(one.names[0]) == compared(name):
             continue
@@ -214,13 +214,13 @@ def test_no_two_things_of_a_room_become_one_and_none_takes_the_name_of_another(
             assert compared(told[other.entity_id].name) != compared(name)
 
 
-@given(THINGS)
-def test_the_order_in_which_things_came_changes_nothing(
+@given(ENTITIES)
+def test_listed_names_do_not_depend_on_the_order(
     found: Sequence[tuple[Sequence[str], tuple[str, ...]]],
 ) -> None:
-    things = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
+    entities = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
 
-    assert listed_names(things) == listed_names(things[::-1])
+    assert listed_names(entities) == listed_names(entities[::-1])
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_words_that_mean_nothing_here_find_nothing() -> None:
     assert found(EntityQuery("")) == []
 
 
-def test_what_things_are_counts_in_any_language() -> None:
+def test_names_of_kinds_match_in_any_language() -> None:
     index = EntityIndex(home(), {"light.kitchen": ("Leuchte",)})
     assert index.find(EntityQuery("Leuchten an"), 1)[0].entity_id == "light.kitchen"
 

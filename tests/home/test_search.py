@@ -57,7 +57,7 @@ def add_lamps(hass: HomeAssistant, count: int) -> None:
         async_expose_entity(hass, conversation.DOMAIN, f"light.lamp_{number}", should_expose=True)
 
 
-async def test_a_large_home_is_told_by_numbers_and_what_is_meant_beside_the_words(
+async def test_a_home_with_many_entities_is_summed_up_and_matches_stand_beside_the_words(
     hass: HomeAssistant, serve: Serve
 ) -> None:
     server = await serve(HELLO, **FEW)
@@ -129,7 +129,7 @@ async def test_an_agent_without_assist_is_told_of_no_home(hass: HomeAssistant, s
     assert FIND_ENTITIES not in json.dumps(server.requests[0].body)
 
 
-async def test_a_client_that_asks_for_the_tools_of_assist_can_find_things(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_client_that_asks_for_the_tools_of_assist_can_find_entities(hass: HomeAssistant, serve: Serve) -> None:
     api_client = ApiClient(hass, a_user(hass))
     answers = tuple(ScriptedAnswer(content=text) for text in ("Yes.", "No."))
     server = await serve(Script(answers=answers), **FEW)
@@ -166,7 +166,7 @@ async def test_the_model_finds_what_it_is_not_told_of(hass: HomeAssistant, serve
     assert result == {"found": [{"name": "Desk Lamp", "area": "Office", "domain": "light"}]}
 
 
-async def test_things_are_found_by_words_by_place_and_by_domain(hass: HomeAssistant) -> None:
+async def test_entities_are_found_by_words_by_place_and_by_domain(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     assert (await find(hass, words="desk lamp"))[0] == "Desk Lamp"
     assert (await find(hass, words="celing lights kichen"))[0] == "Kitchen Ceiling Light"

@@ -7,9 +7,9 @@ import pytest
 from homeassistant.components import automation, conversation
 from homeassistant.components.conversation.agent_manager import get_agent_manager
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import chat_session, device_registry as dr, intent, llm
+from homeassistant.helpers import chat_session, intent, llm
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Usage
@@ -36,7 +36,7 @@ async def built_in_answer(hass: HomeAssistant, text: str, language: str = "en") 
     return await conversation.async_converse(hass, text, None, Context(), language, agent_id=agent)
 
 
-async def test_a_sentence_becomes_a_deed_and_the_deed_an_answer(home: HomeAssistant) -> None:
+async def test_a_sentence_becomes_an_action_and_the_action_an_answer(home: HomeAssistant) -> None:
     talk = Talk(home)
 
     assert await talk.say("turn on the counter lamp") == "Turned on the light"
@@ -56,27 +56,6 @@ async def test_a_sentence_becomes_a_deed_and_the_deed_an_answer(home: HomeAssist
     assert talk.finished[-1].stop_reason is StopReason.COMPLETED
     assert talk.finished[-1].usage == Usage()
     assert [target.id for target in talk.response.success_results] == ["light.counter"]
-
-
-async def test_a_follow_up_means_what_was_spoken_of(home: HomeAssistant) -> None:
-    talk = Talk(home)
-    await talk.say("turn on the counter lamp")
-
-    assert await talk.say(SPEAK_OF_IT) == "Turned off the light"
-
-    assert home.states.is_state("light.counter", "off")
-
-
-async def test_a_follow_up_to_several_things_means_them_all(home: HomeAssistant) -> None:
-    talk = Talk(home)
-    await talk.say("turn on the kitchen lights")
-    assert home.states.is_state("light.counter", "on")
-
-    await talk.say("turn them off again")
-
-    assert home.states.is_state("light.kitchen_ceiling", "off")
-    assert home.states.is_state("light.counter", "off")
-    assert home.states.is_state("light.hallway", "on")
 
 
 async def test_another_conversation_knows_nothing_of_it(home: HomeAssistant) -> None:
@@ -137,19 +116,6 @@ async def test_it_speaks_other_languages(home: HomeAssistant) -> None:
 
 async def test_a_language_that_nobody_understands_gets_an_answer_all_the_same(home: HomeAssistant) -> None:
     assert await Talk(home, language="tlh").say("wej") == "Sorry, I couldn't understand that"
-
-
-async def test_the_room_of_the_device_is_meant(home: HomeAssistant) -> None:
-    entry = MockConfigEntry(domain="satellite")
-    entry.add_to_hass(home)
-    registry = dr.async_get(home)
-    device = registry.async_get_or_create(config_entry_id=entry.entry_id, identifiers={("satellite", "1")})
-    registry.async_update_device(device.id, area_id="kitchen")
-
-    await Talk(home, device_id=device.id).say("turn on the lights")
-
-    assert home.states.is_state("light.kitchen_ceiling", "on")
-    assert home.states.is_state("light.counter", "on")
 
 
 async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(home: HomeAssistant) -> None:

@@ -10,6 +10,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.people.speakers import MAX_CONTEXTS, Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from tests.support.listening_agent import (
+    TRUSTING,
     ListeningAgent,
     a_user,
     add_automations,
@@ -28,31 +29,23 @@ async def agent(hass: HomeAssistant) -> ListeningAgent:
     return await add_listening_agent(hass)
 
 
-async def test_an_automation_is_nobody(hass: HomeAssistant, agent: ListeningAgent) -> None:
-    await add_automations(hass, other=[speak()])
-
-    await start(hass, "other", Context(user_id=await a_user(hass)))
-
-    assert agent.speakers == [Speaker(None, None, None, Asking.NOBODY, "automation.other")]
-
-
-async def test_an_automation_that_the_owner_trusts_is_trusted(hass: HomeAssistant, agent: ListeningAgent) -> None:
-    await add_automations(hass, trusted=[speak(), speak()])
-
-    await start(hass, "trusted")
-
-    assert agent.speakers == [Speaker(None, None, None, Asking.TRUSTED, "automation.trusted")] * 2
-
-
-async def test_an_automation_that_is_trusted_by_another_agent_is_nobody(
-    hass: HomeAssistant, agent: ListeningAgent
+@pytest.mark.parametrize(
+    ("automation", "settings", "expected"),
+    [
+        ("other", TRUSTING, Asking.NOBODY),
+        ("trusted", TRUSTING, Asking.TRUSTED),
+        ("trusted", AgentSettings(), Asking.NOBODY),
+    ],
+)
+async def test_an_automation_is_trusted_by_the_agents_of_its_owners_choice(
+    hass: HomeAssistant, agent: ListeningAgent, automation: str, settings: AgentSettings, expected: Asking
 ) -> None:
-    agent.settings = AgentSettings()
-    await add_automations(hass, trusted=[speak()])
+    agent.settings = settings
+    await add_automations(hass, **{automation: [speak(), speak()]})
 
-    await start(hass, "trusted")
+    await start(hass, automation, Context(user_id=await a_user(hass)))
 
-    assert agent.askings == [Asking.NOBODY]
+    assert agent.speakers == [Speaker(None, None, None, expected, f"automation.{automation}")] * 2
 
 
 async def test_a_script_speaks_in_the_name_of_its_user_who_does_not_hear(
@@ -132,9 +125,9 @@ async def test_all_who_have_a_part_in_the_words_have_to_be_trusted(
 async def test_a_script_does_not_become_trusted_by_saying_so(
     hass: HomeAssistant, agent: ListeningAgent, event_type: str
 ) -> None:
-    claim = {"event": event_type, "event_data": {"entity_id": "automation.trusted", "name": "trusted"}}
-    await add_scripts(hass, other=[claim, speak()])
-    await add_automations(hass, other=[claim, speak()])
+    forged = {"event": event_type, "event_data": {"entity_id": "automation.trusted", "name": "trusted"}}
+    await add_scripts(hass, other=[forged, speak()])
+    await add_automations(hass, other=[forged, speak()])
 
     await hass.services.async_call("script", "other", blocking=True)
     await start(hass, "other")
@@ -144,8 +137,8 @@ async def test_a_script_does_not_become_trusted_by_saying_so(
 
 async def test_what_comes_from_outside_makes_nobody_trusted(hass: HomeAssistant, agent: ListeningAgent) -> None:
     context = Context(user_id=await a_user(hass))
-    claim = {"entity_id": "automation.trusted", "name": "trusted"}
-    hass.bus.async_fire("automation_triggered", claim, EventOrigin.remote, context)
+    forged = {"entity_id": "automation.trusted", "name": "trusted"}
+    hass.bus.async_fire("automation_triggered", forged, EventOrigin.remote, context)
     hass.bus.async_fire("automation_triggered", {"entity_id": ["automation.trusted"]}, context=context)
 
     await call_the_action(hass, context)

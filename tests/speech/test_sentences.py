@@ -49,7 +49,7 @@ def result(native: object = None, name: str = "act") -> ToolResult:
     return ToolResult("call-1", name, "{}", native=native)
 
 
-def intent_receipt(
+def intent_result(
     *done: str | Target, failed: tuple[str, ...] = (), speech: str = "", answer: bool = False
 ) -> ToolResult:
     """Return the result of an intent that was a success for some entities, as Home Assistant hands it over."""
@@ -124,11 +124,11 @@ async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
         assert composer.compose(StopReason.COMPLETED, [result()], None) == sentence
 
 
-async def test_no_words_and_no_deeds_are_admitted(english: TranslatedComposer) -> None:
+async def test_a_turn_without_an_answer_and_actions_says_so(english: TranslatedComposer) -> None:
     assert english.compose(StopReason.COMPLETED, (), None) == "I don't have an answer to that."
 
 
-async def test_looking_is_no_deed(english: TranslatedComposer) -> None:
+async def test_reading_is_no_action(english: TranslatedComposer) -> None:
     looked = result(llm.ToolResult({"lights": 3}), name=LOOK.name)
 
     assert english.compose(StopReason.COMPLETED, [looked], None) == "I don't have an answer to that."
@@ -136,13 +136,13 @@ async def test_looking_is_no_deed(english: TranslatedComposer) -> None:
 
 
 async def test_what_was_done_is_named_once_and_in_order(english: TranslatedComposer) -> None:
-    tool_results = [intent_receipt("Kitchen light", "Lamp"), intent_receipt("Lamp", "Fan")]
+    tool_results = [intent_result("Kitchen light", "Lamp"), intent_result("Lamp", "Fan")]
 
     assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Kitchen light, Lamp, Fan."
 
 
 async def test_what_was_done_comes_before_why_it_ended(english: TranslatedComposer) -> None:
-    tool_results = [intent_receipt("Kitchen light")]
+    tool_results = [intent_result("Kitchen light")]
 
     assert english.compose(StopReason.DEADLINE, tool_results, None) == f"Done: Kitchen light. {TOO_LONG}"
     unreachable = english.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable(""))
@@ -150,14 +150,14 @@ async def test_what_was_done_comes_before_why_it_ended(english: TranslatedCompos
 
 
 async def test_many_names_are_counted(english: TranslatedComposer) -> None:
-    tool_results = [intent_receipt(*"ABCDEFG")]
+    tool_results = [intent_result(*"ABCDEFG")]
 
     assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: A, B, C, D and 3 more."
-    assert english.compose(StopReason.COMPLETED, [intent_receipt(*"ABCDE")], None) == "Done: A, B, C, D, E."
+    assert english.compose(StopReason.COMPLETED, [intent_result(*"ABCDE")], None) == "Done: A, B, C, D, E."
 
 
 async def test_what_failed_beside_it_is_not_hidden(english: TranslatedComposer) -> None:
-    tool_results = [intent_receipt("Lamp", failed=("Heater",))]
+    tool_results = [intent_result("Lamp", failed=("Heater",))]
 
     assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Lamp. That didn't work: Heater."
 
@@ -165,24 +165,24 @@ async def test_what_failed_beside_it_is_not_hidden(english: TranslatedComposer) 
 async def test_a_room_is_named_where_no_entity_is(english: TranslatedComposer) -> None:
     room = Target("Kitchen", TargetType.AREA, "kitchen")
 
-    assert english.compose(StopReason.COMPLETED, [intent_receipt(room)], None) == "Done: Kitchen."
-    assert english.compose(StopReason.COMPLETED, [intent_receipt(room, "Lamp")], None) == "Done: Lamp."
+    assert english.compose(StopReason.COMPLETED, [intent_result(room)], None) == "Done: Kitchen."
+    assert english.compose(StopReason.COMPLETED, [intent_result(room, "Lamp")], None) == "Done: Lamp."
 
 
 async def test_an_intent_that_words_its_own_answer_is_quoted(english: TranslatedComposer) -> None:
-    tool_results = [intent_receipt("Lamp", speech=" Turned on the lamp. "), intent_receipt("Fan")]
+    tool_results = [intent_result("Lamp", speech=" Turned on the lamp. "), intent_result("Fan")]
 
     assert english.compose(StopReason.COMPLETED, tool_results, None) == "Turned on the lamp. Done: Fan."
 
 
-async def test_a_question_that_was_answered_is_no_deed(english: TranslatedComposer) -> None:
-    answered = intent_receipt("Lamp", answer=True)
+async def test_an_answered_question_is_no_action(english: TranslatedComposer) -> None:
+    answered = intent_result("Lamp", answer=True)
 
     assert english.compose(StopReason.COMPLETED, [answered], None) == "I don't have an answer to that."
 
 
 async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(hass: HomeAssistant) -> None:
-    tool_results = [intent_receipt("Lamp", speech="It shines."), intent_receipt("Fan", failed=("Heater",))]
+    tool_results = [intent_result("Lamp", speech="It shines."), intent_result("Fan", failed=("Heater",))]
     for language, words in {
         "en": "It shines. Done. That didn't work: Heater.",
         "de": "It shines. Erledigt. Das hat nicht geklappt: Heater.",
@@ -215,7 +215,7 @@ async def test_an_agent_confirms_as_it_is_set(
         llm.ToolResult(llm.IntentResponseDict(intent.IntentResponse("en"))),
     ],
 )
-async def test_a_deed_without_names_is_done(english: TranslatedComposer, native: object) -> None:
+async def test_an_action_without_names_is_done(english: TranslatedComposer, native: object) -> None:
     assert english.compose(StopReason.COMPLETED, [result(native)], None) == "Done."
 
 
@@ -223,7 +223,7 @@ async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(
     hass: HomeAssistant, english: TranslatedComposer
 ) -> None:
     remembered, forgotten = result(name=TOOL_REMEMBER), result(name=TOOL_FORGET)
-    light = intent_receipt("Kitchen light")
+    light = intent_result("Kitchen light")
 
     assert english.compose(StopReason.COMPLETED, [remembered, remembered], None) == "I'll remember that."
     assert english.done([light, forgotten]) == "Done: Kitchen light. I've forgotten that."

@@ -1,6 +1,7 @@
 """Talking with an agent in the demo home, as Home Assistant and its pipeline do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +13,7 @@ from homeassistant.components.conversation import (
     ConversationInput,
     ConversationResult,
     ToolResultContent,
+    UserContent,
 )
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
@@ -91,6 +93,17 @@ def assert_no_orphans(contents: Sequence[Content]) -> None:
     ]
     results = [content.tool_call_id for content in contents if isinstance(content, ToolResultContent)]
     assert calls == results
+
+
+@contextmanager
+def talking(hass: HomeAssistant, text: str, conversation_id: str = "a-talk") -> Generator[ChatLog]:
+    """Open the ChatLog for a turn with these words."""
+    with (
+        chat_session.async_get_chat_session(hass, conversation_id) as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        chat_log.async_add_user_content(UserContent(text))
+        yield chat_log
 
 
 type Listener = Callable[[ChatLog, dict[str, object]], None]

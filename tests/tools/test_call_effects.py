@@ -9,7 +9,7 @@ import homeassistant.components
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import Context, HomeAssistant, State
+from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import intent, llm
 from homeassistant.setup import async_setup_component
 
@@ -24,11 +24,11 @@ from custom_components.chatterbox.effects.effect import (
     actions_of,
 )
 from custom_components.chatterbox.effects.intents import HANDLERS, intent_effects
-from custom_components.chatterbox.tools.dispatch import async_call_effects, call_effects
+from custom_components.chatterbox.tools.dispatch import async_call_effects, call_effects, targets_of
 from custom_components.chatterbox.tools.llm_apis import UnavailableTool
 from custom_components.chatterbox.tools.merge import RenamedTool
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import StubTool
+from tests.support.llm_apis import StubTool, asked, offer_of
 
 HOME = """
 floors:
@@ -48,7 +48,7 @@ entities:
     id: media_player.radio
     area: hall
     state: playing
-    attributes: { supported_features: [PLAY_MEDIA, SEARCH_MEDIA] }
+    attributes: { supported_features: [PLAY, PLAY_MEDIA, SEARCH_MEDIA] }
   - { name: Heater, id: climate.heater, area: hall, state: heat, attributes: { current_temperature: 20 } }
   - { name: Chores, id: todo.chores }
 """
@@ -61,10 +61,6 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     hass.states.async_set("alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"})
     async_expose_entity(hass, conversation.DOMAIN, "alarm_control_panel.home", should_expose=True)
     return hass
-
-
-def asked() -> llm.LLMContext:
-    return llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, None)
 
 
 async def effects_of(hass: HomeAssistant, name: str, arguments: JsonObject) -> Effects:
@@ -127,13 +123,44 @@ def told(effects: Effects) -> set[tuple[str, str]]:
             {"media_content_id": "x", "media_content_type": "music", "player_name": " ", "player_area": "Hall"},
             {("media_player.radio", "media_player.play_media")},
         ),
+        # It is playing, and can be resumed only after an earlier call of the same message has paused it.
+        (
+            "media_player__HassMediaUnpause",
+            {"name": "Radio"},
+            {("media_player.radio", "media_player.media_play")},
+        ),
         ("todo__HassListAddItem", {"name": "Chores", "item": "Dust"}, {("todo.chores", "todo.add_item")}),
     ],
 )
 async def test_a_call_tells_what_it_would_do(
     home: HomeAssistant, tool: str, arguments: JsonObject, expected: set[tuple[str, str]]
 ) -> None:
+    before = home.states.async_all()
+
     assert told(await effects_of(home, tool, arguments)) == expected
+
+    await home.async_block_till_done()
+    assert home.states.async_all() == before
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("intent__HassTurnOn", {"name": "lamp"}, {"light.lamp"}),
+        ("intent__HassTurnOn", {"name": "Both"}, {"light.all", "light.inner", "light.lamp"}),
+        ("intent__HassTurnOn", {"name": "Nobody"}, None),
+        ("intent__HassTurnOn", {"name": "Bell"}, None),  # what a button does is not in its state
+        ("nobody__has_this_tool", {"name": "Lamp"}, None),
+    ],
+)
+async def test_targets_are_the_changed_entities_with_members_of_groups(
+    home: HomeAssistant, tool: str, arguments: JsonObject, expected: set[str] | None
+) -> None:
+    home.states.async_set("light.all", "off", {"friendly_name": "Both", "entity_id": ["light.lamp", "light.inner"]})
+    home.states.async_set("light.inner", "off", {"entity_id": ["light.lamp", "light.all"]})
+    async_expose_entity(home, conversation.DOMAIN, "light.all", should_expose=True)
+
+    assert (await offer_of(home, llm.LLM_API_ASSIST)).dispatcher.targets(tool, arguments) == expected
 
 
 async def test_a_toggled_cover_may_open(home: HomeAssistant) -> None:
@@ -267,7 +294,11 @@ TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
 async def test_a_timer_does_what_it_will_say(
     home: HomeAssistant, arguments: JsonObject, expected: set[tuple[str, str]]
 ) -> None:
-    assert told(await async_call_effects(home, asked(), TIMER, arguments)) == expected
+    effects = await async_call_effects(home, asked(), TIMER, arguments)
+
+    assert told(effects) == expected
+    assert targets_of(effects) == ({entity_id for entity_id, _ in expected} or None)
+    assert targets_of(call_effects(home, asked(), TIMER, arguments)) is None
 
 
 async def test_what_a_timer_will_say_and_nobody_understands_today_is_unknown(home: HomeAssistant) -> None:

@@ -7,25 +7,15 @@ from contextlib import suppress
 
 import pytest
 import voluptuous as vol
-from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, intent, llm
-from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
 
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.records.turn_record import result_content
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
-from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import KITCHEN, StubTool, asked, error_of, offer_of, register, run, satellite
-
-
-@pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, KITCHEN)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    return hass
+from tests.support.llm_apis import StubTool, asked, error_of, offer_of, register, run, satellite
 
 
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
@@ -244,7 +234,7 @@ async def test_a_missing_argument_is_named(home: HomeAssistant) -> None:
     assert "100" in text
 
 
-async def test_an_area_without_the_thing_is_not_answered_with_names_of_other_rooms(home: HomeAssistant) -> None:
+async def test_an_area_without_a_match_is_not_answered_with_names_of_other_rooms(home: HomeAssistant) -> None:
     ar.async_get(home).async_create("Cellar")
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 

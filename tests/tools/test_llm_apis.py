@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import override
 
 import pytest
-from homeassistant.components import conversation
 from homeassistant.components.homeassistant.llm import async_get_tools
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.components.llm import DATA_PLATFORMS, LLMTools
@@ -17,8 +16,7 @@ from pytest_homeassistant_custom_component.common import MockModule, MockPlatfor
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
-from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import KITCHEN, LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
+from tests.support.llm_apis import LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
 
 ASSIST = llm.LLM_API_ASSIST
 
@@ -34,13 +32,6 @@ class PersonalApi(llm.API):
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         tools = list(self.offers(llm_context))
         return llm.APIInstance(self, self.says(llm_context), llm_context, tools, llm.selector_serializer)
-
-
-@pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, KITCHEN)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    return hass
 
 
 def _stable(offer: TurnTools) -> tuple[str, object]:

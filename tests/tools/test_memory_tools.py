@@ -12,7 +12,12 @@ from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import REDACTED_PIN, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
 from custom_components.chatterbox.memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, async_get_memories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
-from custom_components.chatterbox.tools.memory_tools import MAX_PROMPT, async_run_memory_tool, memory_prompt
+from custom_components.chatterbox.tools.memory_tools import (
+    MAX_PROMPT,
+    async_get_memory_prompt,
+    async_run_memory_tool,
+    memory_prompt,
+)
 from custom_components.chatterbox.tools.own_tools import ToolAnswer
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
@@ -99,6 +104,7 @@ async def test_only_a_person_who_is_known_is_served(hass: HomeAssistant, tool: s
     assert outcome.is_error
     assert why in str(outcome.data)
     assert texts(hass) == ["Anna has a cat."]
+    assert await async_get_memory_prompt(hass, AGENT, speaker) == ""
 
 
 async def test_what_was_put_aside_is_not_told(hass: HomeAssistant) -> None:

@@ -119,9 +119,7 @@ async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **argu
         ({"name": "light.lone"}, "light.lone"),
     ],
 )
-async def test_a_thing_is_found_by_what_it_may_be_called(
-    home: HomeAssistant, arguments: JsonObject, meant: str
-) -> None:
+async def test_an_entity_is_found_by_its_names(home: HomeAssistant, arguments: JsonObject, meant: str) -> None:
     assert await turn_on(home, **arguments) == {meant}
 
 
@@ -151,13 +149,15 @@ async def test_a_sign_tells_one_name_from_another(hass: HomeAssistant) -> None:
     assert await turn_on(hass, name="Heating -", area="Kitchen") == {"light.minus"}
 
 
-async def test_all_stands_for_all_that_fits_and_for_no_thing(home: HomeAssistant) -> None:
+async def test_all_stands_for_all_that_fits_and_for_no_entity(home: HomeAssistant) -> None:
     er.async_get(home).async_update_entity("light.kitchen", name="Kitchen All")
     await home.async_block_till_done()
     assert await turn_on(home, name="all", area="Kitchen", domain=["light"]) == {"light.kitchen", "light.lamp"}
 
 
-async def test_of_several_things_the_one_in_the_room_spoken_of_or_in_is_meant(home: HomeAssistant) -> None:
+async def test_of_several_matches_the_one_in_the_room_of_the_device_is_meant(
+    home: HomeAssistant,
+) -> None:
     assert await turn_on(home, satellite(home, "bath"), name="Ceiling Light") == {"light.bath"}
     assert await turn_on(home, satellite(home, "kitchen"), name="Ceiling Light", area="Bedroom") == {
         "light.bath",
@@ -165,7 +165,7 @@ async def test_of_several_things_the_one_in_the_room_spoken_of_or_in_is_meant(ho
     }
 
 
-async def test_of_several_things_none_is_meant_without_a_room(home: HomeAssistant) -> None:
+async def test_of_several_matches_none_is_meant_without_a_room(home: HomeAssistant) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     told = await call(offer, "intent__HassTurnOn", name="Ceiling Light")
@@ -189,14 +189,14 @@ async def test_live_context_is_found_by_the_same_names(home: HomeAssistant) -> N
     assert isinstance(every, str)
 
 
-async def test_what_has_the_name_of_another_thing_is_told_apart(home: HomeAssistant) -> None:
+async def test_entities_of_one_name_are_listed_apart(home: HomeAssistant) -> None:
     er.async_get(home).async_update_entity("light.lamp", name="Bedroom Lamp", area_id="bedroom")
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     assert " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light (also Big Moon)" in offer.prompt
 
 
-async def test_two_things_of_one_name_in_two_rooms_are_each_found(home: HomeAssistant) -> None:
+async def test_entities_of_one_name_in_two_rooms_are_each_found(home: HomeAssistant) -> None:
     er.async_get(home).async_update_entity("light.bedroom_lamp", name="Lamp")
 
     assert await turn_on(home, name="Lamp", area="Bedroom") == {"light.bedroom_lamp"}
@@ -249,8 +249,8 @@ async def test_what_a_tool_finds_by_name_alone_is_told_by_its_whole_name(hass: H
     }
 
     assert whole == {"calendar", "humidifier", "todo"}
-    for thing in async_get_home(hass, conversation.DOMAIN).all_entities:
-        assert thing.listed_name == (f"Kitchen {thing.domain}" if thing.domain in whole else thing.domain)
+    for entity in async_get_home(hass, conversation.DOMAIN).all_entities:
+        assert entity.listed_name == (f"Kitchen {entity.domain}" if entity.domain in whole else entity.domain)
 
 
 def needs_a_whole_name(tool: ToolDefinition) -> bool:

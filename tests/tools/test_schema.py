@@ -1,8 +1,6 @@
 """Schemas of tools: what models are told, in a form that every provider accepts."""
 
 import json
-import subprocess
-import sys
 from enum import Enum
 
 import probatio
@@ -158,28 +156,6 @@ def test_what_is_no_json_becomes_json() -> None:
     parameters = convert({vol.Optional("mode", default=Mode.ECO): vol.In(list(Mode))}).parameters
 
     assert parameters["properties"] == {"mode": {"type": "string", "enum": ["eco"], "default": "eco"}}
-
-
-PRINT_A_SCHEMA = """
-import json
-import homeassistant
-import voluptuous as vol
-from custom_components.chatterbox.tools.schema import convert_schema
-domains = {"light", "switch", "cover", "valve", "fan", "climate"}
-schema = vol.Schema({vol.Optional("domain"): [vol.In(list(domains))], vol.Optional("mode"): vol.In(domains)})
-print(json.dumps(convert_schema(schema).parameters))
-"""
-
-
-def test_every_start_of_home_assistant_writes_the_same_bytes() -> None:
-    written = {
-        subprocess.run(
-            [sys.executable, "-c", PRINT_A_SCHEMA], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
-
-    assert len(written) == 1
 
 
 def test_a_null_is_left_out_in_every_way_to_write_it() -> None:

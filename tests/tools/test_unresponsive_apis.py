@@ -47,7 +47,7 @@ async def _offered(hass: HomeAssistant, api_timeout: float = 0.2) -> list[str]:
     return [definition.name for definition in offer.definitions]
 
 
-def _hanging_api(hass: HomeAssistant) -> StubApi:
+def _unresponsive_api(hass: HomeAssistant) -> StubApi:
     return StubApi(hass=hass, id="slow", name="Slow", tools=[], until=asyncio.Event().wait)
 
 
@@ -93,7 +93,7 @@ async def test_one_whose_trial_is_late_as_well_is_asked_again_after_a_while(
 
 
 async def test_another_api_in_its_place_is_not_left_alone(home: HomeAssistant) -> None:
-    unregister = llm.async_register_api(home, _hanging_api(home))
+    unregister = llm.async_register_api(home, _unresponsive_api(home))
     assert await _offered(home, 0) == []
     unregister()
     register(home, "slow", StubTool(name="find"))

@@ -1,16 +1,18 @@
-"""What a provider wants back survives the ChatLog."""
+"""The ChatLog returns a conversation as the loop wrote it, and each content is translated once."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import gc
+import weakref
+from datetime import datetime
 
 import pytest
 from homeassistant.components import conversation
-from homeassistant.components.conversation import UserContent
+from homeassistant.components.conversation import AssistantContent, ToolResultContent, UserContent
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import chat_session, entity_registry as er
+from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.agent.events import CompletionResult, TextDelta, TurnEvent
+from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import (
@@ -19,13 +21,17 @@ from custom_components.chatterbox.agent.messages import (
     ProviderItem,
     ToolCall,
     ToolResult,
+    Transcript,
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import Rewrite
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.records.turn_record import TurnRecord
-from custom_components.chatterbox.turns.chat_log import async_stream_into_chat_log, history, keep_context
+from custom_components.chatterbox.tools.dispatch import UNREADABLE
+from custom_components.chatterbox.turns.chat_log import async_stream_into_chat_log, history, keep_context, message_of
+from custom_components.chatterbox.turns.shown_files import NO_FILES
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
+from tests.support.talk import talking
 
 TALKER = "conversation.talker"
 SIGNED = ProviderItem("a-format", {"type": "thinking", "signature": "abc"})
@@ -45,12 +51,8 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
         [TextDelta("It is on."), CompletionResult(FinishReason.STOP, provider_items=(SIGNED,))],
     )
     loop = AgenticLoop(provider, ScriptedDispatcher())
-    with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent("Light!"))
-        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
+    with talking(hass, "Light!") as chat_log:
+        events = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
         await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
         chat_log.async_add_user_content(UserContent("Thanks."))
         remembered = history(chat_log)
@@ -63,7 +65,7 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
     )
 
 
-async def test_what_was_told_of_a_message_stays_as_it_was_told(hass: HomeAssistant) -> None:
+async def test_deltas_are_not_changed_after_a_listener_has_them(hass: HomeAssistant) -> None:
     light, fan = ToolCall("1", "light_on", "{}"), ToolCall("2", "fan_on", "{}")
     provider = ScriptedProvider(call(light, fan), say("Both are on."))
     heard: list[dict[str, object]] = []
@@ -73,62 +75,52 @@ async def test_what_was_told_of_a_message_stays_as_it_was_told(hass: HomeAssista
         heard.append(delta)
         as_told.append({key: list(value) if isinstance(value, list) else value for key, value in delta.items()})
 
-    with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
-        conversation.async_get_chat_log(hass, session, chat_log_delta_listener=listen) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent("Both!"))
+    with talking(hass, "Both!") as chat_log:
+        chat_log.delta_listener = listen
         turn = Turn("Both!", tools=(tool("light_on"), tool("fan_on")))
         loop = AgenticLoop(provider, ScriptedDispatcher())
         await async_stream_into_chat_log(chat_log, TALKER, loop.stream(turn), TurnRecord("Both!"))
 
     assert heard == as_told
-    assert [sorted(delta) for delta in heard if delta.get("role") != "tool_result"] == [
-        ["role"],
-        ["tool_calls"],
-        ["tool_calls"],
-        ["content", "role"],
-    ]
+    keys = [sorted(delta) for delta in heard if delta.get("role") != "tool_result"]
+    assert keys == [["role"], ["tool_calls"], ["tool_calls"], ["content", "role"]]
 
 
 async def test_a_call_that_did_not_run_is_remembered_as_such(hass: HomeAssistant) -> None:
     loop = AgenticLoop(
         ScriptedProvider(call(ToolCall("1", "light_on", "{}"))), ScriptedDispatcher(), hooks=[asks_for("light_on")]
     )
-    with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent("Light!"))
-        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
+    with talking(hass, "Light!") as chat_log:
+        events = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
         await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
         *_, answer = history(chat_log)
 
     assert answer == ToolResult("1", "light_on", "Not run yet: a person has to say yes first.", synthetic=True)
 
 
-async def test_what_another_agent_left_is_no_item_of_ours(hass: HomeAssistant) -> None:
-    with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_assistant_content_without_tools(
-            conversation.AssistantContent("conversation.other", "Hello.", native={"their": "own"})
-        )
-        remembered = history(chat_log)
+@pytest.mark.parametrize("arguments", [{"when": datetime(2026, 1, 1)}, {"what": object()}])  # noqa: DTZ001  # odd on purpose
+async def test_odd_contents_of_another_agent_break_nothing(hass: HomeAssistant, arguments: dict[str, object]) -> None:
+    theirs = llm.ToolInput("their_tool", arguments, id="theirs", external=True)
+    result = llm.ToolResult({"what": object()})  # type: ignore[dict-item]  # what another agent may do all the same
+    with talking(hass, "Hello") as chat_log:
+        for content in (
+            AssistantContent("conversation.other", "Hello.", native={"their": "own"}, tool_calls=[theirs]),
+            ToolResultContent("conversation.other", "theirs", "their_tool", result),
+        ):
+            chat_log.async_add_assistant_content_without_tools(content)
+        _, said, told = history(chat_log)
 
-    assert remembered == (AssistantMessage("Hello."),)
+    assert isinstance(said, AssistantMessage)
+    assert (said.text, said.provider_items) == ("Hello.", ())
+    assert isinstance(told, ToolResult)
+    assert told.content == UNREADABLE
 
 
 async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant) -> None:
     hook = ScriptedHooks(prompt=lambda text: Rewrite(text.replace("1234", "****")))
     loop = AgenticLoop(ScriptedProvider(say("Thank you.")), ScriptedDispatcher(), hooks=[hook])
-    with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent("My PIN is 1234."))
-        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("My PIN is 1234."))
+    with talking(hass, "My PIN is 1234.") as chat_log:
+        events = loop.stream(Turn("My PIN is 1234."))
         await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("My PIN is ****."))
         chat_log.async_add_user_content(UserContent("Bye."))
         remembered = history(chat_log)
@@ -136,16 +128,12 @@ async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant
     assert remembered == (UserMessage("My PIN is ****."), AssistantMessage("Thank you."))
 
 
-async def test_words_are_remembered_with_what_held_when_they_were_said(hass: HomeAssistant) -> None:
+async def test_words_keep_the_context_of_their_turn(hass: HomeAssistant) -> None:
     hooks = ScriptedHooks(prompt=lambda _: Rewrite("Light, please!"))
     loop = AgenticLoop(ScriptedProvider(say("It is on.")), ScriptedDispatcher(), hooks=[hooks])
-    with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent("Light!"))
+    with talking(hass, "Light!") as chat_log:
         keep_context(chat_log, "It is dark.")
-        events: AsyncGenerator[TurnEvent] = loop.stream(Turn("Light!"))
+        events = loop.stream(Turn("Light!"))
         await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
         keep_context(chat_log, "That was no person.")
         chat_log.async_add_user_content(UserContent("Thanks."))
@@ -163,32 +151,22 @@ class Turns:
     async def take(self, text: str, gate: Gate | None = None) -> None:
         """Take a turn as Home Assistant does; with a gate, its end waits there."""
 
-        async def settle() -> None:
+        async def end() -> None:
             if gate is not None:
                 await gate()
 
-        with (
-            chat_session.async_get_chat_session(self._hass, "a-talk") as session,
-            conversation.async_get_chat_log(self._hass, session) as chat_log,
-        ):
-            chat_log.async_add_user_content(UserContent(text))
-            events: AsyncGenerator[TurnEvent] = AgenticLoop(
-                ScriptedProvider(say(f"You said: {text}")), ScriptedDispatcher()
-            ).stream(Turn(text))
-            await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord(text), settle)
+        with talking(self._hass, text) as chat_log:
+            events = AgenticLoop(ScriptedProvider(say(f"You said: {text}")), ScriptedDispatcher()).stream(Turn(text))
+            await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord(text), end)
 
     @property
     def said(self) -> list[str]:
         """What the next turn would know of what people have said."""
-        with (
-            chat_session.async_get_chat_session(self._hass, "a-talk") as session,
-            conversation.async_get_chat_log(self._hass, session) as chat_log,
-        ):
-            chat_log.async_add_user_content(UserContent("And?"))
+        with talking(self._hass, "And?") as chat_log:
             return [message.text for message in history(chat_log) if isinstance(message, UserMessage)]
 
 
-async def test_what_another_turn_adds_while_the_end_of_one_waits_is_kept(hass: HomeAssistant) -> None:
+async def test_a_turn_that_overlaps_the_end_of_another_is_kept(hass: HomeAssistant) -> None:
     turns, gate = Turns(hass), Gate()
     first = asyncio.create_task(turns.take("first", gate))
     await gate.reached.wait()
@@ -209,3 +187,47 @@ async def test_a_turn_that_is_cut_off_while_its_end_waits_is_kept(hass: HomeAssi
     await asyncio.wait({first})
 
     assert turns.said == ["first"]
+
+
+class TrackedText(str):
+    """A text whose garbage collection can be observed."""
+
+    __slots__ = ("__weakref__",)
+
+
+async def _turn(hass: HomeAssistant, text: str) -> Transcript:
+    """Take a turn of a conversation, and return what was said before."""
+    loop = AgenticLoop(ScriptedProvider(call(ToolCall("1", "light_on", "{}")), say("Done.")), ScriptedDispatcher())
+    with talking(hass, text) as chat_log:
+        before = history(chat_log)
+        events = loop.stream(Turn(text, tools=(tool("light_on"),)))
+        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord(text))
+    return before
+
+
+async def test_later_turns_read_the_very_same_messages(hass: HomeAssistant) -> None:
+    await _turn(hass, "Light!")
+    second = await _turn(hass, "Again!")
+    third = await _turn(hass, "Once more!")
+
+    assert len(second) == 4
+    assert len(third) == 8
+    assert all(one is other for one, other in zip(second, third, strict=False))
+
+
+async def test_other_words_in_place_of_some_are_other_messages(hass: HomeAssistant) -> None:
+    said, instead = UserContent("1234"), UserContent("(a PIN)")
+
+    assert message_of(hass, said, NO_FILES) == UserMessage("1234")
+    assert message_of(hass, instead, NO_FILES) == UserMessage("(a PIN)")
+
+
+async def test_a_message_goes_with_its_content(hass: HomeAssistant) -> None:
+    words = TrackedText("Light!")
+    content, kept = UserContent(words), weakref.ref(words)
+    assert message_of(hass, content, NO_FILES) == UserMessage("Light!")
+
+    del words, content
+    gc.collect()
+
+    assert kept() is None

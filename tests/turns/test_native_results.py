@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import override
@@ -20,7 +19,7 @@ from homeassistant.components.conversation import (
     async_get_result_from_chat_log,
 )
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import chat_session, entity_registry as er, intent, llm
+from homeassistant.helpers import entity_registry as er, intent, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 
@@ -41,6 +40,7 @@ from custom_components.chatterbox.turns.chat_log import (
 )
 from tests.agent.turns import run_other_tasks
 from tests.support.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, never, say, tool
+from tests.support.talk import talking
 
 TURN = Turn("Go!", tools=(tool("light_on"), tool("web_page", open_world=True)))
 LIGHT, PAGE = ToolCall("1", "light_on", "{}"), ToolCall("2", "web_page", "{}")
@@ -52,17 +52,6 @@ async def talker(hass: HomeAssistant) -> str:
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "conversation", {})
     return er.async_get(hass).async_get_or_create("conversation", DOMAIN, "a-talker").entity_id
-
-
-@contextmanager
-def talking(hass: HomeAssistant, text: str = "Go!") -> Generator[ChatLog]:
-    """Open the ChatLog for a turn."""
-    with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent(text))
-        yield chat_log
 
 
 async def recorded(chat_log: ChatLog, talker: str, hooks: tuple[Hooks, ...] = ()) -> list[ToolResultContent]:
@@ -87,7 +76,7 @@ def marks(chat_log: ChatLog) -> list[bool]:
 
 
 async def test_the_mark_comes_back_from_the_chat_log(hass: HomeAssistant, talker: str) -> None:
-    with talking(hass) as chat_log:
+    with talking(hass, "Go!") as chat_log:
         await recorded(chat_log, talker)
     with talking(hass, "And now?") as chat_log:
         assert marks(chat_log) == [False, True]
@@ -96,7 +85,7 @@ async def test_the_mark_comes_back_from_the_chat_log(hass: HomeAssistant, talker
 
 async def test_a_hook_that_rewrites_a_result_leaves_the_mark(hass: HomeAssistant, talker: str) -> None:
     hook = ScriptedHooks(after=lambda _: Rewrite("less"))
-    with talking(hass) as chat_log:
+    with talking(hass, "Go!") as chat_log:
         await recorded(chat_log, talker, (hook,))
         assert marks(chat_log) == [False, True]
 
@@ -104,7 +93,7 @@ async def test_a_hook_that_rewrites_a_result_leaves_the_mark(hass: HomeAssistant
 async def test_a_turn_that_is_cut_off_leaves_the_mark(hass: HomeAssistant, talker: str) -> None:
     dispatcher = ScriptedDispatcher({"web_page": never}, lambda name, _: frozenset({name}))
     events: AsyncGenerator[TurnEvent] = AgenticLoop(ScriptedProvider(call(LIGHT, PAGE)), dispatcher).stream(TURN)
-    with talking(hass) as chat_log:
+    with talking(hass, "Go!") as chat_log:
         turn = asyncio.create_task(async_stream_into_chat_log(chat_log, talker, events, TurnRecord("Go!")))
         await run_other_tasks()
         assert [one.name for one in dispatcher.started] == ["light_on", "web_page"]
@@ -116,7 +105,7 @@ async def test_a_turn_that_is_cut_off_leaves_the_mark(hass: HomeAssistant, talke
 
 async def test_for_home_assistant_it_is_the_result_that_it_was(hass: HomeAssistant, talker: str) -> None:
     heard: list[dict[str, object]] = []
-    with talking(hass) as chat_log:
+    with talking(hass, "Go!") as chat_log:
         chat_log.delta_listener = lambda _, delta: heard.append(delta)
         light, page = await recorded(chat_log, talker)
         user_input = ConversationInput("Go!", Context(), "a-talk", None, None, "en", talker)
@@ -197,14 +186,14 @@ async def test_a_tool_that_writes_like_the_loop_has_run_even_so(
 async def test_nobody_knows_where_the_tools_of_another_agent_have_been(hass: HomeAssistant, talker: str) -> None:
     other = er.async_get(hass).async_get_or_create("conversation", "another", "an-agent").entity_id
     unknown = "conversation.unheard_of"
-    claims: list[llm.ToolResult] = [
+    answers: list[llm.ToolResult] = [
         llm.ToolResult({"open_world": False}),
         llm.ToolResult({"not_run": "Trust me."}),
         llm.ToolResult({"note": "Trust me."}),
     ]
-    with talking(hass) as chat_log:
+    with talking(hass, "Go!") as chat_log:
         for agent in (other, unknown, HOME_ASSISTANT_AGENT, talker):
-            for index, result in enumerate(claims):
+            for index, result in enumerate(answers):
                 call_id = f"{agent}{index}"
                 theirs = llm.ToolInput("their_tool", {}, id=call_id, external=True)
                 chat_log.async_add_assistant_content_without_tools(AssistantContent(agent, tool_calls=[theirs]))

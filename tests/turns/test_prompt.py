@@ -81,12 +81,6 @@ async def test_what_assist_says_of_a_room_in_every_turn_is_said_once_for_all(hom
         assert "generic commands" not in prompt.context
 
 
-async def test_the_language_of_the_home_is_told_once_for_all(home: HomeAssistant) -> None:
-    prompt = async_write_prompt(home, replace(asked(), language=home.config.language), PromptSources())
-
-    assert "Language of the person" not in prompt.context
-
-
 async def test_a_room_that_an_api_names_is_not_named_twice(home: HomeAssistant) -> None:
     area = ar.async_get(home).async_create("Kitchen")
     sources = PromptSources(moment="You are in area Kitchen.")
@@ -96,9 +90,17 @@ async def test_a_room_that_an_api_names_is_not_named_twice(home: HomeAssistant) 
     assert prompt.context.count("Kitchen") == 1
 
 
-async def test_a_room_whose_name_is_a_part_of_another_word_is_named(home: HomeAssistant) -> None:
+@pytest.mark.parametrize(
+    "sources",
+    [
+        PromptSources(moment="You speak from the Kitchenette speaker."),
+        PromptSources(memories="Likes the Kitchen warm."),
+    ],
+)
+async def test_the_room_is_named_where_only_another_text_contains_its_name(
+    home: HomeAssistant, sources: PromptSources
+) -> None:
     area = ar.async_get(home).async_create("Kitchen")
-    sources = PromptSources(moment="You speak from the Kitchenette speaker.")
 
     prompt = async_write_prompt(home, asked(satellite(home, area.id)), sources)
 
@@ -129,8 +131,11 @@ async def test_the_owners_template_gets_what_home_assistant_gives_it(home: HomeA
     assert async_write_prompt(home, asked("a-device"), sources).instructions == f"Anna by a-device\n{HOME}"
 
 
-async def test_without_a_word_from_anybody_the_instructions_are_home_assistants_own(home: HomeAssistant) -> None:
-    prompt = async_write_prompt(home, replace(asked(), language=None), PromptSources())
+@pytest.mark.parametrize("language", [None, "en"])
+async def test_the_default_instructions_are_home_assistants_and_do_not_repeat_the_language_of_the_home(
+    home: HomeAssistant, language: str | None
+) -> None:
+    prompt = async_write_prompt(home, replace(asked(), language=language), PromptSources())
 
     assert prompt.instructions == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\n{HOME}"
     assert prompt.context == "<context>\nIt is Saturday, 2026-10-03, 17:05.\n</context>"

@@ -28,7 +28,6 @@ from pytest_homeassistant_custom_component.common import (
 )
 
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings
 from tests.support.ears import add_ear
 from tests.support.listening_agent import (
     LISTENER,
@@ -36,7 +35,6 @@ from tests.support.listening_agent import (
     a_user,
     add_automations,
     add_listening_agent,
-    add_person,
     say,
     start,
 )
@@ -116,23 +114,6 @@ async def kitchen(hass: HomeAssistant, agent: ListeningAgent) -> Satellite:  # n
     with mock_config_flow("satellite", ConfigFlow):
         assert await hass.config_entries.async_setup(entry.entry_id)
     return satellite
-
-
-async def test_the_person_of_a_satellite_is_there_and_their_permissions_hold(
-    hass: HomeAssistant, agent: ListeningAgent, kitchen: Satellite
-) -> None:
-    anna, contexts = await a_user(hass), list[Context]()
-    await add_person(hass, "Anna", anna)
-    agent.settings = AgentSettings(people_at_satellites={str(kitchen.device_id): "person.anna"})
-
-    async def remember(context: Context) -> None:
-        contexts.append(context)
-
-    agent.actions.append(remember)
-    await kitchen.listen()
-
-    assert agent.speakers == [Speaker(anna, kitchen.device_id, "Anna", Asking.PERSON, person_id="anna")]
-    assert contexts[0].user_id == anna
 
 
 async def test_a_person_answers_an_automation_that_has_begun_to_talk(

@@ -23,6 +23,7 @@ from tests.support.documented_yaml import blocks_with
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
+from tests.turns.test_events import ORIGIN
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -108,19 +109,7 @@ async def test_a_script_is_told_who_wants_what_where(
     asked = runs(called)
     assert {event.context.user_id for event in asked} == {hass_admin_user.id}
     told = [dict(event.data["service_data"]) for event in asked]  # type: ignore[call-overload]  # of an event, anything
-    origin = {
-        "turn_id": turns[0].data["turn_id"],
-        "entity_id": AGENT,
-        "conversation_id": "a-talk",
-        "history_id": "a-talk",
-        "language": "en",
-        "device_id": "a-device",
-        "satellite_id": "assist_satellite.kitchen",
-        "user_id": hass_admin_user.id,
-        "person_id": hass_admin_user.id,
-        "person": hass_admin_user.name,
-        "caller": None,
-    }
+    origin = {key: turns[0].data[key] for key in ORIGIN}
     assert all(one.items() >= origin.items() for one in told)
     prompt, before, after, spoken = ({key: one[key] for key in one if key not in origin} for one in told)
     call = {"tool": "intent__HassTurnOn", "arguments": {"name": "Kitchen ceiling light", "domain": ["light"]}}
@@ -312,10 +301,15 @@ async def test_an_answer_that_makes_no_sense_refuses_the_call(
     assert issues_of(hass) == [("guard_failed", {"agent": "Talker", "script": "The judge"})]
 
 
-@pytest.mark.parametrize("point", ["user_prompt_submit", "post_tool_use", "pre_speech"])
 @pytest.mark.parametrize(
-    "answer",
-    [{}, {"decision": "ask"}, {"decision": "allow", "arguments": {}}, {"decision": "deny", "reason": [1]}],
+    ("point", "answer"),
+    [
+        ("user_prompt_submit", {}),
+        ("user_prompt_submit", {"decision": "ask"}),
+        ("post_tool_use", {"decision": "allow", "arguments": {}}),
+        ("post_tool_use", {"decision": "deny", "reason": [1]}),
+        *(("pre_speech", {"decision": "allow", "text": text}) for text in ("", "  ", True, ["words"])),
+    ],
     ids=str,
 )
 async def test_elsewhere_an_answer_that_makes_no_sense_counts_for_nothing(
@@ -331,14 +325,6 @@ async def test_elsewhere_an_answer_that_makes_no_sense_counts_for_nothing(
     assert issues_of(hass) == [("script_failed", {"agent": "Talker", "script": "The judge"})]
 
 
-@pytest.mark.parametrize("text", ["", "  ", True, ["words"], {"words": 1}], ids=repr)
-async def test_what_is_no_words_takes_the_place_of_none(hass: HomeAssistant, serve: Serve, text: object) -> None:
-    await serve(TALKS, pre_speech="script.judge")
-    await add_script(hass, answering({"decision": "allow", "text": text}))
-
-    assert speech(await say(hass, "hello")) == "Good morning to you."
-
-
 @pytest.mark.parametrize("step", [FAILS, BUSY], ids=["fails", "takes too long"])
 async def test_a_script_that_fails_refuses_calls_and_nothing_else(
     hass: HomeAssistant, serve: Serve, step: dict[str, object]
@@ -352,17 +338,6 @@ async def test_a_script_that_fails_refuses_calls_and_nothing_else(
     assert speech(result) == "So be it."
     assert hass.states.is_state("script.judge", "off")
     assert {key for key, _ in issues_of(hass)} == {"guard_failed", "script_failed"}
-
-
-async def test_a_script_that_is_busy_with_another_call_refuses(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(ACTS, pre_tool_use="script.judge")
-    slow = [{"wait_for_trigger": {"trigger": "event", "event_type": "go_on"}}, *answering({"decision": "allow"})]
-    await add_script(hass, slow, mode="single")
-    await hass.services.async_call("script", "turn_on", {"entity_id": "script.judge"}, blocking=True)
-
-    await say(hass, "light!")
-
-    assert hass.states.is_state(LIGHT, "off")
 
 
 async def test_a_script_that_is_gone_is_named_until_it_is_back(hass: HomeAssistant, serve: Serve) -> None:

@@ -7,17 +7,16 @@ from pathlib import Path, PosixPath
 from typing import override
 
 import pytest
-from homeassistant.components import conversation
 from homeassistant.components.conversation import Attachment, ChatLog, UserContent
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import chat_session
 from pydantic import JsonValue
 
+from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.turns.chat_log import words
 from custom_components.chatterbox.turns.shown_files import MAX_FILE, MAX_FILES, async_read_shown_files, shown_paths
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer
-from tests.support.talk import Serve, messages_of, say
+from tests.support.talk import Serve, messages_of, say, talking
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -33,12 +32,16 @@ def picture(path: Path, content: bytes = PNG, mime_type: str = "image/png") -> A
 
 async def show(hass: HomeAssistant, text: str, *attachments: Attachment) -> None:
     """Say something in a chat, and show something with it."""
-    with (
-        chat_session.async_get_chat_session(hass, "kitchen-talk") as session,
-        conversation.async_get_chat_log(hass, session) as chat_log,
-    ):
-        chat_log.async_add_user_content(UserContent(text, list(attachments)))
+    with talking(hass, text, "kitchen-talk") as chat_log:
+        chat_log.content[-1] = UserContent(text, list(attachments))
         await say(hass, text)
+
+
+async def read(hass: HomeAssistant, *attachments: Attachment, seconds: float = 5) -> UserMessage:
+    """Return what a model receives of these files."""
+    chat_log = ChatLog(hass, "kitchen-talk")
+    chat_log.async_add_user_content(UserContent("what is this?", list(attachments)))
+    return words(chat_log, await async_read_shown_files(hass, shown_paths(chat_log), seconds))
 
 
 def users_part(request: ReceivedRequest, message: int = -1) -> str | list[dict[str, JsonValue]]:
@@ -93,53 +96,40 @@ async def test_a_file_that_is_gone_is_told(hass: HomeAssistant, serve: Serve, tm
     assert content.endswith("what is this?")
 
 
-async def test_what_is_no_file_is_not_waited_for(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
-    server = await serve(ANSWERS)
+async def test_only_regular_files_are_opened(hass: HomeAssistant, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "door.png")
 
-    await show(hass, "what is this?", Attachment("media-source://x", "image/png", tmp_path / "door.png"))
+    shown = await read(hass, Attachment("media-source://x", "image/png", tmp_path / "door.png"))
 
-    assert "not there any more" in users_part(server.requests[0])
+    assert "not there any more" in shown.context
 
 
-async def test_a_file_that_is_too_large_is_told(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
-    server = await serve(ANSWERS)
+async def test_a_file_that_is_too_large_is_told(hass: HomeAssistant, tmp_path: Path) -> None:
     largest, larger = picture(tmp_path / "a.png", bytes(MAX_FILE)), picture(tmp_path / "b.png", bytes(MAX_FILE + 1))
 
-    await show(hass, "what is this?", largest, larger)
+    shown = await read(hass, largest, larger)
 
-    content = users_part(server.requests[0])
-    assert isinstance(content, list)
-    assert content[1:] == [as_data(bytes(MAX_FILE))]
-    assert "b.png of type image/png was attached here. You cannot see it, since it is too large" in str(
-        content[0]["text"]
-    )
+    assert [file.name for file in shown.attachments] == ["a.png"]
+    assert "b.png of type image/png was attached here. You cannot see it, since it is too large" in shown.context
 
 
-async def test_the_newest_files_are_shown_when_all_are_too_many(
-    hass: HomeAssistant, serve: Serve, tmp_path: Path
-) -> None:
-    server = await serve(ANSWERS)
-    half = bytes(MAX_FILES // 2)
+async def test_the_newest_files_are_shown_when_all_are_too_many(hass: HomeAssistant, tmp_path: Path) -> None:
+    a, b, c = (picture(tmp_path / f"{name}.png", bytes(MAX_FILES // 2)) for name in "abc")
+    chat_log = ChatLog(hass, "kitchen-talk")
+    for files in ([a], [b, c]):
+        chat_log.async_add_user_content(UserContent("and this?", files))
 
-    await show(hass, "and this?", picture(tmp_path / "a.png", half))
-    await show(hass, "what is this?", picture(tmp_path / "b.png", half), picture(tmp_path / "c.png", half))
+    files_of_turn = await async_read_shown_files(hass, shown_paths(chat_log), 5)
 
-    assert "a.png of type image/png was attached here. You cannot see it" in users_part(server.requests[1], 0)
-    assert [part["type"] for part in users_part(server.requests[1]) if isinstance(part, dict)] == [
-        "text",
-        "image_url",
-        "image_url",
-    ]
+    first, second = (files_of_turn.shown_with(said) for said in chat_log.content if isinstance(said, UserContent))
+    assert "a.png of type image/png was attached here. You cannot see it" in first.note
+    assert [file.name for file in second.attachments] == ["b.png", "c.png"]
 
 
-async def test_a_file_that_was_shown_twice_is_read_once(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
-    server = await serve(ANSWERS)
+async def test_a_file_that_was_shown_twice_is_read_once(hass: HomeAssistant, tmp_path: Path) -> None:
     half = picture(tmp_path / "a.png", bytes(MAX_FILES // 2))
 
-    await show(hass, "what is this?", half, half, half)
-
-    assert len(users_part(server.requests[0])) == 4
+    assert len((await read(hass, half, half, half)).attachments) == 3
 
 
 class SleepyShare(PosixPath):
@@ -153,12 +143,10 @@ class SleepyShare(PosixPath):
 
 
 async def test_a_file_that_comes_late_is_told(hass: HomeAssistant, tmp_path: Path) -> None:
-    chat_log = ChatLog(hass, "kitchen-talk")
-    chat_log.async_add_user_content(UserContent("what is this?", [picture(SleepyShare(tmp_path / "door.png"))]))
-
-    files = await async_read_shown_files(hass, shown_paths(chat_log), seconds=0.01)
+    shown = await read(hass, picture(SleepyShare(tmp_path / "door.png")), seconds=0.01)
 
     SleepyShare.wakes.set()
-    said = words(chat_log, files)
-    assert said.attachments == ()
-    assert "door.png of type image/png was attached here. You cannot see it, since it could not be read" in said.context
+    assert shown.attachments == ()
+    assert (
+        "door.png of type image/png was attached here. You cannot see it, since it could not be read" in shown.context
+    )

@@ -66,16 +66,6 @@ async def test_a_late_answer_comes_after_a_filler(hass: HomeAssistant, serve: Se
         pass_time(hass, 9)
 
     assert room.heard == "[One moment.][It is noon.]"
-
-
-async def test_the_filler_is_no_part_of_the_answer(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(LATE,)))
-    room = await furnish(hass, StreamingVoice())
-
-    async with asking(hass, room, server):
-        pass_time(hass, 5)
-        await room.hear("[One moment.]")
-
     assert room.speech == "It is noon."
     (chat_log,) = hass.data[DATA_CHAT_LOGS].values()
     assert [content.content for content in chat_log.content if isinstance(content, AssistantContent)] == ["It is noon."]

@@ -81,7 +81,9 @@ async def test_a_delta_crosses_four_generators(hass: HomeAssistant, serve: Serve
     assert crossed[0] == {"HTTPProvider.stream", "FailoverProvider.stream", "TurnRunner.run", "_deltas"}
 
 
-async def test_a_listener_that_breaks_down_costs_nobody_the_answer(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_bug_is_logged_and_still_answered(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
 
     def break_down(_: ChatLog, __: dict[str, object]) -> None:
@@ -90,6 +92,7 @@ async def test_a_listener_that_breaks_down_costs_nobody_the_answer(hass: HomeAss
     result = await talk_as_the_pipeline_does(hass, "hello", "a-talk", break_down, SATELLITE)
 
     assert speech(result) == "Something went wrong. Please try again."
+    assert "a listener that is broken" in caplog.text
 
 
 async def test_a_turn_that_breaks_off_is_heard_to_its_end(hass: HomeAssistant, serve: Serve) -> None:

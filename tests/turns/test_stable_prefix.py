@@ -11,7 +11,6 @@ import pytest
 from aiohttp.test_utils import TestServer
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
@@ -23,7 +22,7 @@ from tests.support.prefixes import HELLO, prefix_of, words_of
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
 from tests.support.servers.model_server import ScriptedModelServer
-from tests.support.talk import AGENT, Serve, add_agent, move_into_the_demo_home, say
+from tests.support.talk import AGENT, add_agent, move_into_the_demo_home
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -119,22 +118,6 @@ async def test_what_differs_stands_with_the_words(
     assert "Ben" not in chat
 
 
-async def test_a_later_turn_begins_with_all_of_the_one_before(
-    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
-) -> None:
-    server = await serve(HELLO)
-    for minute in (1, 2, 3):
-        freezer.move_to(f"2026-11-13 08:0{minute}:00+00:00")
-        await say(hass, f"sentence {minute}")
-
-    first, second, third = (request.body["messages"] for request in server.requests)
-    assert isinstance(first, list)
-    assert isinstance(second, list)
-    assert isinstance(third, list)
-    assert second[: len(first)] == first
-    assert third[: len(second)] == second
-
-
 async def test_another_start_of_home_assistant_begins_alike(tmp_path: Path) -> None:
     async def prefix_of_a_process(seed: str) -> bytes:
         process = await asyncio.create_subprocess_exec(
@@ -152,34 +135,3 @@ async def test_another_start_of_home_assistant_begins_alike(tmp_path: Path) -> N
 
     assert b"intent__HassTurnOn" in first
     assert first == second
-
-
-async def test_things_that_are_called_like_the_time_stay_where_they_are(
-    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
-) -> None:
-    server = await serve(HELLO)
-    for hour in (7, 8):
-        hass.states.async_set(f"switch.alarm_{hour}", "on", {"friendly_name": f"Alarm {hour}:30"})
-        async_expose_entity(hass, conversation.DOMAIN, f"switch.alarm_{hour}", should_expose=True)
-    await hass.config.async_set_time_zone("UTC")
-    for time in ("07:29", "07:30", "08:30"):
-        freezer.move_to(f"2026-11-13 {time}:10+00:00")
-        await say(hass, "hello", time)
-
-    prefixes = {prefix_of(request.body) for request in server.requests}
-    assert len(server.requests) == 3
-    assert len(prefixes) == 1
-    assert "Alarm 7:30" in prefixes.pop()
-
-
-async def test_an_owners_template_is_taken_as_it_is(
-    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
-) -> None:
-    server = await serve(HELLO, prompt="It is {{ now().minute }} past.")
-    for minute in (1, 2):
-        freezer.move_to(f"2026-11-13 08:0{minute}:00+00:00")
-        await say(hass, "hello")
-
-    first, second = (prefix_of(request.body) for request in server.requests)
-    assert "It is 1 past." in first
-    assert "It is 2 past." in second
