@@ -3,7 +3,6 @@
 `docs/confirmations.md` lists what cannot be redacted, because it is published or written before an agent is called.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -33,7 +32,7 @@ LATELY: Final = timedelta(minutes=10)
 @callback
 def async_was_asked(hass: HomeAssistant) -> bool:
     """Return True if an input may be an answer to a question, or a PIN. Call it at the beginning of every turn."""
-    return not (_pin_questions(hass).is_empty and async_get_approvals(hass).is_empty)
+    return bool(_pin_questions(hass)) or not async_get_approvals(hass).is_empty
 
 
 @callback
@@ -53,11 +52,12 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     question, an input is redacted if the PIN was asked for lately in the same conversation or at the same device, or if
     it is nothing but digits while the PIN is asked for anywhere in the home.
     """
-    places, approvals = _pin_questions(hass), async_get_approvals(hass)
+    until, approvals, now = _pin_questions(hass), async_get_approvals(hass), dt_util.utcnow()
     question = approvals.asked_at(scope)
     text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin
-    if places.know(scope) if question is None else is_asked_for or has_pin:
+    was_asked_for = any(now < until.get(place, now) for place in _places(scope))
+    if was_asked_for if question is None else is_asked_for or has_pin:
         is_pin = may_be_pin(text, language, asked, is_asked_for=is_asked_for)
     else:
         is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
@@ -98,7 +98,9 @@ def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
     Source: `PipelineRun.process_event` (homeassistant.components.assist_pipeline.run).
     """
     try:
-        for data in _pipeline_events(hass):
+        pipelines = hass.data.get(_PIPELINES)
+        runs = [run for runs in pipelines.pipeline_debug.values() for run in runs.values()] if pipelines else []
+        for data in (event.data for run in runs for event in run.events if event.data):
             if data.get("intent_input") == said:
                 data["intent_input"] = REDACTED_PIN
             match data.get("stt_output"):
@@ -108,48 +110,26 @@ def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
         LOGGER.warning("A PIN may be in the debug runs of voice pipelines, which could not be redacted")
 
 
-def _pipeline_events(hass: HomeAssistant) -> Iterator[dict[str, object]]:
-    """Yield the data of each event of each debug run."""
-    if (pipelines := hass.data.get(_PIPELINES)) is not None:
-        for runs in pipelines.pipeline_debug.values():
-            for run in runs.values():
-                yield from (event.data for event in run.events if event.data)
-
-
-class _PinQuestions:
-    """The conversations and devices in which the PIN was asked for lately."""
-
-    def __init__(self, hass: HomeAssistant) -> None:
-        """Follow the questions from now on."""
-        self._until: dict[str, datetime] = {}
-        """By the id of a conversation or device."""
-        async_dispatcher_connect(hass, SIGNAL_QUESTION, self._note)
-
-    @property
-    def is_empty(self) -> bool:
-        """Return True if it was asked for nowhere."""
-        return not self._until
-
-    def know(self, scope: ApprovalScope) -> bool:
-        """Return True if it was asked for in this scope."""
-        now = dt_util.utcnow()
-        return any(place in self._until and now < self._until[place] for place in _places(scope))
-
-    @callback
-    def _note(self, news: QuestionUpdate) -> None:
-        if not news.question.needs_pin:
-            return
-        now = dt_util.utcnow()
-        self._until = {place: until for place, until in self._until.items() if now < until}
-        self._until |= dict.fromkeys(_places(news.question.scope), now + LATELY)
-
-
 def _places(scope: ApprovalScope) -> tuple[str, ...]:
     return (scope.conversation_id, scope.device_id) if scope.device_id else (scope.conversation_id,)
 
 
 @callback
 @singleton
-def _pin_questions(hass: HomeAssistant) -> _PinQuestions:
-    """Return the questions for a PIN. Every turn begins with this call, so they are followed before the first one."""
-    return _PinQuestions(hass)
+def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
+    """Return until when a PIN may be said, by the ids of conversations and devices in which it was asked for lately.
+
+    Every turn begins with this call, so the questions are followed before the first one.
+    """
+    until: dict[str, datetime] = {}
+
+    @callback
+    def note(update: QuestionUpdate) -> None:
+        if update.question.needs_pin:
+            now = dt_util.utcnow()
+            for place in [place for place, end in until.items() if end <= now]:
+                del until[place]
+            until.update(dict.fromkeys(_places(update.question.scope), now + LATELY))
+
+    async_dispatcher_connect(hass, SIGNAL_QUESTION, note)
+    return until
