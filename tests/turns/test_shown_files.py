@@ -121,9 +121,11 @@ async def test_the_newest_files_are_shown_when_all_are_too_many(hass: HomeAssist
 
     files_of_turn = await async_read_shown_files(hass, shown_paths(chat_log), 5)
 
-    first, second = (files_of_turn.shown_with(said) for said in chat_log.content if isinstance(said, UserContent))
-    assert "a.png of type image/png was attached here. You cannot see it" in first.note
-    assert [file.name for file in second.attachments] == ["b.png", "c.png"]
+    (_, note), (shown, _) = (
+        files_of_turn.shown_with(said) for said in chat_log.content if isinstance(said, UserContent)
+    )
+    assert "a.png of type image/png was attached here. You cannot see it" in note
+    assert [file.name for file in shown] == ["b.png", "c.png"]
 
 
 async def test_a_file_that_was_shown_twice_is_read_once(hass: HomeAssistant, tmp_path: Path) -> None:

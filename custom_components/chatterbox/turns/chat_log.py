@@ -132,7 +132,6 @@ def _read(result: llm.ToolResult) -> tuple[str, bool]:
         return UNREADABLE, False
 
 
-@callback
 def _knows_only_the_home(hass: HomeAssistant, agent_id: str) -> bool:
     """Tell whether results of an agent that have no mark are from the home.
 
@@ -186,9 +185,9 @@ def _translated(hass: HomeAssistant, content: SaidContent, files: ShownFiles) ->
 
 def user_message(said: UserContent, files: ShownFiles) -> UserMessage:
     """Return what a person said, with what is shown with it and what was kept beside it."""
-    shown = files.shown_with(said)
+    attachments, note = files.shown_with(said)
     held = said.context if isinstance(said, SpokenContent) else ""
-    return UserMessage(said.content, shown.attachments, "\n\n".join(filter(None, (held, shown.note))))
+    return UserMessage(said.content, attachments, "\n\n".join(filter(None, (held, note))))
 
 
 def _arguments_text(call: llm.ToolInput) -> str:
@@ -334,7 +333,9 @@ async def _deltas(
                 if isinstance(event, PromptReplaced):
                     _replace_words(chat_log, event.text)
                 elif isinstance(event, ToolFinished):
-                    yield _result_delta(event.result)
+                    call_id, name = event.result.call_id, event.result.name
+                    native = to_native(event.result)
+                    yield {"role": "tool_result", "tool_call_id": call_id, "tool_name": name, "result": native}
                 elif delta := _assistant_delta(event):
                     if in_message:
                         yield delta
@@ -369,21 +370,11 @@ def _replace_words(chat_log: ChatLog, text: str) -> None:
     chat_log.content[-1] = replace(said, content=text) if isinstance(said, UserContent) else UserContent(text)
 
 
-def _result_delta(result: ToolResult) -> ToolResultContentDeltaDict:
-    return {
-        "role": "tool_result",
-        "tool_call_id": result.call_id,
-        "tool_name": result.name,
-        "result": to_native(result),
-    }
-
-
 def _saved(chat_log: ChatLog) -> ChatLog | None:
     """Return the conversation as the last turn that ended left it."""
     return chat_log.hass.data.get(DATA_CHAT_LOGS, {}).get(chat_log.conversation_id)
 
 
-@callback
 def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
     """Save a ChatLog that Home Assistant drops because its turn did not return.
 

@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from homeassistant.components import conversation
 from homeassistant.components.conversation import ChatLog, UserContent
 from homeassistant.core import HomeAssistant, callback
 
@@ -33,22 +32,13 @@ class _NotShown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ShownContent:
-    """What a person shows with their words."""
-
-    attachments: tuple[Attachment, ...] = ()
-    note: str = ""
-    """What the model reads in place of files that it cannot be shown."""
-
-
-@dataclass(frozen=True, slots=True)
 class ShownFiles:
     """The files of a conversation, as they are in one turn."""
 
     contents: Mapping[Path, bytes | _NotShown] = field(default_factory=dict)
 
-    def shown_with(self, words: UserContent) -> ShownContent:
-        """Return what was shown with these words."""
+    def shown_with(self, words: UserContent) -> tuple[tuple[Attachment, ...], str]:
+        """Return the files that a model receives with these words, and a note in place of those that it cannot see."""
         shown: list[Attachment] = []
         notes: list[str] = []
         for attachment in words.attachments or ():
@@ -56,8 +46,9 @@ class ShownFiles:
                 case bytes(data):
                     shown.append(Attachment(attachment.mime_type, data, attachment.path.name))
                 case _NotShown() as why:
-                    notes.append(_note(attachment, why))
-        return ShownContent(tuple(shown), "\n".join(notes))
+                    file = f"A file named {attachment.path.name} of type {attachment.mime_type}"
+                    notes.append(f"[{file} was attached here. You cannot see it, since {why}: say so if it matters.]")
+        return tuple(shown), "\n".join(notes)
 
 
 NO_FILES: Final = ShownFiles()
@@ -111,10 +102,3 @@ def _read(path: Path, limit: int) -> bytes | _NotShown:
     except OSError:
         return _NotShown.GONE
     return content if len(content) <= limit else _NotShown.TOO_LARGE
-
-
-def _note(attachment: conversation.Attachment, why: _NotShown) -> str:
-    name, kind = attachment.path.name, attachment.mime_type
-    return (
-        f"[A file named {name} of type {kind} was attached here. You cannot see it, since {why}: say so if it matters.]"
-    )
