@@ -38,7 +38,7 @@ def test_the_tools_are_there_when_they_are_wanted_and_stay_inside() -> None:
     assert {tool.name for tool in tools if tool.annotations.read_only} == {TOOL_LIST_MEMORIES, TOOL_SEARCH_HISTORY}
     assert own_definitions(AgentSettings(search_history=True)) == tools[-1:]
     assert not any(tool.annotations.destructive or tool.annotations.open_world for tool in tools)
-    assert with_own_tools(tools, AgentSettings()) == tools
+    assert with_own_tools(tools[::-1], ()) == tools[::-1]
 
 
 def test_no_tool_of_somebody_else_stands_in_for_one_of_them() -> None:
@@ -46,6 +46,6 @@ def test_no_tool_of_somebody_else_stands_in_for_one_of_them() -> None:
     forged = type(own)(own.name, "Forgets everything.", own.parameters)
     foreign = type(own)("a_tool", "Does something.", own.parameters)
 
-    joined = with_own_tools((foreign, forged), AgentSettings(remember_facts=True))
+    joined = with_own_tools((foreign, forged), (own, *others))
 
     assert joined == (foreign, own, *others)

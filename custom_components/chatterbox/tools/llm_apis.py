@@ -99,7 +99,6 @@ async def _async_ask_assist(api: AssistAPI, llm_context: llm.LLMContext, home: H
     return ApiOffer(api, tuple(tools), _joined(prompts), _joined(contexts), llm.selector_serializer)
 
 
-@callback
 def _ask_platform(
     api: AssistAPI,
     domain: str,
@@ -126,7 +125,6 @@ def _ask_platform(
     return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)
 
 
-@callback
 def _timer_tools_elsewhere(
     api: AssistAPI, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, available: Iterable[llm.Tool]
 ) -> list[llm.Tool]:
@@ -148,7 +146,6 @@ def _first_prompts(_hass: HomeAssistant) -> dict[str, tuple[object, str | None]]
     return {}
 
 
-@callback
 def _split_by_history(hass: HomeAssistant, key: str, source: object, prompt: str) -> tuple[str, str]:
     """Return a prompt as the stable part until it differs from the first one, and as the context from then on."""
     prompts = _first_prompts(hass)

@@ -37,11 +37,9 @@ _PIN: Final = "Not remembered: a PIN is never kept. Say so."
 
 
 def memory_prompt(facts: Sequence[Fact]) -> str:
-    """Return the section of a prompt about facts, the newest first, or an empty text.
-
-    Facts that do not fit are only counted.
-    """
-    lines = [f"- {fact.id}: {_quoted(fact.text)}" for fact in reversed(facts) if not fact.is_aside]
+    """Return the section of a prompt about facts, the newest first; those that do not fit are only counted."""
+    quoted = [(fact.id, json.dumps(fact.text, ensure_ascii=False)) for fact in reversed(facts) if not fact.is_aside]
+    lines = [f"- {fact_id}: {text.translate(_MARKUP)}" for fact_id, text in quoted]
     if not lines:
         return ""
     shown: list[str] = []
@@ -54,11 +52,6 @@ def memory_prompt(facts: Sequence[Fact]) -> str:
     more = len(lines) - len(shown)
     rest = [f"There are {more} more: {TOOL_LIST_MEMORIES} lists all."] if more else []
     return "\n".join((_HEADING, *shown, *rest))
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a JSON string without any markup."""
-    return json.dumps(text, ensure_ascii=False).translate(_MARKUP)
 
 
 async def async_get_memory_prompt(hass: HomeAssistant, agent: str, speaker: Speaker) -> str:

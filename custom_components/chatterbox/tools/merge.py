@@ -48,10 +48,6 @@ class MergedApi(llm.API):
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return the tools for `llm_context`, which has to be that of the same speaker."""
-        return self.instance(llm_context)
-
-    def instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
-        """Return the same without waiting."""
         return llm.APIInstance(self, self.prompt, llm_context, self.tools, self.custom_serializer)
 
 

@@ -13,7 +13,7 @@ from typing import Final, override
 
 from homeassistant.components.homeassistant.llm import GetLiveContextTool
 from homeassistant.components.media_player.llm import MediaPlayTool, MediaSearchTool
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
@@ -123,7 +123,6 @@ class NameResolver(Hooks):
         return next((found for found in (in_room, on_floor) if len(found) == 1), entities)
 
 
-@callback
 def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Search | None:
     """Return the search of a call that selects entities by name; None for others."""
     match unwrapped(tool):
@@ -146,16 +145,11 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
     return _Search(f"{prefix}name", name, given.get("area"), given.get("floor"), domains, classes, takes_area)
 
 
-@callback
 def _names(hass: HomeAssistant, assistant: str) -> _Names:
     """Return the names of the current home."""
     kept, home = _names_by_assistant(hass), async_get_home(hass, assistant)
-    if assistant not in kept or kept[assistant].home is not home:
-        kept[assistant] = _names_of(home)
-    return kept[assistant]
-
-
-def _names_of(home: Home) -> _Names:
+    if assistant in kept and kept[assistant].home is home:
+        return kept[assistant]
     rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
     known: dict[str, set[str]] = defaultdict(set)
     listed_names: dict[str, set[str]] = defaultdict(set)
@@ -165,7 +159,8 @@ def _names_of(home: Home) -> _Names:
         for words in _called(entity, rooms.get(entity.area_id or "", ())):
             listed_names[words].add(entity.entity_id)
     entities = {entity.entity_id: entity for entity in home.all_entities}
-    return _Names(home, known, listed_names, entities)
+    kept[assistant] = _Names(home, known, listed_names, entities)
+    return kept[assistant]
 
 
 def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ Every speaker has the same tools, so that the beginning of the prompt stays the 
 speaker says so in its answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -131,11 +131,7 @@ def own_definitions(settings: AgentSettings, *, home_is_large: bool = False) -> 
     )
 
 
-def with_own_tools(
-    offered: tuple[ToolDefinition, ...], settings: AgentSettings, *, home_is_large: bool = False
-) -> tuple[ToolDefinition, ...]:
+def with_own_tools(offered: Sequence[ToolDefinition], own: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
-    if not (own := {tool.name: tool for tool in own_definitions(settings, home_is_large=home_is_large)}):
-        return offered
-    tools = {tool.name: tool for tool in offered} | own
-    return tuple(tools[name] for name in sorted(tools))
+    tools = {tool.name: tool for tool in (*offered, *own)}
+    return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)

@@ -63,7 +63,7 @@ def _tidied(schema: JsonObject) -> JsonObject:
     tidied: JsonObject = {}
     for keyword, value in schema.items():
         match value:
-            case _ if _is_redundant(keyword, value):
+            case _ if value is None or keyword in _COMMENTS or (keyword in _DEFAULTS and value == _DEFAULTS[keyword]):
                 continue
             case dict() if keyword in _MAPS_OF_SCHEMAS:
                 tidied[keyword] = {name: _tidied_value(_titled(name, part)) for name, part in value.items()}
@@ -85,12 +85,6 @@ def _tidied(schema: JsonObject) -> JsonObject:
 
 def _tidied_value(value: JsonValue) -> JsonValue:
     return _tidied(value) if isinstance(value, dict) else value
-
-
-def _is_redundant(keyword: str, value: JsonValue) -> bool:
-    if value is None or keyword in _COMMENTS:
-        return True
-    return keyword in _DEFAULTS and value == _DEFAULTS[keyword]
 
 
 def _titled(name: str, schema: JsonValue) -> JsonValue:

@@ -43,6 +43,8 @@ UNRESPONSIVE_FOR: Final = 60.0
 
 
 class _Mark(NamedTuple):
+    """An API that no turn waits for until it answers a trial, or until `UNRESPONSIVE_FOR` has passed."""
+
     api: llm.API
     end: float
     """In seconds of `time.monotonic`."""
@@ -62,17 +64,8 @@ def is_unresponsive(hass: HomeAssistant, api: llm.API) -> bool:
     return mark is not None and mark.api is api and time.monotonic() < mark.end
 
 
-@callback
-def async_mark_unresponsive(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float) -> None:
-    """Mark an API until it answers within `api_timeout` seconds, but for `UNRESPONSIVE_FOR` seconds at most."""
-    trial = hass.async_create_background_task(
-        _async_try(hass, api, llm_context, api_timeout), f"chatterbox trial of LLM API {api.id}", eager_start=False
-    )
-    _marks(hass)[api.id] = _Mark(api, time.monotonic() + UNRESPONSIVE_FOR, trial)
-
-
 async def _async_try(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float) -> None:
-    """Ask an API, and end the mark if the answer comes in time. The answer itself is not used."""
+    """Ask an unresponsive API again, and end its mark if it answers within `api_timeout` seconds."""
     began = hass.loop.time()
     try:
         async with asyncio.timeout(UNRESPONSIVE_FOR):
@@ -89,10 +82,6 @@ API_TIMEOUT: Final = 10.0
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
 _CANCELLED: Final = "it could not name its tools: it was cancelled"
 _LATE: Final = "it did not name its tools in time, and agents do without them until it does"
-
-
-type _Answer = tuple[ApiOffer | None, str | None]
-"""The answer of an API, or None and the reason why there is none."""
 
 
 class EffectDispatcher(ToolDispatcher, Protocol):
@@ -140,11 +129,8 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 ) -> TurnTools:
     """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
 
-    An API that is `brought` by the caller need not be registered, and replaces a registered one with its id. `home`
-    says how to describe the home. `llm_context` is passed to every tool.
-
-    Never raises for an API or a tool: whatever cannot be had is left out and logged once, and the model is told which
-    APIs do not answer.
+    An API that is `brought` by the caller need not be registered, and replaces a registered one with its id. Never
+    raises for an API or a tool: whatever is missing is logged once, and the model is told which APIs do not answer.
     """
     chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
     registered = {api.id: api for api in llm.async_get_apis(hass)} | ({brought.id: brought} if brought else {})
@@ -160,7 +146,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     _log_problems(hass, {**problems, **merged.problems})
     silent = [api.name for api, (offer, _) in zip(apis, answers, strict=True) if offer is None]
     notes = [f"The tools of {name} cannot be used at the moment." for name in silent]
-    instance = merged.api.instance(llm_context)
+    instance = await merged.api.async_get_api_instance(llm_context)
     dispatcher = LlmToolDispatcher(instance)
     lists_home = any(isinstance(offer.api, AssistAPI) for offer in offers)
     return TurnTools(
@@ -179,8 +165,8 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 
 async def _async_ask(
     hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float, home: HomeDetail
-) -> _Answer:
-    """Ask an API for its tools."""
+) -> tuple[ApiOffer | None, str | None]:
+    """Ask an API for its tools. Returns its answer, or None and the reason why there is none."""
     if is_unresponsive(hass, api):
         return None, _LATE
     question = hass.async_create_background_task(
@@ -190,7 +176,9 @@ async def _async_ask(
         # An API may ignore its own cancellation, so a timeout around it would not be enough.
         await asyncio.wait({question}, timeout=api_timeout)
         if not question.done():
-            async_mark_unresponsive(hass, api, llm_context, api_timeout)
+            trial = _async_try(hass, api, llm_context, api_timeout)
+            task = hass.async_create_background_task(trial, f"chatterbox trial of LLM API {api.id}", eager_start=False)
+            _marks(hass)[api.id] = _Mark(api, time.monotonic() + UNRESPONSIVE_FOR, task)
             return None, _LATE
         return (None, _CANCELLED) if question.cancelled() else (question.result(), None)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
@@ -206,7 +194,6 @@ def _logged_problems(_hass: HomeAssistant) -> set[str]:
     return set()
 
 
-@callback
 def _log_problems(hass: HomeAssistant, problems: Mapping[str, str | None]) -> None:
     """Log each problem when it begins. None ends it."""
     logged = _logged_problems(hass)
@@ -225,8 +212,8 @@ async def async_offer_common_tools(hass: HomeAssistant, settings: AgentSettings)
     """Return the tools and the prompt with which every turn of an agent begins, with the agent's own tools."""
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     offer = await async_offer_tools(hass, settings.llm_apis, context_without_speaker(hass), timeout, home=settings.home)
-    definitions = with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
-    return offer._replace(definitions=definitions)
+    own = own_definitions(settings, home_is_large=offer.home_is_large)
+    return offer._replace(definitions=with_own_tools(offer.definitions, own))
 
 
 async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do
@@ -248,14 +235,13 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
     offer = await async_offer_tools(hass, settings.llm_apis, llm_context, timeout, brought=brought, home=settings.home)
-    own = OwnDispatcher(hass, settings, agent, speaker, user_input.language)
-    by_name: dict[str, EffectDispatcher] = {
-        tool.name: own for tool in own_definitions(settings, home_is_large=offer.home_is_large)
-    }
+    own = own_definitions(settings, home_is_large=offer.home_is_large)
+    dispatcher = OwnDispatcher(hass, settings, agent, speaker, user_input.language)
+    by_name: dict[str, EffectDispatcher] = {tool.name: dispatcher for tool in own}
     labels = {name: label for name, label in offer.labels.items() if name not in by_name}
     if FIND_ENTITIES in by_name:
         labels[FIND_ENTITIES] = llm.LLM_API_ASSIST  # whoever allows the tools of Assist needs it to name entities
-    definitions = with_own_tools(offer.definitions, settings, home_is_large=offer.home_is_large)
+    definitions = with_own_tools(offer.definitions, own)
     if understands_sentences:
         by_name[PROCESS_SENTENCE.name] = OfflineDispatcher(
             hass,

@@ -29,7 +29,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN
-from ..home.entity_matches import exposed_names, exposed_states
+from ..home.entity_matches import exposed_names, matching_states
 
 MAX_DAYS: Final = 7
 MAX_HOURS: Final = 24
@@ -124,7 +124,7 @@ class GetForecastTool(Tool):
         now = dt_util.now()
         data: JsonObjectType = {
             "name": state.name,
-            "time": local_timestamp(now),
+            "time": now.strftime("%A %Y-%m-%d %H:%M"),
             "units": units(state),
             "now": current_conditions(state),
         }
@@ -143,13 +143,8 @@ def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None
         assistant=llm_context.assistant,
         allow_duplicate_names=True,
     )
-    matched = {state.entity_id for state in intent.async_match_targets(hass, constraints).states}
-    states = [
-        state
-        for state in exposed_states(hass, llm_context.assistant, {WEATHER_DOMAIN})
-        if state.entity_id in matched and state.state != STATE_UNAVAILABLE
-    ]
-    if states:
+    matched = sorted(matching_states(hass, constraints), key=lambda state: (state.name.casefold(), state.entity_id))
+    if states := [state for state in matched if state.state != STATE_UNAVAILABLE]:
         return _nearest(hass, llm_context, states)
     if matched:
         raise _WeatherError("The weather is not available at the moment. Say so, and do not ask again now.")
@@ -216,8 +211,8 @@ def forecast_rows(forecast: Sequence[Mapping[str, object]], kind: ForecastKind, 
     quantities = [name for name in _QUANTITIES if name not in _LEFT_OUT_OF_FORECASTS]
     rows: list[JsonValue] = []
     for entry in forecast:
-        begin = _local_time(entry.get("datetime"))
-        if begin is None or not _is_ahead(begin, kind, now):
+        begin = dt_util.parse_datetime(written) if isinstance(written := entry.get("datetime"), str) else None
+        if begin is None or not _is_ahead(begin := dt_util.as_local(begin), kind, now):
             continue
         row = _report(entry, quantities)
         if "templow" in row:
@@ -234,11 +229,6 @@ def units(state: State) -> JsonObject:
         if isinstance(unit, str) and unit in valid:
             named[attribute.removesuffix("_unit")] = unit
     return {**named, "humidity": PERCENTAGE, "precipitation_probability": PERCENTAGE, "cloud_coverage": PERCENTAGE}
-
-
-def local_timestamp(moment: datetime) -> str:
-    """Format a local time like "Saturday 2026-11-21 16:05"."""
-    return dt_util.as_local(moment).strftime("%A %Y-%m-%d %H:%M")
 
 
 def _report(values: Mapping[str, object], quantities: Sequence[str] | Mapping[str, int]) -> JsonObject:
@@ -265,11 +255,6 @@ def _direction(bearing: object) -> str | None:
     if isinstance(bearing, (int, float)) and isfinite(bearing):
         return _COMPASS[round(bearing / (360 / len(_COMPASS))) % len(_COMPASS)]
     return bearing if isinstance(bearing, str) and bearing in _COMPASS else None
-
-
-def _local_time(value: object) -> datetime | None:
-    moment = dt_util.parse_datetime(value) if isinstance(value, str) else None
-    return dt_util.as_local(moment) if moment else None
 
 
 def _is_ahead(begin: datetime, kind: ForecastKind, now: datetime) -> bool:
