@@ -151,7 +151,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
     async def async_added_to_hass(self) -> None:
         """Get ready for turns."""
         await super().async_added_to_hass()
-        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, warm_up=None)
+        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
 
     @override
     async def async_will_remove_from_hass(self) -> None:

@@ -76,14 +76,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         await super().async_added_to_hass()
         if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model.provider, self._agent.settings)
-        self._turns = AgentTurns(
-            self.hass,
-            self.entity_id,
-            self.entry,
-            self.subentry,
-            self._agent,
-            warm_up=self._warm_up,
-        )
+        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, self._warm_up)
         self._source = TurnSource(resume=self._async_resume)
         self._reader = InputReader(self.hass, self.entity_id, self._agent.settings, self._source)
 

@@ -45,7 +45,7 @@ class ApiTurns:
         self._entry = entry
         self._settings = agent.settings
         self._has_model = subentry.subentry_id in entry.runtime_data.models
-        self._turns = AgentTurns(hass, agent_id, entry, subentry, agent, warm_up=None)
+        self._turns = AgentTurns(hass, agent_id, entry, subentry, agent)
 
     @callback
     def end(self) -> None:

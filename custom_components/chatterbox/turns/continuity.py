@@ -13,7 +13,7 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
-from homeassistant.util.ulid import ulid_to_bytes
+from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..agent.history.query import Selection
 from ..agent.history.records import StoredTurn, StoreUnavailable
@@ -145,24 +145,20 @@ class Continuity:
     def _longest(self) -> float:
         return max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
 
-    @callback
     def _may_any_resume(self) -> bool:
         """Tell whether anything that is stored can go on at this time."""
         forgotten_at = dt_util.utcnow().timestamp() - CONVERSATION_TIMEOUT.total_seconds()
         return self.settings.continue_minutes > 0 or forgotten_at < async_get_histories(self.hass).began_at
 
-    @callback
     def _goes_on(self, ended_at: float) -> bool:
         """Tell whether a conversation would go on if Home Assistant had not been restarted, or goes on by the owner."""
         began_at, now = async_get_histories(self.hass).began_at, dt_util.utcnow().timestamp()
         by_restart = ended_at < began_at and abs(now - ended_at) <= CONVERSATION_TIMEOUT.total_seconds()
         return by_restart or self._is_recent(ended_at)
 
-    @callback
     def _is_recent(self, ended_at: float) -> bool:
         return abs(dt_util.utcnow().timestamp() - ended_at) <= self.settings.continue_minutes * _SECONDS
 
-    @callback
     def _is_theirs(self, turn: StoredTurn, speaker: Speaker) -> bool:
         """Tell whether a turn was taken by who speaks now, and with this agent."""
         origin = turn.origin
@@ -173,11 +169,7 @@ class Continuity:
 
 def _is_given(conversation_id: str) -> bool:
     """Tell whether an id is one of those that Home Assistant gives, each to one conversation only."""
-    try:
-        ulid_to_bytes(conversation_id)
-    except ValueError:
-        return False
-    return True
+    return ulid_to_bytes_or_none(conversation_id) is not None
 
 
 def _turns_of(speaker: Speaker) -> Selection | None:

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import Final, assert_never
 
 from homeassistant.components.conversation import ChatLog, ConversationInput
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import HomeAssistant
 
 from ..agent.confirmation.answers import Answer, QuestionContext, understand_answer, understood_language
 from ..agent.confirmation.pin import PinHash
@@ -82,18 +82,12 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 async def _async_compare(
     hass: HomeAssistant, question: Question, pin: PinHash, digits: str
 ) -> Reading | Wrong | Locked:
-    device_id = None if _is_of_user(question.context) else question.scope.device_id
+    # A user can pretend to be at any device. The person of a satellite speaks in a child of its context.
+    is_user = question.context.user_id is not None and question.context.parent_id is None
+    device_id = None if is_user else question.scope.device_id
     place = async_try_scope(hass, question.scope.agent_id, device_id)
     tried = await async_get_pin_tries(hass).async_try(place, pin, digits)
     return Reading.AGREED_WITH_PIN if isinstance(tried, Right) else tried
-
-
-def _is_of_user(context: Context) -> bool:
-    """Tell whether a user of Home Assistant speaks, who can say that they are at any device.
-
-    A person who is known by the satellite speaks in a child of its context (`speakers.speaker_context`).
-    """
-    return context.user_id is not None and context.parent_id is None
 
 
 CONVERSATION: Final = TurnSource()
@@ -203,7 +197,13 @@ class InputReader:
         approvals = async_get_approvals(self.hass)
         match reading:
             case Reading.AGREED | Reading.AGREED_WITH_PIN | Reading.DECLINED:
-                return self._answered(read, question, reading, sentences)
+                with_pin = reading is Reading.AGREED_WITH_PIN
+                answer = GivenAnswer(reading is not Reading.DECLINED, Channel.VOICE, read.speaker.user_id, with_pin)
+                try:
+                    approvals.take(question.id, answer)
+                except QuestionGone:  # somebody else was faster
+                    return replace(read, reply=sentences["spoken_question_expired"])
+                return read.with_answer(question, answer)
             case Reading.SOMETHING_ELSE:
                 return replace(read, prefix=sentences["spoken_question_dropped"] if approvals.drop(question.id) else "")
             case Reading.TOO_LATE:
@@ -222,15 +222,3 @@ class InputReader:
                 return replace(read, reply=locked_pin_text(sentences, seconds))
             case _:
                 assert_never(reading)
-
-    def _answered(
-        self, read: TurnInput, question: Question, reading: Reading, sentences: Mapping[str, str]
-    ) -> TurnInput:
-        """Begin with an answer, unless somebody else was faster."""
-        with_pin = reading is Reading.AGREED_WITH_PIN
-        answer = GivenAnswer(reading is not Reading.DECLINED, Channel.VOICE, read.speaker.user_id, with_pin)
-        try:
-            async_get_approvals(self.hass).take(question.id, answer)
-        except QuestionGone:
-            return replace(read, reply=sentences["spoken_question_expired"])
-        return read.with_answer(question, answer)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Final, NamedTuple, override
+from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import ChatLog, SystemContent
 from homeassistant.components.conversation.chat_log import DATA_SUBSCRIPTIONS
@@ -77,11 +77,6 @@ class TurnPrompt:
     template_error: str | None = None
     """Why Home Assistant's own instructions stand in for the owner's; None if they do not."""
 
-    @override
-    def __str__(self) -> str:
-        """Write it as Home Assistant shows it."""
-        return "\n\n".join(filter(None, (self.instructions, self.context)))
-
 
 @callback
 def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
@@ -107,7 +102,6 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
 
 
-@callback
 def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
     """Return rendered instructions, and why they are not those of `template`."""
     try:
@@ -140,7 +134,7 @@ def async_provide_prompt(
     chat_log.llm_input_provided_index = len(chat_log.content)
     chat_log.llm_api = instance
     chat_log.extra_system_prompt = sources.extra
-    chat_log.content[0] = SystemContent(content=str(prompt))
+    chat_log.content[0] = SystemContent(content="\n\n".join(filter(None, (prompt.instructions, prompt.context))))
     if listeners := chat_log.hass.data.get(DATA_SUBSCRIPTIONS):
         update = {"chat_log": chat_log.as_dict()}
         for listener in listeners:
@@ -161,7 +155,6 @@ def _names(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-@callback
 def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
     """Return the name of the area that a device is in, with that of its floor; empty where there is none.
 

@@ -7,7 +7,7 @@ from typing import Final
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ConversationInput
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session
 
 from ..approvals.questions import GivenAnswer, Question
@@ -35,16 +35,9 @@ async def _async_take(
     hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question, answer: GivenAnswer
 ) -> str:
     scope = question.scope
-    said_nothing = ConversationInput(
-        "",
-        question.context,
-        scope.conversation_id,
-        scope.device_id,
-        scope.satellite_id,
-        question.language,
-        scope.agent_id,
-    )
-    read = TurnInput(said_nothing, question.speaker, source).with_answer(question, answer)
+    where = scope.conversation_id, scope.device_id, scope.satellite_id
+    without_words = ConversationInput("", question.context, *where, question.language, scope.agent_id)
+    read = TurnInput(without_words, question.speaker, source).with_answer(question, answer)
     try:
         await _async_until_put_away(hass, question)
     except TimeoutError:
@@ -59,19 +52,14 @@ async def _async_take(
 
 
 async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None:
-    """Wait until the turn that asked is over for Home Assistant, too: an automation may answer at once.
-
-    Raises TimeoutError; without its conversation, a turn would not know what else was said in it.
-    """
+    """Wait until the turn that asked has left its ChatLog: an automation may answer at once. Raises TimeoutError."""
     async with asyncio.timeout(_PUT_AWAY_WITHIN):
         while not _is_put_away(hass, question):  # noqa: ASYNC110  # nobody is told when it has
             await asyncio.sleep(_LOOK_AGAIN_AFTER)
 
 
-@callback
 def _is_put_away(hass: HomeAssistant, question: Question) -> bool:
     chat_log = hass.data.get(DATA_CHAT_LOGS, {}).get(question.scope.conversation_id)
     asked = question.pending.calls[0].call.id
-    contents = chat_log.content if chat_log else []
-    calls = [content.tool_calls or [] for content in contents if isinstance(content, AssistantContent)]
-    return any(call.id == asked for one in calls for call in one)
+    contents = [content for content in chat_log.content if isinstance(content, AssistantContent)] if chat_log else []
+    return any(call.id == asked for content in contents for call in content.tool_calls or ())

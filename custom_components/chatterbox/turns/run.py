@@ -36,30 +36,24 @@ from .source import TurnSource
 from .warm_up import WarmUp
 
 
+@dataclass(slots=True)
 class AgentTurns:
     """The turns of one agent. Of them it keeps only what was wrong with the agent in the last one."""
 
-    def __init__(  # noqa: PLR0913 these are what an agent is made of
-        self,
-        hass: HomeAssistant,
-        agent_id: str,
-        entry: ConfigEntry,
-        subentry: ConfigSubentry,
-        agent: Agent,
-        *,
-        warm_up: WarmUp | None,
-    ) -> None:
-        """Take turns of the agent whose entity is `agent_id`."""
-        self._hass = hass
-        self._agent_id = agent_id
-        self._entry = entry
-        self._subentry = subentry
-        self._agent = agent
-        self._warm_up = warm_up
-        self._continuity = Continuity(hass, entry, subentry, agent_id, agent.settings)
-        self._template_error: str | None = None
-        self._missing_apis: tuple[str, ...] = ()
-        self._is_over = False
+    _hass: HomeAssistant
+    _agent_id: str
+    """Entity id."""
+    _entry: ConfigEntry
+    _subentry: ConfigSubentry
+    _agent: Agent
+    _warm_up: WarmUp | None = None
+    _template_error: str | None = None
+    _missing_apis: tuple[str, ...] = ()
+    _is_over: bool = False
+
+    @property
+    def _continuity(self) -> Continuity:
+        return Continuity(self._hass, self._entry, self._subentry, self._agent_id, self._agent.settings)
 
     @callback
     def end(self) -> None:
@@ -178,7 +172,6 @@ class AgentTurns:
             is_written=read.source.asks_in_words,
         )
 
-    @callback
     def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
         if self._is_over or source.resume is None:
             return False
@@ -192,14 +185,12 @@ class AgentTurns:
         kind = SpeechScriptHooks if HookPoint.PRE_SPEECH in by_point else ScriptHooks
         return (kind(self._hass, self._subentry, by_point, context, record.origin, refusal, asking),)
 
-    @callback
     def _note_missing(self, apis: tuple[str, ...]) -> None:
         """Tell the owner when sources of tools go, and when they are there again."""
         if apis != self._missing_apis:
             self._missing_apis = apis
             async_report_missing_tools(self._hass, self._subentry, apis)
 
-    @callback
     def _note_template(self, error: str | None) -> None:
         """Tell the owner when the instructions begin to fail, and when they work again."""
         if error is not None:
@@ -217,15 +208,10 @@ class _Composer:
     read: TurnInput
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
-        why = self._why() if reason is StopReason.COMPLETED and error is None else ""
-        if not why:
+        is_declined = self.read.answered is not None and not self.read.approved
+        reasons: list[str] = [*(["declined"] if is_declined else []), *self.guard.refusals]
+        if reason is not StopReason.COMPLETED or error is not None or not reasons:
             return self.composer.compose(reason, tool_results, error)
-        return " ".join(filter(None, (self.composer.done(tool_results), why)))
-
-    def _why(self) -> str:
-        """Return why the last call that was refused was; nothing where none was."""
-        if refused := self.guard.refusals:
-            return self.composer.sentences[f"spoken_{refused[-1]}"]
-        if self.read.answered and not self.read.approved:
-            return self.composer.sentences["spoken_declined"]
-        return ""
+        return " ".join(
+            filter(None, (self.composer.done(tool_results), self.composer.sentences[f"spoken_{reasons[-1]}"]))
+        )

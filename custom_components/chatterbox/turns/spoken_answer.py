@@ -121,15 +121,10 @@ def filling_silence[T](
 
 
 async def _fill(spoken: SpokenDeltas, sentence: str, after: float) -> None:
+    """Say a sentence after some seconds, with so many line breaks, which nobody hears, that the pipeline speaks it.
+
+    A blank line also ends the sentence for voices that synthesise sentence by sentence (`sentence_stream`).
+    """
     await asyncio.sleep(after)
     if not spoken.has_begun:
-        spoken.say(_heard_at_once(sentence))
-
-
-def _heard_at_once(sentence: str) -> str:
-    """Add line breaks, which nobody hears, until the pipeline begins to speak.
-
-    A blank line is also what ends a sentence for who synthesises sentence by sentence, before the next one is known
-    (`sentence_stream`, which Home Assistant Cloud, ElevenLabs and Piper use).
-    """
-    return sentence + "\n" * max(2, _BEGINS_TO_SPEAK - len(sentence))
+        spoken.say(sentence + "\n" * max(2, _BEGINS_TO_SPEAK - len(sentence)))

@@ -56,7 +56,18 @@ class WarmUp:
         offer = await async_offer_common_tools(self._hass, self._settings)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
         prompt = async_write_prompt(self._hass, context_without_speaker(self._hass), sources)
-        self._async_begin((prompt.instructions, offer.definitions))
+        if self._is_closed or self.is_under_way:
+            return
+        prefix, since = (prompt.instructions, offer.definitions), time.monotonic() - KEPT_FOR
+        is_known = any(at > since and _as_models_read(read) == prefix for read, at in self._read)
+        if not is_known:
+            self._async_note(prefix)
+        self._task = self._entry.async_create_background_task(
+            self._hass,
+            self._async_send(None if is_known else prefix),
+            f"chatterbox warm-up of {self._model}",
+            eager_start=False,
+        )
 
     @property
     def is_under_way(self) -> bool:
@@ -74,21 +85,6 @@ class WarmUp:
         """Take note of what a turn begins with: the server reads that now."""
         self._async_note((turn.instructions, turn.tools))
 
-    @callback
-    def _async_begin(self, prefix: Prefix) -> None:
-        if self._is_closed or self.is_under_way:
-            return
-        since = time.monotonic() - KEPT_FOR
-        is_known = any(at > since and _as_models_read(read) == prefix for read, at in self._read)
-        if not is_known:
-            self._async_note(prefix)
-        self._task = self._entry.async_create_background_task(
-            self._hass,
-            self._async_send(None if is_known else prefix),
-            f"chatterbox warm-up of {self._model}",
-            eager_start=False,
-        )
-
     async def _async_send(self, prefix: Prefix | None) -> None:
         """Have the server read a prefix; without one only open a connection."""
         try:
@@ -101,7 +97,6 @@ class WarmUp:
         except (ProviderError, TimeoutError) as error:
             LOGGER.debug("%s was not warmed up: %s", self._model, type(error).__name__)
 
-    @callback
     def _async_note(self, prefix: Prefix) -> None:
         """Take note that the server has read, or is about to read, a prefix."""
         now = time.monotonic()
