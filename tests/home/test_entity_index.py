@@ -25,7 +25,7 @@ def home() -> Home:
         for domain, name in zip(DOMAINS, NAMES, strict=True)
     ]
     told = listed_names([one for one, _ in named])
-    entities = tuple(ExposedEntity(one.entity_id, one.names, area, told[one.entity_id].name, ()) for one, area in named)
+    entities = tuple(ExposedEntity(one.entity_id, one.names, area, told[one.entity_id][0], ()) for one, area in named)
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
         room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in ROOMS
     }

@@ -102,13 +102,8 @@ class NamedEntity:
     """True if a call cannot give the room."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedName:
-    """The names of an entity as they are listed under its room."""
-
-    name: str
-    """Empty for an entity without a name."""
-    other_names: tuple[str, ...] = ()
+type ListedName = tuple[str, tuple[str, ...]]
+"""The name of an entity as it is listed under its room, empty without one, and its other names that say more."""
 
 
 def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
@@ -126,9 +121,7 @@ def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
         others = own[compared(short)] - (compared(short) in map(compared, entity.names))
         name = short if not others and in_room[entity.room[:1], compared(short)] == 1 else full
         also = (alias for alias in entity.names[1:] if compared(alias) not in (compared(name), compared(full)))
-        listed_by_id[entity.entity_id] = ListedName(
-            name, tuple(alias for alias in also if _is_news(alias, entity, with_word))
-        )
+        listed_by_id[entity.entity_id] = name, tuple(alias for alias in also if _is_news(alias, entity, with_word))
     return listed_by_id
 
 
@@ -274,17 +267,25 @@ def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     return known[1]
 
 
-@callback
 def _read_home(hass: HomeAssistant, assistant: str) -> Home:
-    rooms = {area.id: _room(area) for area in ar.async_get(hass).async_list_areas()}
+    rooms = {
+        area.id: Room(area.id, area.name.strip(), _sorted(area.aliases), area.floor_id)
+        for area in ar.async_get(hass).async_list_areas()
+    }
     found = [_named(hass, state, rooms) for state in exposed_states(hass, assistant)]
     listed = listed_names([named for named, _ in found])
-    all_entities = sorted((_exposed_entity(named, area_id, listed) for named, area_id in found), key=_entity_order)
+    all_entities = sorted(
+        (ExposedEntity(one.entity_id, one.names, area_id, *listed[one.entity_id]) for one, area_id in found),
+        key=lambda entity: (entity.domain, entity.listed_name.casefold(), entity.listed_name, entity.entity_id),
+    )
     entities = [entity for entity in all_entities if entity.domain not in _LISTED_BY_TOOLS]
     by_room: dict[str | None, list[ExposedEntity]] = {}
     for entity in entities:
         by_room.setdefault(entity.area_id, []).append(entity)
-    floors = sorted(fr.async_get(hass).async_list_floors(), key=_floor_order)
+    floors = sorted(
+        fr.async_get(hass).async_list_floors(),
+        key=lambda floor: (floor.level is None, floor.level or 0, floor.name.casefold(), floor.floor_id),
+    )
     return Home(
         tuple(Floor(floor.floor_id, floor.name.strip(), _sorted(floor.aliases)) for floor in floors),
         tuple(sorted(rooms.values(), key=lambda room: (room.name.casefold(), room.name, room.area_id))),
@@ -306,23 +307,6 @@ def _named(hass: HomeAssistant, state: State, rooms: Mapping[str, Room]) -> tupl
     return entity, room.area_id if room else None
 
 
-def _exposed_entity(named: NamedEntity, area_id: str | None, listed: Mapping[str, ListedName]) -> ExposedEntity:
-    name = listed[named.entity_id]
-    return ExposedEntity(named.entity_id, named.names, area_id, name.name, name.other_names)
-
-
-def _room(area: ar.AreaEntry) -> Room:
-    return Room(area.id, area.name.strip(), _sorted(area.aliases), area.floor_id)
-
-
 def _sorted(aliases: set[str]) -> tuple[str, ...]:
     """Return aliases, which the registry keeps in a set, in a stable order."""
     return tuple(sorted(filter(None, (alias.strip() for alias in aliases)), key=lambda name: (name.casefold(), name)))
-
-
-def _entity_order(entity: ExposedEntity) -> tuple[str, str, str, str]:
-    return entity.domain, entity.listed_name.casefold(), entity.listed_name, entity.entity_id
-
-
-def _floor_order(floor: fr.FloorEntry) -> tuple[bool, int, str, str]:
-    return floor.level is None, floor.level or 0, floor.name.casefold(), floor.floor_id

@@ -14,6 +14,7 @@ from homeassistant.components.conversation import (
     ToolResultContent,
     UserContent,
 )
+from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.translation import async_get_translations
@@ -53,11 +54,7 @@ async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIn
     kept = indexes.get(language)
     if kept is not None and kept.home is home:
         return kept
-    states = {entity.entity_id: hass.states.get(entity.entity_id) for entity in home.entities}
-    kinds = {
-        entity.entity_id: (entity.domain, str(state.attributes.get("device_class") or "") if state else "")
-        for entity, state in zip(home.entities, states.values(), strict=True)
-    }
+    kinds = {entity.entity_id: (entity.domain, _device_class(hass, entity.entity_id)) for entity in home.entities}
     words = await async_kind_names(hass, (hass.config.language, language), kinds.values())
     names_of_kinds = {entity_id: words[kind] for entity_id, kind in kinds.items()}
     index = await hass.async_add_executor_job(EntityIndex, home, names_of_kinds)
@@ -109,13 +106,11 @@ async def async_kind_names(hass: HomeAssistant, languages: Iterable[str], kinds:
         texts = await async_get_translations(hass, language, "title", domains)
         texts |= await async_get_translations(hass, language, "entity_component", domains)
         for domain, device_class in wanted:
-            names = (texts.get(key, "") for key in _keys(domain, device_class))
-            told[domain, device_class] += tuple(filter(None, names))
+            keys = f"component.{domain}.title", f"component.{domain}.entity_component.{device_class or '_'}.name"
+            told[domain, device_class] += tuple(name for key in keys if (name := texts.get(key)))
     return told
 
 
-def _keys(domain: str, device_class: str) -> tuple[str, ...]:
-    of_domain = f"component.{domain}"
-    if not device_class:
-        return f"{of_domain}.title", f"{of_domain}.entity_component._.name"
-    return f"{of_domain}.title", f"{of_domain}.entity_component.{device_class}.name"
+def _device_class(hass: HomeAssistant, entity_id: str) -> str:
+    state = hass.states.get(entity_id)
+    return str(state.attributes.get(ATTR_DEVICE_CLASS) or "") if state else ""

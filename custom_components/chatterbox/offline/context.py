@@ -1,9 +1,8 @@
 """Chooses a conversation of the built-in agent in which "it" and "them" refer to the last controlled target.
 
-The built-in agent remembers one target per conversation: that of the last understood sentence, even if it was a
-question (homeassistant.components.conversation.gazetteer). After "turn on the lights" and "how is the weather?", "turn
-them off again" would refer to the weather. So each of our conversations has two of the built-in agent's, and a question
-is asked in the one that did not control anything last.
+The built-in agent remembers one target per conversation, also that of a question: after "how is the weather?", "turn
+them off" refers to the weather (homeassistant.components.conversation.gazetteer). So each of our conversations has two
+of the built-in agent's, and a question is asked in the one that acted less recently.
 """
 
 from collections.abc import Awaitable, Callable
@@ -56,10 +55,7 @@ async def async_places(
 async def async_process_in_context(
     hass: HomeAssistant, user_input: ConversationInput, conversation_id: str, converse: Converse
 ) -> intent.IntentResponse:
-    """Process a sentence in the conversation that fits its pronouns, and in the other one if it is not understood.
-
-    `conversation_id` is that of our conversation.
-    """
+    """Process a sentence in the conversation that fits its pronouns, and in the other one if it is not understood."""
     thread = _threads(hass).get(conversation_id, _Thread())
     place, *others = await _places(hass, user_input, thread)
     response = await converse(_placed(user_input, conversation_id, place))

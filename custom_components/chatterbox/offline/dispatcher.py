@@ -61,22 +61,20 @@ class OfflineDispatcher:
         return await async_sentence_effects(self.hass, self._input(sentence), self.conversation_id)
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
-        """Let the built-in agent act on a sentence.
-
-        If it fails, the outcome has `is_error`, and the native contains its error code and its own sentence.
-        """
+        """Let the built-in agent act on a sentence. The native of a failure has its error code and its own sentence."""
         sentence = arguments.get(SENTENCE)
         if call.name != PROCESS_SENTENCE.name or not isinstance(sentence, str):
             native = llm.ToolResult({"error": f"Expected {PROCESS_SENTENCE.name} with a {SENTENCE}."}, error=True)
             return ToolOutcome(result_content(native), is_error=True, native=native)
         with _entered() as nesting:
-            response = await (self._process(sentence) if nesting <= MAX_NESTING else self._refuse())
+            if nesting > MAX_NESTING:
+                response = await self._refuse()
+            else:
+                said = self._input(sentence)
+                response = await async_process_in_context(self.hass, said, self.conversation_id, self._converse)
         is_error = response.response_type is intent.IntentResponseType.ERROR
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
-
-    async def _process(self, sentence: str) -> intent.IntentResponse:
-        return await async_process_in_context(self.hass, self._input(sentence), self.conversation_id, self._converse)
 
     def _input(self, sentence: str) -> conversation.ConversationInput:
         return conversation.ConversationInput(

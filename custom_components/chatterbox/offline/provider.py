@@ -1,7 +1,4 @@
-"""Home Assistant's built-in agent as an `LLMProvider`: it calls one tool with the sentence, then speaks its answer.
-
-The tool itself is in `offline/dispatcher.py`.
-"""
+"""Home Assistant's built-in agent as an `LLMProvider`: it calls one tool with the sentence, then speaks its answer."""
 
 import json
 from collections.abc import AsyncGenerator, Sequence
@@ -62,7 +59,8 @@ class OfflineProvider:
         """
         said, results = _since_last_user_message(request.transcript)
         has_acted = any(result.name == PROCESS_SENTENCE.name for result in results)
-        if has_acted or not _may_act(request):
+        # A directive asks for an answer from what is known.
+        if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
             if speech := " ".join(filter(None, map(_speech, results))):
                 yield TextDelta(" ".join(filter(None, (self._announcement, speech))))
             elif results and not has_acted:
@@ -87,11 +85,6 @@ def _since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[Tool
             case AssistantMessage():
                 pass
     return "", results[::-1]
-
-
-def _may_act(request: CompletionRequest) -> bool:
-    """Tell whether a tool may be called. A directive asks for an answer from what is known."""
-    return request.tool_choice is not ToolChoiceMode.NONE and not request.directive
 
 
 def _require_tool(request: CompletionRequest) -> None:

@@ -6,13 +6,12 @@ It follows the built-in agent: sentence triggers, its two recognizers, and the i
 from dataclasses import replace
 from typing import Final
 
-from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.components.conversation.gazetteer import GazetteerFallback
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..agent.messages import JsonValue
@@ -59,8 +58,8 @@ async def _async_effects(
     if recognized is not None and not recognized.unmatched_entities:
         slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
         return await _async_intent_effects(hass, recognized.intent.name, slots, user_input, delays)
-    if _is_custom(recognized):
-        return NOTHING
+    if recognized is not None and (recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
+        return NOTHING  # after a custom sentence, the built-in agent tries no other recognizer
     gazetteer: object = getattr(agent, "_gazetteer", None)
     if not isinstance(gazetteer, GazetteerFallback):
         return _UNKNOWN
@@ -86,12 +85,6 @@ async def _async_intent_effects(
     return intent_effects(hass, intent_type, slots, conversation.DOMAIN)
 
 
-def _is_custom(recognized: RecognizeResult | None) -> bool:
-    """Tell whether it is a custom sentence. The built-in agent then tries no other recognizer."""
-    return recognized is not None and bool((recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE))
-
-
-@callback
 def _area_of(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
     """Return the area that the built-in agent assumes for the speaker."""
     area_id, device_id = None, user_input.device_id

@@ -62,9 +62,6 @@ class Callers:
     """True if neither the context nor its parents can have been dropped."""
 
 
-_NOBODY: Final = Callers()
-
-
 @dataclass(slots=True)
 class _Known:
     parent_id: str | None
@@ -94,10 +91,7 @@ class ContextWatch:
     @callback
     def callers(self, context: Context) -> Callers:
         """Return the callers in a context."""
-        own = self._known.get(context.id)
-        if own is None and context.parent_id is None and self._forgotten_until is None:
-            return _NOBODY
-        own = own or self._unheard(context.id, context.parent_id)
+        own = self._known.get(context.id) or self._unheard(context.id, context.parent_id)
         line = tuple(self._line(context.parent_id))
         return Callers(
             own.entity_ids,
@@ -120,10 +114,6 @@ class ContextWatch:
         known = self._of(context)
         known.parent_id = None
         known.is_detached = True
-
-    def _is_detached(self, context_id: str | None) -> bool:
-        known = self._known.get(context_id) if context_id else None
-        return known is not None and known.is_detached
 
     def _line(self, parent_id: str | None) -> Iterator[_Known]:
         """Yield the parents of a context, the latest first, as far as known."""
@@ -149,7 +139,8 @@ class ContextWatch:
         entity_id = event.data.get(ATTR_ENTITY_ID)
         if event.origin is not EventOrigin.local or not isinstance(entity_id, str):
             return
-        if event.data.get("source") == _BY_QUESTION and not self._is_detached(event.context.parent_id):
+        parent = self._known.get(event.context.parent_id or "")
+        if event.data.get("source") == _BY_QUESTION and not (parent and parent.is_detached):
             self.take_for_turn(event.context)  # users can have their phones fire this event
         known = self._of(event.context)
         known.entity_ids = (*(other for other in known.entity_ids if other != entity_id), entity_id)
@@ -253,8 +244,8 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
         await asyncio.sleep(0)  # let the bus finish: an event fired within another is dispatched after it
     callers = async_get_context_watch(hass).callers(user_input.context)
     device_id, satellite_id = user_input.device_id, user_input.satellite_id
-    if satellite_id and not device_id:
-        device_id = _device_of(hass, satellite_id)
+    if satellite_id and not device_id and (entry := er.async_get(hass).async_get(satellite_id)):
+        device_id = entry.device_id
     person_id = settings.people_at_satellites.get(device_id) if device_id else None
     is_known = person_id is not None or user_input.context.user_id is not None
     who = await _async_identity(hass, user_input.context, person_id) if is_known else NOBODY
@@ -329,9 +320,3 @@ async def _async_identity(hass: HomeAssistant, context: Context, person_id: str 
 def _text(state: State, attribute: str) -> str | None:
     value = state.attributes.get(attribute)
     return value if isinstance(value, str) else None
-
-
-@callback
-def _device_of(hass: HomeAssistant, satellite_id: str) -> str | None:
-    entry = er.async_get(hass).async_get(satellite_id)
-    return entry.device_id if entry else None
