@@ -83,7 +83,7 @@ TERMS: Final = (
     Term("gated", "NeedsApproval", "gated", "gated"),
     Term("settled", "Resolved", "settle[ds]?|settling", "settled calls?"),
     Term("for client", "ClientCall", names=frozenset({"ForClient"})),
-    Term("frame", "batch", "frames?", "frames?"),
+    Term("frame", "batch", "frames?", "frames?", elsewhere=("custom_components/chatterbox/offline",)),
     Term("seal", "encrypted content", "seal(?:s|ed|ing)?|carriers?", "seal(?:s|ed|ing)?|carriers?"),
     Term(
         "participle as a noun",
@@ -94,7 +94,7 @@ TERMS: Final = (
 """The Words table of the redraw."""
 
 _OF_OTHERS: Final = frozenset(
-    {"sys", "_getframe", "f_back", "FrameType", "frame", "stack_info", "seal_all", "async_clean_spot"}
+    {"sys", "_getframe", "f_back", "ag_frame", "FrameType", "frame", "stack_info", "seal_all", "async_clean_spot"}
 )
 """Identifiers that are not ours to name."""
 _HISTORY: Final = ("docs/decisions/", "CHANGELOG.md")

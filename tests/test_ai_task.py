@@ -216,7 +216,7 @@ async def test_a_tool_that_a_task_brings_along_runs_before_the_answer(hass: Home
     assert "response_format" not in server.requests[0].body  # it would keep the model from calling
 
 
-async def test_a_task_that_brings_assist_along_finds_entities_of_a_large_home(hass: HomeAssistant) -> None:
+async def test_a_task_that_brings_assist_along_finds_entities_that_are_not_listed(hass: HomeAssistant) -> None:
     async with working(hass, Script(answers=(ScriptedAnswer(content="4"),)), most_listed=10) as server:
         assist = next(api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST)
         await ai_task.async_generate_data(

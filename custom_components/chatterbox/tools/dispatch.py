@@ -220,6 +220,6 @@ def _listed(introduction: str, names: Iterable[str]) -> str:
 
 def _traceback_without_messages(error: BaseException) -> str:
     """Format the traceback of an error and its causes without their messages, which may quote arguments."""
-    frames = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
+    stack = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
     cause = error.__cause__
-    return f"{frames}\ncaused by:\n{_traceback_without_messages(cause)}" if cause else frames
+    return f"{stack}\ncaused by:\n{_traceback_without_messages(cause)}" if cause else stack

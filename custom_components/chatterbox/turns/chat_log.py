@@ -288,11 +288,11 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
     agent_id: str,
     events: AsyncGenerator[TurnEvent],
     report: TurnRecord,
-    settle: Callable[[], Awaitable[None]] = _at_once,
+    at_end: Callable[[], Awaitable[None]] = _at_once,
     *,
     follow: Follow = _unchanged,
 ) -> None:
-    """Stream a turn into the ChatLog and into the report, then wait for `settle`.
+    """Stream a turn into the ChatLog and into the report, then wait for `at_end`.
 
     When the turn is cut off, by barge-in or by a bug, the ChatLog still gets what happened,
     every call with one result, and keeps it for the next turn. What another turn of the
@@ -307,7 +307,7 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
         async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
             async for _ in contents:
                 pass
-        await settle()
+        await at_end()
     except BaseException:
         await deltas.aclose()
         chat_log.content[before:] = [content_of(message, agent_id) for message in report.recorder.interrupted()]

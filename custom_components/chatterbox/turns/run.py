@@ -97,7 +97,7 @@ class AgentTurns:
                     self._agent_id,
                     stream,
                     record,
-                    recorder.recording.async_settle,
+                    recorder.recording.async_wait_until_stored,
                     follow=recorder.async_follow,
                 )
             if self._agent.summaries.are_written and source.has_chat_log:
