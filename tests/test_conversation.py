@@ -108,12 +108,6 @@ async def test_what_was_done_is_said_when_the_model_has_no_words_left(
     assert len(server.requests) == 2
 
 
-async def test_a_hanging_service_ends_at_the_deadline(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="Too late.", delay_seconds=3600),)), deadline=0.05)
-
-    assert "took too long" in speech(await say(hass, "how are you?"))
-
-
 async def test_the_owner_is_told_of_a_broken_prompt_template_until_it_works(
     hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:

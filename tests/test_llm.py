@@ -80,6 +80,7 @@ async def test_the_tool_is_offered_with_its_manners(hass: HomeAssistant) -> None
     assert tool.title
     assert tool.description
     assert tool.annotations == llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+    assert async_get_tools(hass, (await assist(hass)).llm_context, "another") is None
 
 
 async def test_the_tool_is_not_offered_without_an_exposed_weather_entity(hass: HomeAssistant) -> None:
@@ -87,12 +88,6 @@ async def test_the_tool_is_not_offered_without_an_exposed_weather_entity(hass: H
     async_expose_entity(hass, conversation.DOMAIN, station.entity_id, should_expose=False)
 
     assert TOOL not in [tool.name for tool in (await assist(hass)).tools]
-
-
-async def test_other_apis_are_left_alone(hass: HomeAssistant) -> None:
-    await set_up(hass, Station("Home"))
-
-    assert async_get_tools(hass, (await assist(hass)).llm_context, "another") is None
 
 
 async def test_the_weather_now_comes_rounded_and_with_its_units(hass: HomeAssistant) -> None:

@@ -131,13 +131,6 @@ async def test_the_list_does_not_depend_on_the_order_of_creation(hass: HomeAssis
     ]
 
 
-async def test_states_are_no_part_of_it(home: HomeAssistant) -> None:
-    before = lines_of(home)
-    home.states.async_set("light.kitchen", "on", home.states.get("light.kitchen").attributes)  # type: ignore[union-attr]  # it is there
-
-    assert lines_of(home) == before
-
-
 async def test_an_entity_without_names_is_still_listed(home: HomeAssistant) -> None:
     er.async_get(home).async_update_entity("light.lamp", aliases=[])
 

@@ -150,12 +150,6 @@ def test_numbers_signs_and_short_words_are_meant_exactly(said: str) -> None:
     assert not Vocabulary(["2", "11", "112", "灯", "one", "an", "x2"]).similar(said)
 
 
-def test_the_very_word_is_surest() -> None:
-    found = Vocabulary(["light", "lights", "lighting", "night"]).similar("light")
-    assert found["light"] == 1
-    assert all(likeness < 1 for word, likeness in found.items() if word != "light")
-
-
 @given(st.lists(st.text(max_size=12), max_size=8), st.text(max_size=12))
 def test_every_word_finds_itself(texts: list[str], text: str) -> None:
     words = [word for one in (*texts, text) for word in words_in(one)]

@@ -76,15 +76,6 @@ entities: [{ name: Chest Lid, id: cover.lid, device: chest, state: closed }]
     assert found(hass, in_garden) == set()
 
 
-async def test_an_id_passes_for_a_name_only_as_it_is_written(hass: HomeAssistant) -> None:
-    await move_in(hass, "entities: [{ name: Lamp, id: light.lamp }]")
-    hass.states.async_set("light.unregistered", "on", {"friendly_name": "Spot"})
-
-    for entity_id in ("light.lamp", "light.unregistered"):
-        assert found(hass, intent.MatchTargetsConstraints(name=entity_id)) == {entity_id}
-        assert found(hass, intent.MatchTargetsConstraints(name=entity_id.upper())) == set()
-
-
 async def test_only_what_is_meant_anyway_can_be_found_among_others(hass: HomeAssistant) -> None:
     await move_in(
         hass,

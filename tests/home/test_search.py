@@ -15,23 +15,12 @@ from custom_components.chatterbox.tools.find_entities import async_find_entities
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubTool, register, satellite
 from tests.support.prefixes import HELLO, prefix_of, words_of
-from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, move_into_the_demo_home, say
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 FEW = {"most_listed": 10}
-
-
-def prefix(request: ReceivedRequest) -> str:
-    """Return what comes before the first words."""
-    return prefix_of(request.body)
-
-
-def words(request: ReceivedRequest) -> str:
-    """Return what comes with the last words, and these."""
-    return words_of(request.body)
 
 
 async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
@@ -64,11 +53,11 @@ async def test_a_home_with_many_entities_is_summed_up_and_matches_stand_beside_t
     await say(hass, "turn on the desk lamp in the office")
 
     (request,) = server.requests
-    assert FIND_ENTITIES in prefix(request)
-    assert "Desk Lamp" not in prefix(request)
-    assert re.search(r"Office[^\n]*\\n [^\n]*1 light", prefix(request))
-    assert "Desk Lamp" in words(request)
-    assert "Garage Door" not in words(request)
+    assert FIND_ENTITIES in prefix_of(request.body)
+    assert "Desk Lamp" not in prefix_of(request.body)
+    assert re.search(r"Office[^\n]*\\n [^\n]*1 light", prefix_of(request.body))
+    assert "Desk Lamp" in words_of(request.body)
+    assert "Garage Door" not in words_of(request.body)
 
 
 async def test_what_comes_before_the_words_stays_the_same_whatever_is_said_and_where(
@@ -83,8 +72,8 @@ async def test_what_comes_before_the_words_stays_the_same_whatever_is_said_and_w
     ):
         await conversation.async_converse(hass, text, text, Context(), "en", AGENT, device_id=device_id)
 
-    assert len({prefix(request) for request in server.requests}) == 1
-    garage, kitchen, bedroom = map(words, server.requests)
+    assert len({prefix_of(request.body) for request in server.requests}) == 1
+    garage, kitchen, bedroom = (words_of(request.body) for request in server.requests)
     assert "cover: Door" in garage
     assert "cover: Door" not in bedroom
     assert "Coffee Machine" in kitchen
@@ -95,19 +84,9 @@ async def test_what_was_used_last_stands_beside_words_that_name_nothing(hass: Ho
     answers = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), *(ScriptedAnswer(content=text) for text in ("Done.", "Yes.")))
     server = await serve(Script(answers=answers), **FEW)
     await say(hass, "do it")
-    assert "Ceiling Light" not in words(server.requests[0])
+    assert "Ceiling Light" not in words_of(server.requests[0].body)
     await say(hass, "undo that")
-    assert "Ceiling Light" in words(server.requests[-1])
-
-
-async def test_what_somebody_has_asked_before_counts_for_what_they_ask_next(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(HELLO, **FEW)
-    await say(hass, "is the dishwasher running")
-    await say(hass, "and now?")
-    await say(hass, "really?")
-    _, second, third = server.requests
-    assert "Dishwasher" in words(second)
-    assert "Dishwasher" not in words(third)
+    assert "Ceiling Light" in words_of(server.requests[-1].body)
 
 
 @pytest.mark.parametrize("options", [{"most_listed": 0}, {"most_listed": 10_000}, {}, {**FEW, "compact_home": False}])
@@ -116,9 +95,9 @@ async def test_other_homes_are_listed_as_ever(hass: HomeAssistant, serve: Serve,
     await say(hass, "turn on the desk lamp")
 
     (request,) = server.requests
-    assert "Desk Lamp" in prefix(request)
-    assert FIND_ENTITIES not in prefix(request)
-    assert "by room" not in words(request)
+    assert "Desk Lamp" in prefix_of(request.body)
+    assert FIND_ENTITIES not in prefix_of(request.body)
+    assert "by room" not in words_of(request.body)
 
 
 @pytest.mark.parametrize("apis", [[], ["other"]], ids=repr)
@@ -139,7 +118,7 @@ async def test_a_client_that_asks_for_the_tools_of_assist_can_find_entities(hass
 
     with_tools, without = server.requests
     assert FIND_ENTITIES in json.dumps(with_tools.body["tools"])
-    assert "Desk Lamp" in words(with_tools)
+    assert "Desk Lamp" in words_of(with_tools.body)
     assert FIND_ENTITIES not in json.dumps(without.body)
     assert "Desk Lamp" not in json.dumps(without.body)
 
@@ -150,10 +129,10 @@ async def test_a_home_grows_too_large_to_be_listed(hass: HomeAssistant, serve: S
     add_lamps(hass, 200)
     await say(hass, "turn on the lantern 150")
     before, after = server.requests
-    assert FIND_ENTITIES not in prefix(before)
-    assert FIND_ENTITIES in prefix(after)
-    assert "Lantern 150" in words(after)
-    assert words(after).count("Lantern") <= MOST_LISTED
+    assert FIND_ENTITIES not in prefix_of(before.body)
+    assert FIND_ENTITIES in prefix_of(after.body)
+    assert "Lantern 150" in words_of(after.body)
+    assert words_of(after.body).count("Lantern") <= MOST_LISTED
 
 
 async def test_the_model_finds_what_it_is_not_told_of(hass: HomeAssistant, serve: Serve) -> None:
@@ -174,6 +153,8 @@ async def test_entities_are_found_by_words_by_place_and_by_domain(hass: HomeAssi
     assert await find(hass, area="study", domain="Light") == ["Desk Lamp"]
     assert await find(hass, words="blind", area="the kids room") == ["Kids Room Blind"]
     assert "Garage Door" in await find(hass, domain="cover")
+    nothing = {"found": [], "note": "Nothing like that is there. Other words may find it, or its room or domain alone."}
+    assert (await async_find_entities(hass, "en", {"words": "unicorn"})).data == nothing
 
 
 async def test_what_is_not_exposed_is_not_found(hass: HomeAssistant) -> None:
@@ -183,15 +164,6 @@ async def test_what_is_not_exposed_is_not_found(hass: HomeAssistant) -> None:
     async_expose_entity(hass, conversation.DOMAIN, lamp, should_expose=False)
     assert "Desk Lamp" not in await find(hass, words="desk lamp")
     assert await find(hass, area="Office", domain="light") == []
-
-
-async def test_what_can_be_found_by_nothing_is_said_to_be_nowhere(hass: HomeAssistant) -> None:
-    await move_into_the_demo_home(hass)
-    answer = await async_find_entities(hass, "en", {"words": "unicorn"})
-    assert answer.data == {
-        "found": [],
-        "note": "Nothing like that is there. Other words may find it, or its room or domain alone.",
-    }
 
 
 async def test_a_long_answer_ends_and_says_how_to_ask_for_less(hass: HomeAssistant) -> None:
@@ -236,9 +208,10 @@ async def test_of_a_book_that_a_client_shows_only_the_last_words_are_looked_at(h
     await move_into_the_demo_home(hass)
     log = conversation.ChatLog(hass, "one")
     book = "desk " * 100_000
-    log.content += [conversation.UserContent(book), conversation.UserContent(book)]
+    log.content += [conversation.UserContent(text) for text in ("earlier", f"{book} dishwasher?", f"{book} garage?")]
     asked = async_entity_query(hass, f"{book} garage?", None, log)
     assert asked.words.endswith("garage?")
+    assert asked.before.endswith("dishwasher?")
     assert max(len(asked.words), len(asked.before)) <= 1_000
 
 

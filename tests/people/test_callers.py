@@ -1,6 +1,8 @@
 """Automations and scripts that speak to an agent: nobody, trusted, or set off by an agent."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import pytest
 import voluptuous as vol
@@ -15,6 +17,7 @@ from tests.support.listening_agent import (
     a_user,
     add_automations,
     add_listening_agent,
+    add_person,
     add_scripts,
     call_the_action,
     place_satellite,
@@ -61,20 +64,6 @@ async def test_a_script_speaks_in_the_name_of_its_user_who_does_not_hear(
         Speaker(anna, None, "Anna", Asking.NOBODY, "script.other", is_signed_in=True, person_id=anna),
         Speaker(anna, None, "Anna", Asking.TRUSTED, "script.trusted", is_signed_in=True, person_id=anna),
     ]
-
-
-async def test_a_script_that_runs_alone_in_the_name_of_a_user_is_nobody(
-    hass: HomeAssistant, agent: ListeningAgent
-) -> None:
-    anna = await a_user(hass)
-    await add_scripts(hass, other=[speak()])
-
-    await hass.services.async_call(
-        "script", "turn_on", {"entity_id": "script.other"}, context=Context(user_id=anna), blocking=True
-    )
-    await hass.async_block_till_done()
-
-    assert agent.askings == [Asking.NOBODY]
 
 
 async def test_a_user_who_calls_the_action_does_not_hear_either(hass: HomeAssistant, agent: ListeningAgent) -> None:
@@ -192,3 +181,124 @@ async def test_callers_are_known_while_another_event_is_told_of(hass: HomeAssist
 
     assert [speaker.caller for speaker in agent.speakers] == ["script.trusted", "script.other"]
     assert agent.askings == [Asking.TRUSTED, Asking.NOBODY]
+
+
+async def run_script(hass: HomeAssistant, context: Context) -> None:
+    """Run a script, as a tool of a model does."""
+    await hass.services.async_call("script", "trusted", blocking=True, context=context)
+
+
+async def test_a_script_that_a_model_has_started_is_not_trusted(hass: HomeAssistant, agent: ListeningAgent) -> None:
+    anna = await a_user(hass)
+    await add_scripts(hass, trusted=[speak()])
+
+    agent.actions.append(partial(run_script, hass))
+    await say(hass, Context(user_id=anna))
+
+    assert agent.speakers == [
+        Speaker(anna, None, "Anna", Asking.PERSON, is_signed_in=True, person_id=anna),
+        Speaker(anna, None, "Anna", Asking.NOBODY, "script.trusted", is_signed_in=True, person_id=anna),
+    ]
+
+
+async def test_a_script_that_a_model_of_a_trusted_automation_has_started_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
+    await add_scripts(hass, trusted=[speak()])
+    await add_automations(hass, trusted=[speak(), speak()])
+
+    agent.actions.append(partial(run_script, hass))
+    await start(hass, "trusted")
+
+    assert agent.askings == [Asking.TRUSTED, Asking.NOBODY, Asking.TRUSTED]
+
+
+async def test_an_automation_that_a_model_has_triggered_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
+    anna = await a_user(hass)
+    await add_automations(hass, trusted=[speak()])
+
+    async def fire(context: Context) -> None:
+        await start(hass, "trusted", context)
+
+    agent.actions.append(fire)
+    await say(hass, Context(user_id=anna))
+
+    assert agent.askings == [Asking.PERSON, Asking.NOBODY]
+
+
+async def test_an_automation_that_comes_later_of_what_a_model_did_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
+    anna = Context(user_id=await a_user(hass))
+    await add_automations(hass, first=[{"event": "start_trusted"}], trusted=[speak()])
+    await say(hass, anna)
+
+    await start(hass, "first", anna)
+    await agent.has_taken_turns(2)
+    await start(hass, "first")
+    await agent.has_taken_turns(3)
+
+    assert agent.askings == [Asking.PERSON, Asking.NOBODY, Asking.TRUSTED]
+
+
+async def test_a_script_that_runs_on_after_the_turn_of_a_model_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
+    context = Context(user_id=await a_user(hass))
+    await add_scripts(hass, trusted=[speak()])
+    await say(hass, context)
+
+    await hass.services.async_call("script", "trusted", blocking=True, context=context)
+
+    assert agent.askings == [Asking.PERSON, Asking.NOBODY]
+
+
+async def test_an_automation_of_the_assigned_person_s_turn_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
+    device_id, contexts = place_satellite(hass), list[Context]()
+    await add_person(hass, "Anna", await a_user(hass))
+    await add_automations(hass, trusted=[speak()])
+    agent.settings = replace(TRUSTING, people_at_satellites={device_id: "person.anna"})
+
+    async def remember(context: Context) -> None:
+        contexts.append(context)
+
+    agent.actions.append(remember)
+    await say(hass, Context(), device_id)
+    await start(hass, "trusted", contexts[0])
+
+    assert agent.askings == [Asking.PERSON, Asking.NOBODY]
+
+
+async def test_an_agent_that_a_model_talks_to_has_nobody_to_ask(hass: HomeAssistant, agent: ListeningAgent) -> None:
+    anna, device_id = await a_user(hass), place_satellite(hass)
+
+    async def ask_colleague(context: Context) -> None:
+        await say(hass, context, device_id)
+
+    async def ask_on_satellite(_: Context) -> None:
+        await say(hass, Context(), satellite_id="assist_satellite.kitchen")
+
+    agent.actions += [ask_colleague, ask_on_satellite]
+    for _ in range(2):
+        await say(hass, Context(user_id=anna))
+
+    assert agent.askings == [Asking.PERSON, Asking.NOBODY, Asking.PERSON, Asking.PERSON]
+
+
+@pytest.mark.parametrize(("generations", "expected"), [(5, Asking.TRUSTED), (30, Asking.NOBODY)])
+async def test_an_automation_with_too_long_a_past_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent, generations: int, expected: Asking
+) -> None:
+    await add_automations(hass, trusted=[speak()])
+    context = Context()
+    for _ in range(generations):
+        context = Context(parent_id=context.id)
+        hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy", "name": "busy"}, context=context)
+
+    await start(hass, "trusted", context)
+
+    assert agent.askings == [expected]

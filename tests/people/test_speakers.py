@@ -41,14 +41,20 @@ async def test_somebody_is_at_a_satellite(hass: HomeAssistant, agent: ListeningA
 async def test_the_person_of_a_satellite_speaks_there(hass: HomeAssistant, agent: ListeningAgent) -> None:
     anna, device_id = await a_user(hass), place_satellite(hass)
     await add_person(hass, "Anna Bell", anna)
-    agent.settings = AgentSettings(people_at_satellites={device_id: "person.anna_bell"})
+    await add_person(hass, "Mia")
+    people = {device_id: "person.anna_bell", "hall": "person.mia", "attic": "person.removed"}
+    agent.settings = AgentSettings(people_at_satellites=people)
 
     await say(hass, Context(), satellite_id="assist_satellite.kitchen")
-    await say(hass, Context(), device_id)
-    await say(hass, Context(), "another-device")
+    for device in (device_id, "hall", "attic", "another-device"):
+        await say(hass, Context(), device)
 
-    at_satellite = Speaker(anna, device_id, "Anna Bell", Asking.PERSON, person_id="anna bell")
-    assert agent.speakers == [at_satellite, at_satellite, Speaker(None, "another-device", None, Asking.PERSON)]
+    assert agent.speakers == [
+        *[Speaker(anna, device_id, "Anna Bell", Asking.PERSON, person_id="anna bell")] * 2,
+        Speaker(None, "hall", "Mia", Asking.PERSON, person_id="mia"),
+        Speaker(None, "attic", None, Asking.PERSON),
+        Speaker(None, "another-device", None, Asking.PERSON),
+    ]
 
 
 async def test_a_user_is_the_person_that_they_are_at_home(hass: HomeAssistant, agent: ListeningAgent) -> None:
@@ -59,25 +65,6 @@ async def test_a_user_is_the_person_that_they_are_at_home(hass: HomeAssistant, a
     await say(hass, Context(user_id=ben))
 
     assert [(speaker.user_id, speaker.person_id) for speaker in agent.speakers] == [(anna, "anna"), (ben, ben)]
-
-
-async def test_a_person_without_a_user_has_a_name(hass: HomeAssistant, agent: ListeningAgent) -> None:
-    device_id = place_satellite(hass)
-    await add_person(hass, "Mia")
-    agent.settings = AgentSettings(people_at_satellites={device_id: "person.mia"})
-
-    await say(hass, Context(), device_id)
-
-    assert agent.speakers == [Speaker(None, device_id, "Mia", Asking.PERSON, person_id="mia")]
-
-
-async def test_a_person_who_was_removed_speaks_nowhere(hass: HomeAssistant, agent: ListeningAgent) -> None:
-    device_id = place_satellite(hass)
-    agent.settings = AgentSettings(people_at_satellites={device_id: "person.gone"})
-
-    await say(hass, Context(), device_id)
-
-    assert agent.speakers == [Speaker(None, device_id, None, Asking.PERSON)]
 
 
 async def test_a_user_who_is_there_is_nobody_else(hass: HomeAssistant, agent: ListeningAgent) -> None:

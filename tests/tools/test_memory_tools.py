@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import REDACTED_PIN, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
@@ -173,14 +173,7 @@ def test_what_does_not_fit_is_only_counted() -> None:
     assert told[-1] == "There are 6 more: chatterbox__list_memories lists all."
 
 
-def test_a_fact_cannot_end_what_it_stands_in() -> None:
-    told = memory_prompt(facts(FORGED))
-
-    assert not set(told) & set("<>`")
-    quoted = told.splitlines()[1].removeprefix("- 000000: ")
-    assert json.loads(quoted) == FORGED
-
-
+@example([FORGED])
 @given(st.lists(st.text(max_size=300), max_size=12))
 def test_whatever_stands_in_them_each_has_one_line_and_no_markup(texts: list[str]) -> None:
     told = memory_prompt(facts(*texts))
@@ -189,4 +182,5 @@ def test_whatever_stands_in_them_each_has_one_line_and_no_markup(texts: list[str
     assert len(told) <= len(HEADING) + MAX_PROMPT + 80
     lines = told.split("\n")
     assert len(lines) <= 1 + len(texts)
-    assert all(line.startswith("- 0") and line.endswith('"') for line in lines[1:] if not line.startswith("There are"))
+    quoted = [json.loads(line.removeprefix(f"- {line[2:8]}: ")) for line in lines[1:] if line.startswith("- ")]
+    assert quoted == texts[::-1][: len(quoted)]

@@ -1,6 +1,5 @@
 """The next words after a question are read as what they are, and a PIN is compared only where one is needed."""
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import override
 
@@ -16,7 +15,6 @@ from custom_components.chatterbox.agent.confirmation.pin_guard import Locked
 from custom_components.chatterbox.approvals.pin_tries import Wrong
 from custom_components.chatterbox.approvals.questions import ApprovalScope
 from custom_components.chatterbox.turns.input import Reading, async_read_answer
-from tests.support.leaks import Leaks
 from tests.support.waiting_questions import NAMED, scope, unlocking
 
 PIN = "8593614207"
@@ -159,18 +157,6 @@ async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation
     freezer.tick(600)
     assert await read(hass, PIN, pin) == Reading.AGREED_WITH_PIN
     assert pin.compared == ["4711"] * 5 + [PIN] * 2
-
-
-async def test_nothing_of_a_pin_is_left_behind(hass: HomeAssistant, leaks: Leaks) -> None:
-    pin = watched_pin()
-    await asyncio.gather(*(read(hass, text, pin) for text in (SAID, f"yes, {PIN}", f"{PIN}?", "8593614208")))
-    await read(hass, PIN, pin, needs_pin=False)
-    await read(hass, PIN, pin, is_late=True)
-    await read(hass, PIN, None)
-
-    assert sorted(pin.compared) == [PIN, PIN, "8593614208"]
-    leaks.assert_nowhere(PIN, SAID)
-    leaks.assert_nowhere("8593614208")
 
 
 PARTS = (

@@ -60,14 +60,22 @@ def told(hass: HomeAssistant) -> Sequence[TurnBusEvent]:
 
 async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass_admin_user: MockUser) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
-    events = told(hass)
+    events, states = told(hass), list[bool]()
     context = Context(user_id=hass_admin_user.id)
+
+    @callback
+    def look(_: TurnBusEvent) -> None:
+        states.append(hass.states.is_state("light.kitchen_ceiling", "on"))
+
+    for event_type in (EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED):
+        hass.bus.async_listen(event_type, look)
 
     await conversation.async_converse(
         hass, "light!", "a-talk", context, "en", AGENT, device_id="a-device", satellite_id="assist_satellite.kitchen"
     )
 
     assert [event.event_type for event in events] == list(OF_A_TURN)
+    assert states == [False, True], "before and after the tool runs"
     assert all(event.context is context for event in events)
     turn_id = events[0].data["turn_id"]
     assert turn_id
@@ -98,22 +106,6 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
     assert finished["result"]
     assert finished == {**ran, "result": finished["result"], "is_error": False, "has_run": True}
     assert end["stop_reason"] == "completed"
-
-
-async def test_a_tool_is_told_to_be_called_before_it_has_run(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
-    states: list[bool] = []
-
-    @callback
-    def look(_: TurnBusEvent) -> None:
-        states.append(hass.states.is_state("light.kitchen_ceiling", "on"))
-
-    for event_type in (EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED):
-        hass.bus.async_listen(event_type, look)
-
-    await say(hass, "light!")
-
-    assert states == [False, True]
 
 
 async def test_a_call_that_did_not_run_was_never_called(hass: HomeAssistant, serve: Serve) -> None:

@@ -26,13 +26,11 @@ from custom_components.chatterbox.const import (
     CONF_FALLBACKS,
     CONF_HISTORY_TOKENS,
     CONF_KIND,
-    CONF_SUMMARY,
     DOMAIN,
     ServiceKind,
 )
 from custom_components.chatterbox.responses.backend import EntryResponseStore
 from custom_components.chatterbox.runtime.agents import async_get_models
-from custom_components.chatterbox.settings.agent import SUMMARY_OWN_MODEL
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
@@ -154,21 +152,6 @@ async def test_earlier_turns_take_no_more_than_the_owner_allows(hass: HomeAssist
     assert max(len(json.dumps(prompt[1:])) for prompt in prompts) < 6_000
     assert len(prompts[-1]) < 24
     assert kept_share(prompts) >= 0.75
-
-
-async def test_a_model_sums_up_what_it_no_longer_reads(hass: HomeAssistant, add: Start) -> None:
-    answer = ScriptedAnswer(content="They like it dark and quiet in the evening, and ask for jazz. " * 3)
-    server = ScriptedChatCompletions(Script(answers=(answer,), after_last="start again"))
-    await add(server, **{CONF_HISTORY_TOKENS: 1_000, CONF_SUMMARY: SUMMARY_OWN_MODEL})
-    for number in range(24):
-        await say(hass, f"What about room number {number}?")
-        await hass.async_block_till_done(wait_background_tasks=True)
-
-    asked = [str(messages_of(request)[0]["content"]) for request in server.requests]
-    written = [text for text in asked if text.startswith("You are given the older part of a conversation")]
-    assert 1 <= len(written) <= 6, "not with every turn"
-    told = str(messages_of(server.requests[-1])[1]["content"])
-    assert "[Earlier in this conversation, in short:\nThey like it dark and quiet" in told
 
 
 async def ask_second(hass: HomeAssistant, text: str) -> ConversationResult:

@@ -80,9 +80,12 @@ def result(server: ScriptedChatCompletions, request: int = -1) -> str:
     return str(messages[-1]["content"])
 
 
-async def test_a_fact_is_kept_confirmed_and_told_in_later_conversations(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(REMEMBERS, SILENT, FINE)), **{CONF_REMEMBER_FACTS: True})
-    anna = await someone(hass)
+async def test_a_fact_is_confirmed_and_told_to_its_person_until_it_is_forgotten(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    answers = (REMEMBERS, SILENT, FINE, FINE, FINE, calls("forget", fact=FACT), SILENT, FINE)
+    server = await serve(Script(answers=answers), **{CONF_REMEMBER_FACTS: True})
+    anna, ben = await someone(hass), await someone(hass, "Ben")
     changes = async_capture_events(hass, EVENT_CHANGE)
 
     assert speech(await say(hass, anna, "remember how I take my tea")) == "I'll remember that."
@@ -91,6 +94,15 @@ async def test_a_fact_is_kept_confirmed_and_told_in_later_conversations(hass: Ho
 
     await say(hass, anna, talk="tomorrow")
     assert f'"{FACT}"' in words(server)
+    await say(hass, ben, talk="bens")
+    assert FACT not in words(server)
+    await say(hass, None, satellite_id=SATELLITE, talk="somebodys")
+    assert FACT not in words(server)
+
+    assert speech(await say(hass, anna, "forget that", talk="later")) == "I've forgotten that."
+    await say(hass, anna, talk="at last")
+    assert kept(hass, anna) == []
+    assert FACT not in words(server)
     assert changes == []
 
 

@@ -75,19 +75,15 @@ def marks(chat_log: ChatLog) -> list[bool]:
     return [message.open_world for message in history(chat_log) if isinstance(message, ToolResult)]
 
 
-async def test_the_mark_comes_back_from_the_chat_log(hass: HomeAssistant, talker: str) -> None:
+@pytest.mark.parametrize("hooks", [(), (ScriptedHooks(after=lambda _: Rewrite("less")),)], ids=["plain", "rewritten"])
+async def test_the_mark_comes_back_from_the_chat_log(
+    hass: HomeAssistant, talker: str, hooks: tuple[Hooks, ...]
+) -> None:
     with talking(hass, "Go!") as chat_log:
-        await recorded(chat_log, talker)
+        await recorded(chat_log, talker, hooks)
     with talking(hass, "And now?") as chat_log:
         assert marks(chat_log) == [False, True]
         assert has_outside_content(history(chat_log))
-
-
-async def test_a_hook_that_rewrites_a_result_leaves_the_mark(hass: HomeAssistant, talker: str) -> None:
-    hook = ScriptedHooks(after=lambda _: Rewrite("less"))
-    with talking(hass, "Go!") as chat_log:
-        await recorded(chat_log, talker, (hook,))
-        assert marks(chat_log) == [False, True]
 
 
 async def test_a_turn_that_is_cut_off_leaves_the_mark(hass: HomeAssistant, talker: str) -> None:

@@ -154,21 +154,6 @@ async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Liste
     assert any(event["data"]["text"] == said for trace in async_get_traces() for event in trace.as_dict()["events"])
 
 
-@pytest.mark.parametrize("said", ["ten thirty", "12:30", PIN])
-async def test_numbers_are_left_alone_after_a_question_that_needs_no_pin(
-    hass: HomeAssistant, listener: Listener, said: str
-) -> None:
-    listener.has_pin = False
-    answer = await ask_to_unlock(hass, needs_pin=False)
-
-    await say(hass, said)
-    async_get_approvals(hass).take("question-1", answer)
-    listener.has_pin = True
-    await say(hass, said)
-
-    assert listener.heard[-4:] == [said] * 4
-
-
 @pytest.mark.usefixtures("listener")
 async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
     async_clear_traces()  # Home Assistant keeps them for the whole process
@@ -217,9 +202,14 @@ async def test_a_pin_is_hidden_in_another_conversation_at_the_same_device(
     assert hidden == [REDACTED_PIN, REDACTED_PIN, REDACTED_PIN, "wake me at 12:30", "4711 4711"]
 
 
-async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(
-    hass: HomeAssistant, listener: Listener, leaks: Leaks, hass_ws_client: WebSocketGenerator
+async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_these_loggers(  # fixtures
+    hass: HomeAssistant,
+    listener: Listener,
+    leaks: Leaks,
+    hass_ws_client: WebSocketGenerator,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level("DEBUG")
     room = await furnish(hass, WholeVoice())
     client = await hass_ws_client(hass)
     answer = await ask_to_unlock(hass, needs_pin=True)
@@ -239,6 +229,11 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline(
         events += (await client.receive_json())["result"]["events"]
     assert [event["data"]["intent_input"] for event in events if event["type"] == "intent-start"] == [REDACTED_PIN] * 2
     assert [event["data"]["stt_output"]["text"] for event in events if event["type"] == "stt-end"] == [REDACTED_PIN]
+    writers = {record.name for record in caplog.records if PIN in record.getMessage()}
+    assert writers == LOGGED_BEFORE_AN_AGENT_HEARS - {
+        "homeassistant.components.conversation.default_agent",  # where Home Assistant itself is asked first
+        "homeassistant.components.conversation.services",  # where an action says it
+    }
 
 
 async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
@@ -252,21 +247,3 @@ async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
 
     assert listener.heard[-1] == REDACTED_PIN
     assert "A PIN may be in the debug runs of voice pipelines, which could not be redacted" in caplog.text
-
-
-@pytest.mark.usefixtures("listener")
-async def test_only_these_loggers_of_home_assistant_write_what_was_said(
-    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("DEBUG")
-    room = await furnish(hass, WholeVoice())
-    answer = await ask_to_unlock(hass, needs_pin=True)
-
-    await say_aloud(hass, room.pipeline)
-    async_get_approvals(hass).take("question-1", answer)
-
-    writers = {record.name for record in caplog.records if PIN in record.getMessage()}
-    assert writers == LOGGED_BEFORE_AN_AGENT_HEARS - {
-        "homeassistant.components.conversation.default_agent",  # where Home Assistant itself is asked first
-        "homeassistant.components.conversation.services",  # where an action says it
-    }

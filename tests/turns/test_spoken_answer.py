@@ -1,14 +1,16 @@
-"""When the first words are late a satellite hears that it was understood, once, and nothing else changes."""
+"""A satellite hears speakable words, and a filler when the first ones are late; the ChatLog keeps what was written."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from types import AsyncGeneratorType
 
 import pytest
-from homeassistant.components.conversation import AssistantContent
+from homeassistant.components.conversation import AssistantContent, ChatLog
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
@@ -20,14 +22,30 @@ from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeV
 from tests.support.llm_apis import register
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
-from tests.support.talk import LIGHT_ON, Serve, talk_as_the_pipeline_does
-from tests.turns.test_spoken_deltas import Ears
+from tests.support.talk import LIGHT_ON, Serve, say, speech, talk_as_the_pipeline_does
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 LATE = ScriptedAnswer(content="It is noon.", delay_seconds=10)
 ACTS = ScriptedAnswer(tool_calls=(LIGHT_ON,))
 TRANSLATIONS = Path(const.__file__).parent / "translations"
+
+
+WRITTEN = "**Done!** The *kitchen* light is on. 💡 Shall I dim it? Just let me know."
+
+
+class Ears:
+    """Hears what the pipeline gives to a voice."""
+
+    def __init__(self) -> None:
+        self.heard = ""
+        self._role: object = None
+
+    def __call__(self, _: ChatLog, delta: dict[str, object]) -> None:
+        """Take the text of assistant messages."""
+        self._role = delta.get("role", self._role)
+        if self._role == "assistant":
+            self.heard += str(delta.get("content") or "")
 
 
 def pass_time(hass: HomeAssistant, seconds: float) -> None:
@@ -71,26 +89,20 @@ async def test_a_late_answer_comes_after_a_filler(hass: HomeAssistant, serve: Se
     assert [content.content for content in chat_log.content if isinstance(content, AssistantContent)] == ["It is noon."]
 
 
-async def test_a_filler_comes_in_the_language_of_the_speaker(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(LATE,)))
-    room = await furnish(hass, StreamingVoice(), "de")
-
-    async with asking(hass, room, server):
-        pass_time(hass, 5)
-        await room.hear("[Einen Moment.]")
-
-
-async def test_a_model_that_is_late_after_it_acted_is_preceded_by_a_filler_too(
-    hass: HomeAssistant, serve: Serve
+@pytest.mark.parametrize(
+    ("language", "answers", "filler"), [("de", (LATE,), "[Einen Moment.]"), ("en", (ACTS, LATE), "[One moment.]")]
+)
+async def test_a_filler_is_in_the_language_of_the_speaker_and_comes_after_actions_too(
+    hass: HomeAssistant, serve: Serve, language: str, answers: tuple[ScriptedAnswer, ...], filler: str
 ) -> None:
-    server = await serve(Script(answers=(ACTS, LATE)))
-    room = await furnish(hass, StreamingVoice())
+    server = await serve(Script(answers=answers))
+    room = await furnish(hass, StreamingVoice(), language)
 
-    async with asking(hass, room, server, inferences=2):
+    async with asking(hass, room, server, inferences=len(answers)):
         pass_time(hass, 5)
-        await room.hear("[One moment.]")
+        await room.hear(filler)
 
-    assert room.heard == "[One moment.][It is noon.]"
+    assert room.heard == f"{filler}[It is noon.]"
 
 
 async def test_no_filler_comes_after_the_first_words(hass: HomeAssistant, serve: Serve) -> None:
@@ -201,3 +213,84 @@ def test_a_filler_is_a_sentence_that_can_be_spoken_at_once(file: Path) -> None:
     filler = json.loads(file.read_text(encoding="utf-8"))["common"]["spoken_filler"]
 
     assert list(SentenceBoundaryDetector().add_chunk(f"{filler}\n\n")) == [filler]
+
+
+async def test_a_satellite_hears_no_markup(hass: HomeAssistant, serve: Serve) -> None:
+    answers = (ScriptedAnswer(content="_One_ moment.", tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=WRITTEN))
+    await serve(Script(answers=answers))
+    ears = Ears()
+
+    result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears, SATELLITE)
+
+    assert ears.heard == "One moment.\n\nDone! The kitchen light is on. Shall I dim it? Just let me know."
+    assert speech(result) == "Done! The kitchen light is on. Shall I dim it? Just let me know."
+    assert result.continue_conversation
+    written = [
+        content.content
+        for content in hass.data[DATA_CHAT_LOGS]["a-talk"].content
+        if isinstance(content, AssistantContent)
+    ]
+    assert written == ["_One_ moment.", WRITTEN]
+
+
+async def test_who_reads_sees_what_was_written(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content=WRITTEN),)))
+    ears = Ears()
+
+    result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears)
+
+    assert ears.heard == speech(result) == WRITTEN
+
+
+async def test_a_satellite_that_does_not_stream_hears_no_markup_either(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="**Yes.**"), ScriptedAnswer(content="**Yes.**"))))
+
+    assert speech(await say(hass, "hello", satellite_id=SATELLITE)) == "Yes."
+    assert speech(await say(hass, "hello")) == "**Yes.**"
+
+
+async def test_a_delta_crosses_four_generators(hass: HomeAssistant, serve: Serve) -> None:
+    """From the socket to the ChatLog: the provider, the chain, the loop, the surface."""
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+    crossed: list[set[str]] = []
+
+    def find_generators(_: ChatLog, delta: dict[str, object]) -> None:
+        if delta.get("content"):
+            generators = [each for each in gc.get_objects() if isinstance(each, AsyncGeneratorType) and each.ag_frame]
+            ours = [each.ag_code for each in generators if "chatterbox" in each.ag_code.co_filename]
+            crossed.append({code.co_qualname for code in ours if "custom_components" in code.co_filename})
+
+    await talk_as_the_pipeline_does(hass, "hello", "a-talk", find_generators)
+
+    assert crossed[0] == {"HTTPProvider.stream", "FailoverProvider.stream", "TurnRunner.run", "_deltas"}
+
+
+async def test_a_bug_is_logged_and_still_answered(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+
+    def break_down(_: ChatLog, __: dict[str, object]) -> None:
+        raise ValueError("a listener that is broken")
+
+    result = await talk_as_the_pipeline_does(hass, "hello", "a-talk", break_down, SATELLITE)
+
+    assert speech(result) == "Something went wrong. Please try again."
+    assert "a listener that is broken" in caplog.text
+
+
+async def test_a_turn_that_breaks_off_is_heard_to_its_end(hass: HomeAssistant, serve: Serve) -> None:
+    """A pipeline that has begun to speak does not speak the result."""
+    await serve(Script(answers=(ScriptedAnswer(content="Hello there. I am"),)), check_actions=False)
+    ears = Ears()
+
+    def break_down_once(chat_log: ChatLog, delta: dict[str, object]) -> None:
+        before = ears.heard
+        ears(chat_log, delta)
+        if before == "" != ears.heard:
+            raise ValueError("a listener that is broken for a moment")
+
+    result = await talk_as_the_pipeline_does(hass, "hello", "a-talk", break_down_once, SATELLITE)
+
+    assert ears.heard == f"Hello{speech(result)}"
+    assert speech(result) == "Something went wrong. Please try again."

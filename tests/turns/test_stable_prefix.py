@@ -16,22 +16,14 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND
 from tests.support.llm_apis import satellite
-from tests.support.prefixes import HELLO, prefix_of, words_of
-from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
+from tests.support.prefixes import HELLO, prefix_of
 from tests.support.servers.model_server import ScriptedModelServer
 from tests.support.talk import AGENT, add_agent, move_into_the_demo_home
+from tests.support.tasks import SERVERS
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
-SERVERS: dict[ServiceKind, type[ScriptedModelServer]] = {
-    ServiceKind.OPENAI_CHAT: ScriptedChatCompletions,
-    ServiceKind.OPENAI_RESPONSES: ScriptedResponses,
-    ServiceKind.ANTHROPIC_MESSAGES: ScriptedMessages,
-    ServiceKind.OLLAMA_CHAT: ScriptedOllama,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +87,6 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     assert len(set(prefixes)) == 1
     assert "Ceiling Light" in prefixes[0]
     assert "intent__HassStartTimer" in prefixes[0]
-
-
-async def test_what_differs_stands_with_the_words(
-    hass: HomeAssistant, server: ScriptedModelServer, freezer: FrozenDateTimeFactory
-) -> None:
-    await hass.config.async_set_time_zone("UTC")
-    speakers = await _speakers(hass)
-    freezer.move_to("2026-11-13 08:07:00+00:00")
-    for speaker in (speakers[2], speakers[4], speakers[0]):
-        await _speak(hass, speaker)
-
-    in_bedroom, ben, chat = (words_of(request.body) for request in server.requests)
-    for words in (in_bedroom, ben, chat):
-        assert "Friday, 2026-11-13, 08:07." in words
-    assert "de-AT" in in_bedroom
-    assert "Room of the person: Bedroom" in in_bedroom
-    assert "Name of the person: Ben." in ben
-    assert "This device is not able to start timers." in ben
-    assert "This device is not able to start timers." not in in_bedroom
-    assert "Bedroom" not in chat
-    assert "Ben" not in chat
 
 
 async def test_another_start_of_home_assistant_begins_alike(tmp_path: Path) -> None:
