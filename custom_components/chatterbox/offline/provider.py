@@ -67,9 +67,13 @@ class OfflineProvider:
                 raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
             yield CompletionResult(FinishReason.STOP)
             return
-        _require_tool(request)
+        name = PROCESS_SENTENCE.name
+        if isinstance(request.tool_choice, NamedTool) and request.tool_choice.name != name:
+            raise ProviderRejectedRequest(f"the offline provider calls {name}, never {request.tool_choice.name}")
+        if all(tool.name != name for tool in request.tools):
+            raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
         arguments = canonical_json({SENTENCE: said[:_MAX_SENTENCE]})
-        yield ToolCallReady(ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments))
+        yield ToolCallReady(ToolCall(id=f"sentence_{ulid_now()}", name=name, arguments=arguments))
         yield CompletionResult(FinishReason.TOOL_CALLS)
 
 
@@ -85,14 +89,6 @@ def _since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[Tool
             case AssistantMessage():
                 pass
     return "", results[::-1]
-
-
-def _require_tool(request: CompletionRequest) -> None:
-    name = PROCESS_SENTENCE.name
-    if isinstance(request.tool_choice, NamedTool) and request.tool_choice.name != name:
-        raise ProviderRejectedRequest(f"the offline provider calls {name}, never {request.tool_choice.name}")
-    if all(tool.name != name for tool in request.tools):
-        raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
 
 
 def _speech(result: ToolResult) -> str:

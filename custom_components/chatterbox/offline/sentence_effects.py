@@ -69,12 +69,8 @@ async def _async_effects(
     _, read = await gazetteer.async_interpret(user_input.text, user_input.conversation_id or "", area)
     if not read.accepted or not read.frames or any(frame.response_key is None for frame in read.frames):
         return None
-    return joined(
-        [
-            await _async_intent_effects(hass, frame.intent, dict(frame.slots), user_input, delays)
-            for frame in read.frames
-        ]
-    )
+    parts = [(frame.intent, dict(frame.slots)) for frame in read.frames]
+    return joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
 
 
 async def _async_intent_effects(

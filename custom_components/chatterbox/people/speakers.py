@@ -126,13 +126,8 @@ class ContextWatch:
         yield _Known(None, has_turn=True)  # the line is too long: assume the worst
 
     def _unheard(self, context_id: str, parent_id: str | None = None) -> _Known:
-        return _Known(parent_id, is_fully_known=not self._may_be_forgotten(context_id))
-
-    def _may_be_forgotten(self, context_id: str) -> bool:
-        if self._forgotten_until is None:
-            return False
-        made = _time_of(context_id)
-        return made is None or made <= self._forgotten_until
+        made, dropped = _time_of(context_id), self._forgotten_until
+        return _Known(parent_id, is_fully_known=dropped is None or (made is not None and made > dropped))
 
     @callback
     def _on_started(self, event: Event[Mapping[str, Any]]) -> None:

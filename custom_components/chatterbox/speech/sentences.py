@@ -188,7 +188,9 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
     asked_for = language, hass.config.country
     if sentences := known.get(asked_for):
         return sentences
-    spoken = language_util.matches(language, await _async_languages(hass), hass.config.country)
+    folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
+    languages = await hass.async_add_executor_job(_stems, folder)
+    spoken = language_util.matches(language, languages, hass.config.country)
     prefix = f"component.{DOMAIN}.common."
     texts = await async_get_translations(hass, spoken[0] if spoken else _FALLBACK_LANGUAGE, "common", [DOMAIN])
     if len(known) >= _MAX_LANGUAGES:  # API clients may ask for any language
@@ -197,14 +199,9 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
     return known[asked_for]
 
 
-async def _async_languages(hass: HomeAssistant) -> tuple[str, ...]:
-    """Return the languages that have a translation file."""
-    folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
-    return await hass.async_add_executor_job(_stems, folder)
-
-
 @cache
 def _stems(folder: Path) -> tuple[str, ...]:
+    """Return the languages that have a translation file."""
     return tuple(sorted(file.stem for file in folder.glob("*.json")))
 
 

@@ -183,15 +183,11 @@ def explain_failure(hass: HomeAssistant, assistant: str, tool: str, error: Excep
 
 
 def _explain_invalid(error: vol.Invalid) -> str:
-    errors = error.errors if isinstance(error, vol.MultipleInvalid) else [error]
-    problems = [f"{_argument(problem)}{problem.error_message or problem.msg}" for problem in errors]
+    problems: list[str] = []
+    for one in error.errors if isinstance(error, vol.MultipleInvalid) else [error]:
+        path = ".".join(str(step) for step in one.path if str(step) != "value")  # an intent wraps each argument in it
+        problems.append(": ".join(filter(None, (path, one.error_message or one.msg))))
     return f"The arguments do not fit: {'; '.join(problems)}."
-
-
-def _argument(error: vol.Invalid) -> str:
-    """Return the path of the invalid argument. An intent wraps each argument in a `value`."""
-    path = [str(step) for step in error.path if str(step) != "value"]
-    return f"{'.'.join(path)}: " if path else ""
 
 
 def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFailedError) -> str:

@@ -1,6 +1,6 @@
 """Runs the tool that searches the exposed entities of a home with too many to list."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from homeassistant.core import HomeAssistant
@@ -46,12 +46,9 @@ def _in_area(index: EntityIndex, area: str) -> Sequence[ExposedEntity]:
         return home.entities
     name = compared(area)
     floors = {floor.floor_id for floor in home.floors if name in map(compared, (floor.name, *floor.aliases))}
-    found: Collection[str] = {
-        room.area_id
-        for room in home.rooms
-        if room.floor_id in floors or name in map(compared, (room.name, *room.aliases))
-    }
-    found = found or index.named_rooms(area)
+    named = [room for room in home.rooms if name in map(compared, (room.name, *room.aliases))]
+    on_floors = [room for room in home.rooms if room.floor_id in floors]
+    found = {room.area_id for room in (*named, *on_floors)} or index.named_rooms(area)
     if not found:
         filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
         raise _UnknownName(f"There is no area {quoted(area)}. {_listed('areas', filled)}")

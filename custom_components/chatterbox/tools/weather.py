@@ -15,7 +15,7 @@ from homeassistant.components import weather
 from homeassistant.components.weather import DOMAIN as WEATHER_DOMAIN, SERVICE_GET_FORECASTS
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, PERCENTAGE, STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant, State
-from homeassistant.helpers import config_validation as cv, entity_registry as er, intent
+from homeassistant.helpers import config_validation as cv, intent
 from homeassistant.helpers.llm import (
     LLMContext,
     Tool,
@@ -29,7 +29,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN
-from ..home.entity_matches import exposed_names, matching_states
+from ..home.entity_matches import areas_of_entities, exposed_names, matching_states
 
 MAX_DAYS: Final = 7
 MAX_HOURS: Final = 24
@@ -156,13 +156,8 @@ def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None
 
 
 def _nearest(hass: HomeAssistant, llm_context: LLMContext, states: list[State]) -> State:
-    area_id = async_get_match_preferences(hass, llm_context).area_id
-    registry = er.async_get(hass)
-    for state in states:
-        entry = registry.async_get(state.entity_id)
-        if area_id and entry and er.async_get_effective_area_id(hass, entry) == area_id:
-            return state
-    return states[0]
+    near, areas = async_get_match_preferences(hass, llm_context).area_id, areas_of_entities(hass)
+    return next((state for state in states if near and areas.get(state.entity_id) == near), states[0])
 
 
 def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:

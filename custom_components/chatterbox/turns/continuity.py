@@ -128,7 +128,8 @@ class Continuity:
                 return earlier
         if (theirs := _turns_of(speaker)) is None:
             return None
-        last = await store.last_turn(replace(theirs, agent=self.subentry.subentry_id), self._longest)
+        longest = max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
+        last = await store.last_turn(replace(theirs, agent=self.subentry.subentry_id), longest)
         # A person who opens another dialog begins anew; a satellite never says which conversation it is in.
         is_forgotten = last is not None and theirs.device_id is not None and self._goes_on(last.ended_at)
         if last is None or not (is_forgotten or self._is_recent(last.ended_at)):
@@ -140,10 +141,6 @@ class Continuity:
         turns = await store.turns(conversation_id, _MOST_TURNS)
         theirs = tuple(turn for turn in turns if self._is_theirs(turn, speaker))
         return (theirs, len(turns) == _MOST_TURNS) if theirs else None
-
-    @property
-    def _longest(self) -> float:
-        return max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
 
     def _may_any_resume(self) -> bool:
         """Tell whether anything that is stored can go on at this time."""
