@@ -52,30 +52,24 @@ async def test_what_is_meant_is_among_those_that_are_told(hass: HomeAssistant, l
     assert len(missed) <= (1 - LEAST) * len(spoken.sayings), missed
 
 
-def test_what_is_named_comes_first() -> None:
-    assert found(EntityQuery("turn on the kitchen ceiling light"))[0] == "light.kitchen"
-    assert found(EntityQuery("is the window in the chamber open"))[0] == "binary_sensor.bedroom"
-    assert found(EntityQuery("the radio in the attic"))[0] == "media_player.bedroom"
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        (EntityQuery("turn on the kitchen ceiling light"), "light.kitchen"),
+        (EntityQuery("is the window in the chamber open"), "binary_sensor.bedroom"),
+        (EntityQuery("the radio in the attic"), "media_player.bedroom"),
+        (EntityQuery("turn on the light", area_id="bedroom"), "light.bedroom"),
+        (EntityQuery("turn on the light in the kitchen", area_id="bedroom"), "light.kitchen"),
+        (EntityQuery("turn it off again", used=("climate.kitchen", "light.gone")), "climate.kitchen"),
+        (EntityQuery("and in the bedroom?", before="is the window in the kitchen open"), "binary_sensor.bedroom"),
+    ],
+)
+def test_the_likeliest_entity_comes_first(query: EntityQuery, first: str) -> None:
+    assert found(query)[0] == first
 
 
-def test_where_no_room_is_named_it_is_the_one_where_somebody_speaks() -> None:
-    assert found(EntityQuery("turn on the light", area_id="bedroom"))[0] == "light.bedroom"
+def test_the_room_of_the_speaker_is_found_where_words_mean_nothing_and_nothing_without_one() -> None:
     assert found(EntityQuery("so what now", area_id="bedroom"), 4)[:2] == ["light.bedroom", "climate.bedroom"]
-    assert found(EntityQuery("turn on the light in the kitchen", area_id="bedroom"))[0] == "light.kitchen"
-
-
-def test_what_was_used_last_is_meant_by_words_that_name_nothing() -> None:
-    assert found(EntityQuery("turn it off again", used=("climate.kitchen", "light.gone")), 1) == ["climate.kitchen"]
-
-
-def test_the_sentence_before_says_what_is_meant_elsewhere() -> None:
-    assert (
-        found(EntityQuery("and in the bedroom?", before="is the window in the kitchen open"))[0]
-        == "binary_sensor.bedroom"
-    )
-
-
-def test_words_that_mean_nothing_here_find_nothing() -> None:
     assert found(EntityQuery("tell me a joke")) == []
     assert found(EntityQuery("")) == []
 

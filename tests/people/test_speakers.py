@@ -122,17 +122,11 @@ async def test_nobody_listens_to_the_command_of_a_timer(hass: HomeAssistant, age
     assert agent.speakers == [Speaker(None, device_id, "Mia", Asking.NOBODY, person_id="mia")]
 
 
-async def test_a_turn_runs_in_the_name_of_the_person_of_the_satellite(hass_admin_user: MockUser) -> None:
-    heard = Context()
+async def test_a_turn_runs_in_the_name_of_the_speaker(hass_admin_user: MockUser) -> None:
+    heard, by_anna = Context(), Context(user_id="anna")
 
     context = speaker_context(heard, Speaker(hass_admin_user.id, "a-device", "Anna", Asking.PERSON))
 
     assert (context.user_id, context.parent_id) == (hass_admin_user.id, heard.id)
     assert context.id != heard.id
-
-
-@pytest.mark.parametrize("user_id", [None, "anna"])
-def test_a_turn_runs_in_the_context_of_the_words(user_id: str | None) -> None:
-    heard = Context(user_id="anna")
-
-    assert speaker_context(heard, Speaker(user_id)) is heard
+    assert speaker_context(by_anna, Speaker(None)) is speaker_context(by_anna, Speaker("anna")) is by_anna

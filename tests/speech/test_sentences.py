@@ -124,61 +124,42 @@ async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
         assert composer.compose(StopReason.COMPLETED, [result()], None) == sentence
 
 
-async def test_a_turn_without_an_answer_and_actions_says_so(english: TranslatedComposer) -> None:
-    assert english.compose(StopReason.COMPLETED, (), None) == "I don't have an answer to that."
+ROOM = Target("Kitchen", TargetType.AREA, "kitchen")
+LOOKED = result(llm.ToolResult({"lights": 3}), name=LOOK.name)
 
 
-async def test_reading_is_no_action(english: TranslatedComposer) -> None:
-    looked = result(llm.ToolResult({"lights": 3}), name=LOOK.name)
-
-    assert english.compose(StopReason.COMPLETED, [looked], None) == "I don't have an answer to that."
-    assert english.compose(StopReason.DEADLINE, [looked], None) == TOO_LONG
-
-
-async def test_what_was_done_is_named_once_and_in_order(english: TranslatedComposer) -> None:
-    tool_results = [intent_result("Kitchen light", "Lamp"), intent_result("Lamp", "Fan")]
-
-    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Kitchen light, Lamp, Fan."
+@pytest.mark.parametrize(
+    ("tool_results", "sentence"),
+    [
+        ([], "I don't have an answer to that."),
+        ([LOOKED], "I don't have an answer to that."),
+        ([intent_result("Lamp", answer=True)], "I don't have an answer to that."),
+        ([intent_result("Kitchen light", "Lamp"), intent_result("Lamp", "Fan")], "Done: Kitchen light, Lamp, Fan."),
+        ([intent_result(*"ABCDE")], "Done: A, B, C, D, E."),
+        ([intent_result(*"ABCDEFG")], "Done: A, B, C, D and 3 more."),
+        ([intent_result("Lamp", failed=("Heater",))], "Done: Lamp. That didn't work: Heater."),
+        ([intent_result(ROOM)], "Done: Kitchen."),
+        ([intent_result(ROOM, "Lamp")], "Done: Lamp."),
+        ([intent_result("Lamp", speech=" It shines. "), intent_result("Fan")], "It shines. Done: Fan."),
+        ([result()], "Done."),
+        ([result(llm.ToolResult({"success": True}))], "Done."),
+        ([result(llm.ToolResult(llm.IntentResponseDict({"speech": {}})))], "Done."),
+        ([result(llm.ToolResult(llm.IntentResponseDict(intent.IntentResponse("en"))))], "Done."),
+    ],
+)
+async def test_a_turn_without_an_answer_says_what_was_done(
+    english: TranslatedComposer, tool_results: list[ToolResult], sentence: str
+) -> None:
+    assert english.compose(StopReason.COMPLETED, tool_results, None) == sentence
 
 
 async def test_what_was_done_comes_before_why_it_ended(english: TranslatedComposer) -> None:
-    tool_results = [intent_result("Kitchen light")]
+    done = intent_result("Kitchen light")
 
-    assert english.compose(StopReason.DEADLINE, tool_results, None) == f"Done: Kitchen light. {TOO_LONG}"
-    unreachable = english.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable(""))
+    assert english.compose(StopReason.DEADLINE, [LOOKED], None) == TOO_LONG
+    assert english.compose(StopReason.DEADLINE, [done], None) == f"Done: Kitchen light. {TOO_LONG}"
+    unreachable = english.compose(StopReason.PROVIDER_FAILED, [done], ProviderUnreachable(""))
     assert unreachable == "Done: Kitchen light. I can't reach the language model. Please check that it is running."
-
-
-async def test_many_names_are_counted(english: TranslatedComposer) -> None:
-    tool_results = [intent_result(*"ABCDEFG")]
-
-    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: A, B, C, D and 3 more."
-    assert english.compose(StopReason.COMPLETED, [intent_result(*"ABCDE")], None) == "Done: A, B, C, D, E."
-
-
-async def test_what_failed_beside_it_is_not_hidden(english: TranslatedComposer) -> None:
-    tool_results = [intent_result("Lamp", failed=("Heater",))]
-
-    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Done: Lamp. That didn't work: Heater."
-
-
-async def test_a_room_is_named_where_no_entity_is(english: TranslatedComposer) -> None:
-    room = Target("Kitchen", TargetType.AREA, "kitchen")
-
-    assert english.compose(StopReason.COMPLETED, [intent_result(room)], None) == "Done: Kitchen."
-    assert english.compose(StopReason.COMPLETED, [intent_result(room, "Lamp")], None) == "Done: Lamp."
-
-
-async def test_an_intent_that_words_its_own_answer_is_quoted(english: TranslatedComposer) -> None:
-    tool_results = [intent_result("Lamp", speech=" Turned on the lamp. "), intent_result("Fan")]
-
-    assert english.compose(StopReason.COMPLETED, tool_results, None) == "Turned on the lamp. Done: Fan."
-
-
-async def test_an_answered_question_is_no_action(english: TranslatedComposer) -> None:
-    answered = intent_result("Lamp", answer=True)
-
-    assert english.compose(StopReason.COMPLETED, [answered], None) == "I don't have an answer to that."
 
 
 async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(hass: HomeAssistant) -> None:
@@ -204,19 +185,6 @@ async def test_an_agent_confirms_as_it_is_set(
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))), **options)
 
     assert speech(await say(hass, "turn on the kitchen light")) == words
-
-
-@pytest.mark.parametrize(
-    "native",
-    [
-        None,
-        llm.ToolResult({"success": True}),
-        llm.ToolResult(llm.IntentResponseDict({"speech": {}})),
-        llm.ToolResult(llm.IntentResponseDict(intent.IntentResponse("en"))),
-    ],
-)
-async def test_an_action_without_names_is_done(english: TranslatedComposer, native: object) -> None:
-    assert english.compose(StopReason.COMPLETED, [result(native)], None) == "Done."
 
 
 async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(

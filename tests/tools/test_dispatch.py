@@ -127,10 +127,11 @@ async def test_a_tool_cannot_change_the_arguments_that_are_recorded(home: HomeAs
             "The arguments do not fit: position: expected int; name: too short.",
         ),
         (TimeoutError(), "The tool took too long and was stopped."),
+        (asyncio.CancelledError(), "The tool was interrupted before it was done."),
     ],
 )
 async def test_a_foreseen_failure_is_told_to_the_model(
-    home: HomeAssistant, caplog: pytest.LogCaptureFixture, failure: Exception, expected: str
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture, failure: BaseException, expected: str
 ) -> None:
     register(home, "mcp-1", StubTool(name="search", answer=failure))
 
@@ -153,12 +154,6 @@ async def test_an_unforeseen_failure_is_logged_once_without_what_was_said(
     assert "async_call" in errors[0]
     assert "ValueError" in errors[0]
     assert "1234" not in errors[0] + text
-
-
-async def test_a_tool_that_cancels_itself_has_failed(home: HomeAssistant) -> None:
-    register(home, "mcp-1", StubTool(name="search", answer=asyncio.CancelledError()))
-
-    assert "interrupted" in error_of(await run(await offer_of(home, "mcp-1"), "search"))
 
 
 async def test_cancellation_is_let_through(home: HomeAssistant) -> None:

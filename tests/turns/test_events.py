@@ -1,6 +1,5 @@
 """What automations hear of a turn while it runs, on the bus of a real Home Assistant."""
 
-import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -31,7 +30,6 @@ from tests.support.talk import (
     add_agent,
     move_into_the_demo_home,
     say,
-    talk_as_the_pipeline_does,
 )
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -120,21 +118,6 @@ async def test_a_call_that_did_not_run_was_never_called(hass: HomeAssistant, ser
     (refused,) = finished
     assert (refused.data["name"], refused.data["arguments"]) == ("make_coffee", {"cups": 2})
     assert (refused.data["is_error"], refused.data["has_run"]) == (True, False)
-
-
-async def test_an_interrupted_turn_is_told_to_end(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content="Never heard.", delay_seconds=3600),)))
-    events = told(hass)
-    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "tell me", "a-talk", lambda _, __: None))
-    await server.asked.wait()
-
-    turn.cancel()
-    await asyncio.wait({turn})
-
-    started, finished = events
-    assert started.data["turn_id"] == finished.data["turn_id"]
-    assert finished.event_type == EVENT_TURN_FINISHED
-    assert finished.data["stop_reason"] == "interrupted"
 
 
 async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(hass: HomeAssistant, serve: Serve) -> None:

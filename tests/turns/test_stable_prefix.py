@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -26,16 +25,6 @@ from tests.support.tasks import SERVERS
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Who speaks, and from where."""
-
-    device_id: str | None
-    language: str
-    user_id: str | None
-    conversation_id: str
-
-
 @pytest.fixture(params=list(SERVERS))
 async def server(hass: HomeAssistant, request: pytest.FixtureRequest) -> AsyncGenerator[ScriptedModelServer]:
     """Set up an agent in the demo home for each wire format."""
@@ -52,35 +41,25 @@ async def server(hass: HomeAssistant, request: pytest.FixtureRequest) -> AsyncGe
     await running.close()
 
 
-async def _speakers(hass: HomeAssistant) -> list[Speaker]:
-    areas = {area.name: area.id for area in ar.async_get(hass).async_list_areas()}
-    kitchen, bedroom = satellite(hass, areas["Kitchen"]), satellite(hass, areas["Bedroom"])
-    async_register_timer_handler(hass, bedroom, lambda *_: None)
-    anna = await hass.auth.async_create_user("Anna")
-    ben = await hass.auth.async_create_user("Ben")
-    return [
-        Speaker(None, "en", None, "chat"),
-        Speaker(kitchen, "en", None, "kitchen"),
-        Speaker(bedroom, "de-AT", None, "bedroom"),
-        Speaker(None, "en", anna.id, "annas"),
-        Speaker(kitchen, "pl", ben.id, "bens"),
-        Speaker(kitchen, "en", None, "kitchen"),
-    ]
-
-
-async def _speak(hass: HomeAssistant, who: Speaker) -> None:
-    context = Context(user_id=who.user_id)
-    await conversation.async_converse(
-        hass, "hello", who.conversation_id, context, who.language, AGENT, device_id=who.device_id
-    )
-
-
 async def test_everybody_everywhere_at_any_time_begins_alike(
     hass: HomeAssistant, server: ScriptedModelServer, freezer: FrozenDateTimeFactory
 ) -> None:
-    for day, speaker in enumerate(await _speakers(hass), start=10):
+    areas = {area.name: area.id for area in ar.async_get(hass).async_list_areas()}
+    kitchen, bedroom = satellite(hass, areas["Kitchen"]), satellite(hass, areas["Bedroom"])
+    async_register_timer_handler(hass, bedroom, lambda *_: None)
+    anna, ben = [(await hass.auth.async_create_user(name)).id for name in ("Anna", "Ben")]
+    speakers = [
+        (None, "en", None),
+        (kitchen, "en", None),
+        (bedroom, "de-AT", None),
+        (None, "en", anna),
+        (kitchen, "pl", ben),
+        (kitchen, "en", None),
+    ]
+    for day, (device_id, language, user_id) in enumerate(speakers, start=10):
         freezer.move_to(f"2026-11-{day} 0{day % 10}:07:00+00:00")
-        await _speak(hass, speaker)
+        talk, context = f"{device_id} {user_id}", Context(user_id=user_id)
+        await conversation.async_converse(hass, "hello", talk, context, language, AGENT, device_id)
 
     prefixes = [prefix_of(request.body) for request in server.requests]
     assert len(prefixes) == 6
