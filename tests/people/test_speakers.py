@@ -41,17 +41,15 @@ async def test_somebody_is_at_a_satellite(hass: HomeAssistant, agent: ListeningA
 async def test_the_person_of_a_satellite_speaks_there(hass: HomeAssistant, agent: ListeningAgent) -> None:
     anna, device_id = await a_user(hass), place_satellite(hass)
     await add_person(hass, "Anna Bell", anna)
-    await add_person(hass, "Mia")
-    people = {device_id: "person.anna_bell", "hall": "person.mia", "attic": "person.removed"}
+    people = {device_id: "person.anna_bell", "attic": "person.removed"}
     agent.settings = AgentSettings(people_at_satellites=people)
 
     await say(hass, Context(), satellite_id="assist_satellite.kitchen")
-    for device in (device_id, "hall", "attic", "another-device"):
+    for device in (device_id, "attic", "another-device"):
         await say(hass, Context(), device)
 
     assert agent.speakers == [
         *[Speaker(anna, device_id, "Anna Bell", Asking.PERSON, person_id="anna bell")] * 2,
-        Speaker(None, "hall", "Mia", Asking.PERSON, person_id="mia"),
         Speaker(None, "attic", None, Asking.PERSON),
         Speaker(None, "another-device", None, Asking.PERSON),
     ]
