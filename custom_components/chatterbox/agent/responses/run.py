@@ -17,7 +17,6 @@ from ..history.records import ResponseRecord
 from ..messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript, Usage, UserMessage
 from ..transcript import TranscriptRecorder
 from .backend import Backend, BackendEvent, ToolsOffered
-from .chains import CONTINUABLE, ConversationState
 from .errors import ApiError, as_api_error, traceback_without_words
 from .preparation import Plan
 from .turn_items import EventWriter, TurnItems
@@ -231,19 +230,9 @@ class ResponseRun:
         self.plan = plan
 
     @property
-    def is_continuable(self) -> bool:
-        """Whether another response can continue it."""
-        return self.stream.resource.get("status") in CONTINUABLE
-
-    @property
     def failure(self) -> ApiError | None:
         """Why there is no answer, if no hosted tool has run: then the request can be repeated."""
         return None if self.stream.has_acted else self.stream.error
-
-    @property
-    def state(self) -> ConversationState:
-        """What a response continues that follows this one."""
-        return self.plan.state.after(self.record)
 
     @property
     def record(self) -> ResponseRecord:

@@ -12,7 +12,7 @@ from typing import Final
 from ..json.text import parse_json
 from ..messages import JsonObject, JsonValue
 from .backend import Backend, Caller
-from .chains import ConversationState
+from .chains import CONTINUABLE, ConversationState
 from .errors import ApiError, invalid
 from .preparation import Preparation
 from .run import ResponseRun
@@ -63,10 +63,10 @@ class SocketSession:
         except Exception:
             self._latest.pop(previous_id, None)
             raise
-        if not run.is_continuable:
+        if run.record.response["status"] not in CONTINUABLE:
             self._latest.pop(previous_id, None)
         elif plan.store is None:
-            self._latest = {plan.id: run.state}
+            self._latest = {plan.id: plan.state.after(run.record)}
 
 
 async def _parsed(text: str) -> JsonValue:
