@@ -91,22 +91,19 @@ async def test_a_certificate_that_is_not_trusted_is_named(hass: HomeAssistant, t
     assert entry.error_reason_translation_key == "certificate_invalid"
 
 
-async def test_a_key_that_is_refused_is_asked_for_anew(hass: HomeAssistant) -> None:
+async def test_a_refused_key_starts_reauth_and_is_not_logged(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
     async with serving_script(GUARDED) as address:
-        entry = await set_up(hass, server_entry(address, "wrong-key", llm_hass_api=[]))
+        entry = await set_up(hass, server_entry(address, "very-wrong-key", llm_hass_api=[]))
+
+    assert "very-wrong-key" not in caplog.text
 
     assert entry.state is ConfigEntryState.SETUP_ERROR
     assert entry.error_reason_translation_key == "provider_rejected_key"
     assert entry.error_reason_translation_placeholders == {"service": "The server"}
     assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
-
-
-async def test_nothing_of_the_key_is_logged(hass: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("DEBUG")
-    async with serving_script(GUARDED) as address:
-        await set_up(hass, server_entry(address, "very-wrong-key"))
-
-    assert "very-wrong-key" not in caplog.text
 
 
 async def test_a_removed_entry_leaves_nothing_and_may_be_added_again(hass: HomeAssistant) -> None:

@@ -94,7 +94,7 @@ async def test_lists_go_with_the_option_and_the_facts_stay(
     assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
 
 
-async def test_what_is_changed_in_the_list_is_remembered(
+async def test_changes_in_the_list_are_remembered(
     hass: HomeAssistant, entry: MockConfigEntry, memories: Memories
 ) -> None:
     keeper = anna_of(only_agent(entry))
@@ -114,7 +114,7 @@ async def test_what_is_changed_in_the_list_is_remembered(
     assert lists(hass).keys() == {LIST}
 
 
-async def test_what_is_remembered_is_in_the_list_at_once(
+async def test_a_new_fact_is_in_the_list_at_once(
     hass: HomeAssistant, entry: MockConfigEntry, memories: Memories, hass_ws_client: WebSocketGenerator
 ) -> None:
     client = await hass_ws_client(hass)
@@ -162,7 +162,7 @@ async def test_lists_come_and_go_with_persons(
     assert er.async_get(hass).async_get(bens) is None
 
 
-async def test_who_is_no_person_has_a_list_with_the_first_fact(
+async def test_a_user_without_a_person_has_a_list_with_the_first_fact(
     hass: HomeAssistant, entry: MockConfigEntry, memories: Memories
 ) -> None:
     keeper = Keeper(only_agent(entry).subentry_id, "id-of-a-user")
@@ -200,7 +200,7 @@ async def test_a_list_survives_a_start_at_which_persons_are_not_there_yet(
         ("update_item", {"item": "Has a cat.", "rename": "\u200b"}, "memory_empty"),
     ],
 )
-async def test_what_cannot_be_remembered_is_told(
+async def test_an_invalid_fact_is_refused(
     hass: HomeAssistant, action: str, data: Mapping[str, object], key: str
 ) -> None:
     await act(hass, "add_item", {"item": "Has a cat."})
@@ -214,7 +214,7 @@ async def test_what_cannot_be_remembered_is_told(
     assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
 
 
-async def test_what_cannot_be_read_is_tried_again_and_shows_no_list(
+async def test_unreadable_facts_show_no_list_and_are_read_again(
     hass: HomeAssistant, hass_storage: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
     hass_storage["chatterbox.memories"] = {"version": 1, "data": {"people": "nobody"}}

@@ -157,7 +157,7 @@ async def test_a_user_answers_for_what_they_may_control(
         Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}), frozenset({UNLOCK})),
     ],
 )
-async def test_what_is_not_all_known_is_for_administrators(
+async def test_unknown_effects_need_an_administrator(
     hass: HomeAssistant, service: str, effects: Annotated | Touches | Unresolved
 ) -> None:
     user = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER])
@@ -173,7 +173,7 @@ async def test_what_is_not_all_known_is_for_administrators(
 
 
 @BOTH
-async def test_strangers_and_those_who_left_may_not(hass: HomeAssistant, service: str) -> None:
+async def test_unknown_and_deactivated_users_may_not_answer(hass: HomeAssistant, service: str) -> None:
     turn = ask(hass, question())
     admin = await hass.auth.async_create_user("Ada", group_ids=[GROUP_ID_ADMIN])
     await hass.auth.async_deactivate_user(admin)
@@ -233,7 +233,7 @@ async def test_a_model_does_not_say_yes_by_a_script(hass: HomeAssistant, serve: 
     assert "answer a question, neither by itself" in str(server.requests[1].body["messages"])
 
 
-async def test_what_a_turn_sets_off_by_several_steps_does_not_answer(hass: HomeAssistant) -> None:
+async def test_automations_triggered_by_a_turn_in_several_steps_do_not_answer(hass: HomeAssistant) -> None:
     first = {
         "alias": "First",
         "triggers": [{"trigger": "state", "entity_id": "input_boolean.party", "to": "on"}],
@@ -259,7 +259,7 @@ async def test_what_a_turn_sets_off_by_several_steps_does_not_answer(hass: HomeA
     assert len(turn.answers) == 1
 
 
-async def test_what_an_agent_does_for_an_automation_does_not_answer(hass: HomeAssistant) -> None:
+async def test_an_agent_asked_by_an_automation_does_not_answer(hass: HomeAssistant) -> None:
     context = Context()
     hass.bus.async_fire("automation_triggered", {"entity_id": "automation.talks"}, context=context)
     async_get_context_watch(hass).take_for_turn(context)
@@ -282,7 +282,7 @@ def two_steps_on(hass: HomeAssistant, context: Context) -> Context:
 
 
 @pytest.mark.parametrize("times", [2 * MAX_CONTEXTS // 5, MAX_CONTEXTS, MAX_CONTEXTS + 1])
-async def test_what_a_turn_sets_off_does_not_answer_in_a_busy_home(hass: HomeAssistant, times: int) -> None:
+async def test_automations_triggered_by_a_turn_do_not_answer_in_a_busy_home(hass: HomeAssistant, times: int) -> None:
     """When so much happens that what led to an answer is forgotten, the answer is not taken."""
     context = Context()
     async_get_context_watch(hass).take_for_turn(context)
@@ -310,7 +310,7 @@ async def test_a_turn_of_which_much_is_forgotten_does_not_answer(hass: HomeAssis
         assert "An agent can't answer a question" in str(await refusal(hass, context=inside))
 
 
-async def test_a_busy_home_keeps_nobody_else_from_answering(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
+async def test_others_may_answer_in_a_busy_home(hass: HomeAssistant, hass_admin_user: MockUser) -> None:
     await automate(hass, {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED})
     run_automations(hass, MAX_CONTEXTS + 1)
 
@@ -324,7 +324,7 @@ async def test_a_busy_home_keeps_nobody_else_from_answering(hass: HomeAssistant,
     assert [len(turn.answers) for turn in (by_automation, by_user, by_device)] == [1, 1, 1]
 
 
-async def test_what_has_an_id_that_tells_no_time_is_believed_until_something_is_forgotten(hass: HomeAssistant) -> None:
+async def test_a_context_id_without_a_time_is_accepted_until_contexts_are_forgotten(hass: HomeAssistant) -> None:
     turn = ask(hass, question())
     of_somebody = Context(id="made-up")
 

@@ -56,7 +56,7 @@ async def refusal(
     return raised.value
 
 
-async def test_the_whole_turn_comes_back(hass: HomeAssistant, serve: Serve) -> None:
+async def test_the_whole_turn_is_returned(hass: HomeAssistant, serve: Serve) -> None:
     usage = ScriptedUsage(prompt_tokens=900, completion_tokens=9, cached_tokens=800)
     long = "It is on. " * 500
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,), usage=usage), ScriptedAnswer(content=long))))
@@ -103,7 +103,7 @@ async def test_without_an_agent_the_only_one_is_asked(hass: HomeAssistant, serve
     assert (await ask(hass, "hello", agent_id="conversation.other"))["agent_id"] == "conversation.other"
 
 
-async def test_who_cannot_answer_is_not_asked(hass: HomeAssistant, serve: Serve) -> None:
+async def test_only_running_agents_are_asked(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(Script())
 
     error = await refusal(hass, agent_id="conversation.home_assistant")
@@ -115,7 +115,7 @@ async def test_who_cannot_answer_is_not_asked(hass: HomeAssistant, serve: Serve)
     assert server.requests == []
 
 
-async def test_a_model_that_fails_is_told_by_its_error(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_failed_model_is_reported_by_its_error(hass: HomeAssistant, serve: Serve) -> None:
     failure = ScriptedFailure(status=401, body={"error": {"message": "key sk-1234 is wrong"}})
     await serve(Script(answers=(failure,), after_last="start again"), llm_hass_api=[])
 
@@ -126,7 +126,9 @@ async def test_a_model_that_fails_is_told_by_its_error(hass: HomeAssistant, serv
     assert "sk-1234" not in json.dumps(response)
 
 
-async def test_a_fault_is_told_and_logged(hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_is_reported_and_logged(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
 
     def break_down(_: ChatLog, __: dict[str, object]) -> None:
@@ -144,7 +146,7 @@ async def test_a_fault_is_told_and_logged(hass: HomeAssistant, serve: Serve, cap
     assert "a listener that is broken" in caplog.text
 
 
-async def test_who_calls_the_action_cannot_be_asked_for_a_yes(
+async def test_the_caller_of_the_action_is_not_asked_for_approval(
     hass: HomeAssistant, serve: Serve, hass_owner_user: MockUser
 ) -> None:
     assert hass_owner_user.is_admin
@@ -177,7 +179,9 @@ async def test_an_automation_is_trusted_only_if_the_owner_says_so(
     assert hass.states.is_state("lock.front_door", state)
 
 
-async def test_what_a_turn_took_is_shown_beside_its_answer_and_in_its_trace(hass: HomeAssistant, serve: Serve) -> None:
+async def test_the_times_of_a_turn_are_shown_with_its_answer_and_in_its_trace(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
 
     response = await hass.services.async_call(

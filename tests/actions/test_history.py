@@ -332,7 +332,7 @@ async def test_a_purge_drops_the_words_of_diagnostics(hass: HomeAssistant, entry
     assert told.words is None
 
 
-async def test_the_documented_automation_deletes_what_is_old(hass: HomeAssistant, store: HistoryStore) -> None:
+async def test_the_documented_automation_deletes_old_records(hass: HomeAssistant, store: HistoryStore) -> None:
     (automation,) = (block for block in blocks_with("chatterbox.purge") if "triggers" in block)
     assert await store.record(turn(7, ended_at=MORNING - 300 * DAY)).stored()
     assert await async_setup_component(hass, "automation", {"automation": {"alias": "Clean", **automation}})

@@ -127,7 +127,7 @@ def test_an_interrupted_turn_has_facts_up_to_its_end() -> None:
     assert facts.tools == (ToolFacts(name="light", began=1.5), ToolFacts(name="lock"))
 
 
-def test_facts_are_json_in_milliseconds_without_a_word_of_what_was_said() -> None:
+def test_facts_are_json_in_milliseconds_without_words() -> None:
     data = facts_of(TURN).as_json()
 
     assert json.loads(json.dumps(data)) == data

@@ -93,7 +93,7 @@ def test_a_model_is_found_by_the_address_of_its_service_and_its_name(
         ("", "gpt-5-mini"),
     ],
 )
-def test_what_is_not_known_has_no_price(known: KnownModels, base_url: str, model: str) -> None:
+def test_an_unknown_model_has_no_price(known: KnownModels, base_url: str, model: str) -> None:
     assert known.find(base_url, model) is None
 
 
@@ -214,7 +214,7 @@ def test_local_addresses(address: str, *, is_local: bool) -> None:
         (AgentSettings(price_cached=2, price_output=5), None, None),
     ],
 )
-def test_what_the_owner_says_counts(
+def test_entered_prices_replace_known_ones(
     settings: AgentSettings, known_price: ModelPrice | None, price: ModelPrice | None
 ) -> None:
     assert entered_price(settings, known_price) == price

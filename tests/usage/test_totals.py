@@ -35,7 +35,7 @@ def answered(usage: Usage | None, by: str) -> InferenceFacts:
     return InferenceFacts(began=0, usage=usage, answered_by=by)
 
 
-def test_tokens_count_for_the_model_and_the_rest_for_who_took_the_turn() -> None:
+def test_tokens_count_for_the_model_and_the_turn_for_its_agent() -> None:
     facts = turn(
         answered(Usage(100, 10, 40, 5), "cheap"),
         answered(Usage(200, 20, 100, 0), "dear"),
@@ -68,15 +68,13 @@ def test_tokens_count_for_the_model_and_the_rest_for_who_took_the_turn() -> None
         (StopReason.MAX_ITERATIONS, 1),
     ],
 )
-def test_a_turn_without_an_answer_has_failed_unless_somebody_wanted_it_so(
-    stop_reason: StopReason | None, failures: int
-) -> None:
+def test_only_unintended_stop_reasons_count_as_failures(stop_reason: StopReason | None, failures: int) -> None:
     usage = UsageTotals().with_turn("cheap", "a", turn(stop_reason=stop_reason), PRICES.get, DAY).of("cheap")
 
     assert (usage.turns, usage.failures) == (1, failures)
 
 
-def test_a_turn_that_is_told_again_is_not_counted_again() -> None:
+def test_a_turn_is_counted_once() -> None:
     facts = turn(answered(Usage(100, 10), "dear"))
     once = UsageTotals().with_turn("cheap", "a", facts, PRICES.get, DAY)
     stored = UsageTotals.from_json(json_loads(json_bytes(once)))
@@ -142,7 +140,7 @@ def test_something_else_is_not_read(stored: JsonValue) -> None:
         UsageTotals.from_json(stored)
 
 
-def test_what_only_another_version_counts_is_left_out() -> None:
+def test_unknown_fields_are_ignored() -> None:
     stored: JsonValue = {"agents": {"a": {"turns": 3, "smiles": 7}}, "turns": ["x"], "more": True}
 
     assert UsageTotals.from_json(stored) == UsageTotals({"a": AgentUsage(turns=3)}, ("x",))

@@ -86,7 +86,7 @@ async def test_tables_of_another_version_are_left_alone(url: str, stores: Stores
         assert connection.scalar(text("SELECT count(*) FROM chatterbox_turns")) == 1
 
 
-async def test_a_table_of_somebody_else_is_not_touched_and_records_wait(sqlite: str, stores: Stores) -> None:
+async def test_a_foreign_table_is_not_touched_and_records_wait(sqlite: str, stores: Stores) -> None:
     engine = create_engine(sqlite, poolclass=NullPool)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE chatterbox_search (words)"))

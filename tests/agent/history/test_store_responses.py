@@ -68,7 +68,7 @@ async def test_a_response_is_read_before_it_is_stored(sqlite: str, stores: Store
     await waiting.close()
 
 
-async def test_a_response_that_is_deleted_is_gone_in_whatever_state_it_waits(url: str, stores: Stores) -> None:
+async def test_a_deleted_response_is_gone_in_every_waiting_state(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     assert await store.record(response(1, status="queued")).stored()
     assert await store.record(response(2)).stored()

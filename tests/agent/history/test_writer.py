@@ -112,7 +112,7 @@ async def test_a_closed_store_takes_nothing(sqlite: str, stores: Stores) -> None
         await store.purge(Selection())
 
 
-async def test_a_store_that_is_down_ends_and_says_what_it_has_not_done(tmp_path: Path, stores: Stores) -> None:
+async def test_a_store_that_is_down_can_be_closed(tmp_path: Path, stores: Stores) -> None:
     store, watch = stores.open(
         sqlite_url(tmp_path / "no" / "history.db"), limits=WriterLimits(first_pause=3600, longest_pause=3600)
     )
