@@ -17,7 +17,7 @@ from homeassistant.loader import async_get_integration
 from .agent.conversation.prompt_fitter import PromptFitter, PromptSize
 from .agent.history.records import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue, ToolDefinition, canonical_json
-from .agent.providers.managed_provider import ProviderState
+from .agent.providers.managed_provider import ManagedProvider
 from .const import DOMAIN
 from .history.stores import async_get_histories
 from .runtime.agents import ChatterboxConfigEntry
@@ -120,7 +120,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
         "title": agent.title,
         "type": agent.subentry_type,
         "data": agent.data,
-        "chain": [_provider(state) for state in running.chain.state] if running else [],
+        "chain": [_provider(model) for model in running.chain.models()] if running else [],
         "entities": _entities(hass, entry, agent),
         "prompt_tokens": prompt,
         "turns": [turn.as_json(titles) for turn in async_get_recent_turns(hass).of(agent.subentry_id)],
@@ -161,13 +161,14 @@ def _entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSu
     ]
 
 
-def _provider(state: ProviderState) -> JsonObject:
+def _provider(model: ManagedProvider) -> JsonObject:
+    breaker = model.breaker
     return {
-        "name": state.name,
-        "circuit": state.breaker.value,
-        "failures": state.failures,
-        "last_error": state.last_error.__name__ if state.last_error else None,
-        "seconds_until_probe": round(state.seconds_until_probe),
+        "name": model.name,
+        "circuit": breaker.state.value,
+        "failures": breaker.failures,
+        "last_error": breaker.last_error.__name__ if breaker.last_error else None,
+        "seconds_until_probe": round(breaker.seconds_until_probe),
     }
 
 

@@ -4,8 +4,9 @@ Nothing built here outlives the loaded entry.
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_API_KEY, MATCH_ALL
@@ -15,13 +16,13 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
-from ..agent.providers.http_provider import TimeLimits, api_root, ollama_root
+from ..agent.providers.http_provider import HTTPProvider, TimeLimits, api_root, ollama_root
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Timeouts
-from ..agent.providers.ollama_chat import OllamaChatProvider, OllamaSettings
+from ..agent.providers.ollama_chat import OllamaChatProvider
 from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
-from ..agent.providers.openai_responses import OpenAIResponsesProvider, ResponsesSettings, ServiceTier
-from ..agent.providers.profiles import PROFILES, ModelOptions, ServerProfile, profile_at
+from ..agent.providers.openai_responses import OpenAIResponsesProvider
+from ..agent.providers.profiles import PROFILES, ModelOptions, ServerProfile, ServiceTier, profile_at
 from ..const import (
     CONF_BASE_URL,
     CONF_KIND,
@@ -57,6 +58,12 @@ _NOTHING_SET: Final = AgentSettings()
 
 REASONING_EFFORTS: Final[tuple[str, ...]] = tuple(ReasoningEffort)
 VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
+_PROVIDERS: Final[Mapping[ServiceKind, type[HTTPProvider]]] = {
+    ServiceKind.OPENAI_CHAT: OpenAIChatProvider,
+    ServiceKind.OPENAI_RESPONSES: OpenAIResponsesProvider,
+    ServiceKind.ANTHROPIC_MESSAGES: AnthropicMessagesProvider,
+    ServiceKind.OLLAMA_CHAT: OllamaChatProvider,
+}
 SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
 
 
@@ -92,29 +99,10 @@ def model_server(
     `cache_key` is the same for requests with a common beginning.
     """
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
-    profile = known_server(service)
     limits = _time_limits(settings) if settings.model else _FOR_A_LIST
-    server, options = (session, url, settings.model, key, limits), _model_options(settings)
-    kind = ServiceKind(service[CONF_KIND])
-    match kind:
-        case ServiceKind.OPENAI_CHAT:
-            return OpenAIChatProvider(*server, options=options, profile=profile)
-        case ServiceKind.OPENAI_RESPONSES:
-            responses = ResponsesSettings(
-                cache_key,
-                verbosity=known_choice(Verbosity, CONF_VERBOSITY, settings.verbosity),
-                service_tier=known_choice(ServiceTier, CONF_SERVICE_TIER, settings.service_tier),
-            )
-            return OpenAIResponsesProvider(*server, options=options, settings=responses, profile=profile)
-        case ServiceKind.ANTHROPIC_MESSAGES:
-            return AnthropicMessagesProvider(*server, options=options, profile=profile)
-        case ServiceKind.OLLAMA_CHAT:
-            ollama = OllamaSettings(settings.keep_alive, settings.num_ctx)
-            return OllamaChatProvider(*server, options=options, settings=ollama, profile=profile)
-        case ServiceKind.OFFLINE:
-            raise ValueError("the offline service has no server")
-        case _:
-            assert_never(kind)
+    options = replace(_model_options(settings), prompt_cache_key=cache_key or None)
+    make = _PROVIDERS[ServiceKind(service[CONF_KIND])]
+    return make(session, url, settings.model, key, limits, options=options, profile=known_server(service))
 
 
 def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float) -> ImageProvider:
@@ -135,6 +123,10 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
         top_p=settings.top_p,
         max_tokens=settings.max_tokens,
         reasoning_effort=known_choice(ReasoningEffort, CONF_REASONING_EFFORT, settings.reasoning_effort),
+        verbosity=known_choice(Verbosity, CONF_VERBOSITY, settings.verbosity),
+        service_tier=known_choice(ServiceTier, CONF_SERVICE_TIER, settings.service_tier),
+        keep_alive=settings.keep_alive,
+        num_ctx=settings.num_ctx,
         extra=settings.extra_parameters or {},
     )
 
@@ -184,7 +176,7 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
     tracker.async_set_account(agent.subentry_id, account)
-    timeouts = Timeouts(settings.connect_timeout, settings.first_token_timeout, settings.between_tokens_timeout)
+    timeouts = Timeouts(settings.first_token_timeout, settings.between_tokens_timeout)
     managed = ManagedProvider(
         agent.title,
         provider,

@@ -13,7 +13,7 @@ from ..agent.errors import ModelNotFound, PromptTooLong, ProviderRejectedRequest
 from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
 from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
-from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, ProviderState, chain_state, is_available
+from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
 from ..settings.agent import settings_of
@@ -141,11 +141,6 @@ class ProviderChain:
     def is_available(self) -> bool:
         """Return whether any provider works, as far as is known."""
         return self.ends_offline or is_available(self.models())
-
-    @property
-    def state(self) -> tuple[ProviderState, ...]:
-        """The health of the models, in their order."""
-        return chain_state(self.models())
 
     def providers(self, announcement: str) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn; `announcement` is said where Home Assistant itself has to answer."""

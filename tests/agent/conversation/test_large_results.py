@@ -62,7 +62,7 @@ def shown_of(content: str) -> JsonValue:
     return read(content)["result"]
 
 
-def test_what_is_short_enough_is_the_very_request() -> None:
+def test_a_request_with_short_results_is_the_same_object() -> None:
     asked = request('{"state":"on"}')
     assert LargeResults().without(asked, WINDOW) is asked
 
@@ -88,7 +88,7 @@ def test_a_list_is_cut_between_its_items_and_says_how_many_are_missing() -> None
     assert kept[-1] == f"… {5_000 - len(kept) + 1} more of 5000"
 
 
-def test_what_is_small_beside_a_long_list_stays_whole() -> None:
+def test_small_values_beside_a_long_list_stay_whole() -> None:
     kept = shown_of(shortened_result(json.dumps({"ok": True, "found": MANY, "page": 1, "more": "b" * 200}), 2_000))
     assert isinstance(kept, dict)
     assert (kept["ok"], kept["page"], kept["more"]) == (True, 1, "b" * 200)
@@ -104,7 +104,7 @@ def test_an_object_of_many_entries_keeps_the_first() -> None:
     assert kept["…"] == f"{1_000 - len(kept) + 1} more of 1000"
 
 
-def test_an_object_of_many_entries_of_which_the_first_is_too_long_shows_the_beginning_of_it() -> None:
+def test_an_object_with_a_large_first_entry_shows_the_first_items_of_it() -> None:
     kept = shown_of(shortened_result(json.dumps({"0": MANY} | {f"{one}": MANY[0] for one in range(1, 99)}), 1_000))
     assert isinstance(kept, dict)
     assert list(kept) == ["0", "…"]
@@ -113,18 +113,18 @@ def test_an_object_of_many_entries_of_which_the_first_is_too_long_shows_the_begi
     assert first[0] == MANY[0]
 
 
-def test_lines_in_json_are_cut_where_the_next_thing_begins() -> None:
+def test_lines_in_json_are_cut_between_entities() -> None:
     """What Home Assistant's live context looks like."""
     context = "".join(f"- names: Light {number}\n  domain: light\n  state: 'on'\n" for number in range(500))
     kept = shown_of(shortened_result(json.dumps({"result": context}), 2_000))
     assert isinstance(kept, dict)
     text = kept["result"]
     assert isinstance(text, str)
-    things, _, mark = text.rpartition("[")
-    assert things
-    assert context.startswith(things)
-    assert context.removeprefix(things).startswith("- names")
-    assert mark == f"… {1_500 - things.count(chr(10))} of 1500 lines were left out here to save room.]"
+    lines, _, mark = text.rpartition("[")
+    assert lines
+    assert context.startswith(lines)
+    assert context.removeprefix(lines).startswith("- names")
+    assert mark == f"… {1_500 - lines.count(chr(10))} of 1500 lines were left out here to save room.]"
 
 
 def test_json_that_an_mcp_server_writes_into_a_text_stays_json() -> None:
@@ -188,7 +188,7 @@ def test_a_tool_that_cannot_be_asked_for_less_has_no_such_hint(name: str) -> Non
     assert told.endswith("as there is room for.")
 
 
-def test_what_a_program_answers_stays_whole_where_its_conversation_may_not_be_shortened() -> None:
+def test_results_of_client_tools_stay_whole_in_a_conversation_that_may_not_be_shortened() -> None:
     content = json.dumps(MANY)
     theirs = replace(LOOK, client=True)
     for tools in ((theirs,), ()):

@@ -83,7 +83,7 @@ async def test_a_conversation_that_does_not_fit_is_cut_to_what_does() -> None:
     assert fitter.window(asking(60)).transcript == sent.transcript
 
 
-async def test_of_earlier_turns_no_more_is_sent_than_is_allowed() -> None:
+async def test_earlier_turns_take_their_allowance_at_most() -> None:
     inner = ScriptedProvider(answering(0))
     await ask(inner, PromptFitter(ContextWindow(200_000), Allowance(history=1_000)), asking(60))
     assert request_tokens(inner.requests[0]) <= 1_100
@@ -128,7 +128,7 @@ async def test_small_changes_of_what_else_is_sent_leave_the_window_where_it_is()
         assert len({window.dropped for window in windows}) == 1
 
 
-async def test_what_is_sent_is_corrected_by_what_the_service_counts() -> None:
+async def test_reported_usage_corrects_the_window() -> None:
     inner = ScriptedProvider(answering(6_000), answering(0))
     fitter = PromptFitter(ContextWindow(4_096))
     for _ in range(2):
@@ -347,7 +347,7 @@ async def test_the_server_is_asked_for_its_window_after_an_answer(
     assert (asked, fitter.context_window) == (questions, window)
 
 
-def test_nothing_of_a_conversation_is_kept_once_it_is_to_be_forgotten() -> None:
+def test_a_forgotten_conversation_leaves_the_cache() -> None:
     fitter = PromptFitter(ContextWindow())
     result = ToolResult("1", TOOL.name, "On.")
     kept = weakref.ref(result)

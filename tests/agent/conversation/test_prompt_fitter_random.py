@@ -65,7 +65,7 @@ async def answers(model: Model, fitter: PromptFitter, transcript: Transcript, su
     st.integers(50, 4_000),
     st.none() | st.builds(Summary, st.text(max_size=200), st.integers(0, 40)),
 )
-async def test_whatever_is_sent_is_valid_and_readable(
+async def test_any_window_sent_is_valid_and_readable(
     transcript: Transcript, model: Model, history: int, summary: Summary | None
 ) -> None:
     fitter = PromptFitter(ContextWindow(), Allowance(history))

@@ -37,19 +37,19 @@ TURN: Transcript = (
 )
 
 
-def test_what_was_asked_and_done_is_listed() -> None:
+def test_requests_and_calls_are_listed() -> None:
     line = '“Mach das Licht in der Küche an!” → light_on {"name":"Küche"}; look {}'
     assert [*asked_and_done(TURN)] == [line]
     assert [*asked_and_done((*TURN, UserMessage("Danke!"), AssistantMessage("Gern.")))] == ["“Danke!”", line]
 
 
-def test_what_did_not_run_is_not_listed() -> None:
+def test_calls_that_did_not_run_are_not_listed() -> None:
     calls = AssistantMessage(tool_calls=(ON,))
     turn = (UserMessage("On!"), calls, ToolResult("a", "light_on", "", synthetic=True))
     assert [*asked_and_done(turn)] == ["“On!”"]
 
 
-def test_a_turn_without_words_and_deeds_is_no_line() -> None:
+def test_a_turn_without_words_and_calls_is_no_line() -> None:
     assert not [*asked_and_done((AssistantMessage("Good morning!"), UserMessage("")))]
     assert [*asked_and_done((AssistantMessage(tool_calls=(LOOK,)), TURN[4]))] == ["look {}"]
 
@@ -84,14 +84,14 @@ def test_the_newest_is_told_where_there_is_no_room_for_all() -> None:
     assert lines[-1] == "]"
 
 
-def test_of_a_summary_that_is_too_long_the_beginning_is_told() -> None:
+def test_a_long_summary_loses_its_end() -> None:
     told = recap(Summary("They like it dark. " * 100, 8), TURN, 200, ESTIMATE)
     assert told.startswith("[Earlier in this conversation, in short:\nThey like it dark. ")
     assert "…\n“Mach das Licht" in told
     assert ESTIMATE.of_text(told) > 90
 
 
-def test_nothing_is_told_of_nothing_or_without_room() -> None:
+def test_there_is_no_recap_of_nothing_or_without_room() -> None:
     assert recap(None, (), 200, ESTIMATE) == ""
     assert recap(Summary("", 0), (), 200, ESTIMATE) == ""
     assert recap(Summary("They like it dark.", 8), TURN, 0, ESTIMATE) == ""
@@ -146,7 +146,7 @@ async def test_it_goes_on_from_an_earlier_summary() -> None:
     assert "What is the weather?" not in text
 
 
-async def test_what_came_from_outside_is_not_shown_and_stays_marked() -> None:
+async def test_outside_content_is_not_shown_and_stays_marked() -> None:
     provider = ScriptedProvider(say("They asked for news."), say("The same, and thanks."))
     summary = await summarize(provider, SAID, 8, None, 5)
     assert "open the door" not in shown_to(provider)
@@ -162,7 +162,7 @@ async def test_a_summary_that_is_up_to_date_comes_back() -> None:
     assert await summarize(ScriptedProvider(), SAID, 0, None, 5) == Summary("", 0)
 
 
-async def test_of_very_much_the_beginning_and_the_end_are_shown() -> None:
+async def test_a_long_conversation_is_shown_without_its_middle() -> None:
     provider = ScriptedProvider(say("They talked a lot."))
     long = tuple(UserMessage(f"Number {number}. " + "word " * 300) for number in range(60))
     await summarize(provider, long, 60, Summary("Before.", 0), 5)

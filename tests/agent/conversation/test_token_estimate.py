@@ -88,7 +88,7 @@ def test_signed_reasoning_and_its_words_count_once() -> None:
 
 
 @given(st.integers(50, 10**6), st.floats(0.55, 3.9))
-def test_what_a_service_reported_corrects_the_estimate_to_rather_too_much(tokens: int, times: float) -> None:
+def test_reported_usage_corrects_the_estimate_to_the_high_side(tokens: int, times: float) -> None:
     reported = round(tokens * times)
     scale = ESTIMATE.corrected(tokens, reported).scale
     assert reported <= tokens * scale * 1.000001
@@ -149,7 +149,7 @@ def test_one_report_that_fits_begins_the_count_anew() -> None:
     assert scale.estimate.scale == 1
 
 
-def test_what_was_refused_is_never_forgotten() -> None:
+def test_a_refused_prompt_bounds_the_scale_for_good() -> None:
     scale = TokenScale()
     scale.refused(1_000, 1_400)
     refused = scale.estimate.scale
@@ -158,7 +158,7 @@ def test_what_was_refused_is_never_forgotten() -> None:
     assert scale.estimate.scale == refused >= 1.4
 
 
-def test_what_nobody_counted_says_nothing() -> None:
+def test_missing_counts_change_no_estimate() -> None:
     scale = TokenScale()
     estimate = scale.estimate
     for _ in range(20):
@@ -168,7 +168,7 @@ def test_what_nobody_counted_says_nothing() -> None:
 
 
 @given(st.floats(0.6, 3.5), st.lists(st.floats(0.5, 1.0), min_size=60, max_size=120))
-def test_whatever_is_reported_moves_it_seldom(times: float, noise: list[float]) -> None:
+def test_any_reports_move_it_seldom(times: float, noise: list[float]) -> None:
     scale, scales = TokenScale(), list[float]()
     for each in noise:
         estimated = 10_000

@@ -59,7 +59,7 @@ def test_a_conversation_that_outgrows_its_budget_falls_back_to_half_of_it() -> N
     assert window.dropped % len(turn(0)) == 0
 
 
-def test_what_fell_out_is_told_in_short() -> None:
+def test_dropped_messages_are_recapped() -> None:
     window = fit_window(conversation(21), tokens(conversation(20)))
     lines = context_of(window.transcript[0]).splitlines()
     assert lines[0] == "[Earlier in this conversation, in short:"
@@ -149,13 +149,13 @@ def test_a_result_that_its_note_would_only_lengthen_stays() -> None:
     assert fit_window(almost, 1).transcript == almost
 
 
-def test_what_an_assistant_says_before_any_person_is_a_turn() -> None:
+def test_words_of_the_assistant_before_any_person_are_a_turn() -> None:
     said = (AssistantMessage("Somebody is at the door. " * 40), *conversation(2))
     assert fit_window(said, 1_000).transcript == said
     assert fit_window(said, tokens(said) - 1).dropped == 1
 
 
-def test_what_is_sent_whole_is_the_very_transcript() -> None:
+def test_a_whole_window_is_the_same_transcript_object() -> None:
     said = conversation(5)
     assert fit_window(said, tokens(said)).transcript is said
 
@@ -200,7 +200,7 @@ def test_a_conversation_in_which_something_is_shown_has_the_same_window_each_tim
         assert fit_window(said, 500, grown=grown) == fit_window(said, 500)
 
 
-def test_what_is_new_in_a_conversation_is_all_that_is_counted() -> None:
+def test_only_new_messages_are_counted() -> None:
     counted: list[Message] = []
 
     class Counting(TokenEstimate):

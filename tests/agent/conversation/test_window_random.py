@@ -7,7 +7,6 @@ from hypothesis import given, settings, strategies as st
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.conversation.window import GrownWindows, Window, fit_window
 from custom_components.chatterbox.agent.messages import AssistantMessage, Message, Summary, Transcript, UserMessage
-from custom_components.chatterbox.agent.transcript import has_outside_content
 from tests.agent.conversation.transcripts import LOW, assert_window, growth, last_turn, tokens_of, transcripts
 
 BUDGETS = st.integers(-10, 3_000)
@@ -38,7 +37,6 @@ def test_any_summary_leaves_it_so(
 ) -> None:
     window = fit_window(transcript, budget, estimate, summary)
     assert_window(window, transcript, budget, estimate)
-    assert window.has_outside_content == (summary.has_outside_content or has_outside_content(transcript))
 
 
 @settings(deadline=None)
@@ -51,14 +49,14 @@ def test_a_window_on_a_window_is_the_same(transcript: Transcript, budget: int, e
 
 @settings(deadline=None)
 @given(transcripts(), st.integers(0, 1_000))
-def test_what_fits_is_sent_as_it_is(transcript: Transcript, spare: int) -> None:
+def test_a_conversation_that_fits_is_sent_unchanged(transcript: Transcript, spare: int) -> None:
     budget = tokens_of(transcript, TokenEstimate()) + spare
     assert fit_window(transcript, budget).transcript == transcript
 
 
 @settings(deadline=None)
 @given(transcripts(), BUDGETS)
-def test_what_fell_out_stays_out(transcript: Transcript, budget: int) -> None:
+def test_dropped_messages_stay_dropped(transcript: Transcript, budget: int) -> None:
     dropped = [fit_window(before, budget).dropped for before in growth(transcript)]
     assert dropped == sorted(dropped)
 

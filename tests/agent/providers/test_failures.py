@@ -24,7 +24,6 @@ from custom_components.chatterbox.agent.errors import (
 from custom_components.chatterbox.agent.messages import JsonValue
 from custom_components.chatterbox.agent.providers.failures import (
     CONNECTION_ERRORS,
-    ContextOverflow,
     error_of_exception,
     error_of_report,
     error_of_response,
@@ -237,7 +236,7 @@ def test_failures_reported_inside_a_reply(report: JsonValue, kind: type[Provider
     assert str(error).startswith("the service reported an error")
 
 
-def test_what_the_service_says_is_told_in_one_short_line() -> None:
+def test_errors_quote_the_service_in_one_short_line() -> None:
     error = error_of_response(400, b'{"error": {"message": "first\\n  second ' + b"and more " * 10_000 + b'"}}')
 
     assert str(error).startswith("HTTP 400: first second and more")
@@ -265,7 +264,7 @@ def test_a_key_that_the_service_repeats_is_hidden(said: str) -> None:
 
 
 @given(status=st.integers(min_value=300, max_value=599), body=st.binary(max_size=200) | st.text().map(str.encode))
-def test_whatever_a_service_sends_is_one_of_our_errors(status: int, body: bytes) -> None:
+def test_any_error_body_becomes_one_of_our_errors(status: int, body: bytes) -> None:
     error = error_of_response(status, body)
 
     assert isinstance(error, ProviderError)
@@ -368,7 +367,7 @@ CONTEXT = "This model's maximum context length is"
     ],
 )
 def test_messages_about_an_overlong_prompt(words: str, prompt: int | None, window: int | None) -> None:
-    assert find_overflow(words) == ContextOverflow(prompt, window)
+    assert find_overflow(words) == (prompt, window)
     assert find_overflow(words.upper()) is not None
 
 
@@ -393,7 +392,7 @@ def test_something_else(words: str) -> None:
 
 @given(st.integers(1, 10**7), st.integers(1, 10**7))
 def test_numbers_are_read_with_and_without_commas(prompt: int, window: int) -> None:
-    expected = ContextOverflow(prompt, window)
+    expected = (prompt, window)
     assert find_overflow(f"prompt is too long: {prompt} tokens > {window} maximum") == expected
     assert find_overflow(f"prompt is too long: {prompt:,} tokens > {window:,} maximum") == expected
 

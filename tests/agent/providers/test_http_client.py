@@ -86,7 +86,7 @@ def test_addresses_of_servers(typed: str, root: str) -> None:
 
 @pytest.mark.parametrize("root_of", [api_root, ollama_root, server_root])
 @pytest.mark.parametrize("typed", ["", "host:8080", "ftp://host", "http://", "http://host:99999", "my server"])
-def test_what_is_no_address_is_said_to_be_none(typed: str, root_of: Callable[[str], URL]) -> None:
+def test_an_invalid_address_is_refused(typed: str, root_of: Callable[[str], URL]) -> None:
     with pytest.raises(ProviderUnreachable, match="not a valid http"):
         root_of(typed)
 

@@ -128,7 +128,7 @@ async def test_a_service_that_is_late_is_not_back() -> None:
     assert not gate.passed.is_set()
 
 
-def test_what_somebody_else_has_found_out_is_told_while_it_is_news(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_found_elsewhere_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     home = Home(None)
     for error in (DOWN, ProviderRejectedKey("no"), ProviderRejectedKey("no")):
         home.managed.tripped(error)
@@ -138,7 +138,7 @@ def test_what_somebody_else_has_found_out_is_told_while_it_is_news(caplog: pytes
 
 
 REQUEST = CompletionRequest("", (UserMessage("Hi"),))
-TIMEOUTS = Timeouts(connect=1, first_token=4, between_tokens=2)
+TIMEOUTS = Timeouts(first_token=4, between_tokens=2)
 END = CompletionResult(FinishReason.STOP)
 
 
@@ -213,7 +213,7 @@ async def test_a_stream_that_ends_without_a_finish_is_a_failure(lines: list[Line
 
 
 @pytest.mark.parametrize("error", [ProviderUnreachable("gone"), TimeoutError("a bug"), ValueError("a bug")], ids=repr)
-async def test_what_a_stream_raises_is_passed_on(error: Exception) -> None:
+async def test_exceptions_of_a_stream_are_passed_on(error: Exception) -> None:
     scripts: list[list[Line]] = [[error], [TextDelta("It"), error]]
     for lines in scripts:
         with pytest.raises(type(error)) as caught:
@@ -236,7 +236,7 @@ async def test_a_cancelled_reader_closes_the_stream(lines: list[Line]) -> None:
 
 
 @pytest.mark.parametrize("lines", [[], [TextDelta("It")]], ids=["first", "between"])
-async def test_what_a_stream_waits_for_may_be_cancelled_by_others(lines: list[Line]) -> None:
+async def test_a_cancellation_from_elsewhere_is_a_failure_of_the_service(lines: list[Line]) -> None:
     """Then the service has failed, and whoever waits for it was not cancelled."""
     waited_for = asyncio.get_running_loop().create_future()
     gate = Gate()
@@ -254,13 +254,6 @@ async def test_what_a_stream_waits_for_may_be_cancelled_by_others(lines: list[Li
     with pytest.raises(ProviderUnreachable):
         await reading
     assert provider.open_streams == 0
-
-
-@pytest.mark.parametrize("field", ["connect", "first_token", "between_tokens"])
-@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_a_deadline_that_nobody_could_keep_is_refused(field: str, seconds: float) -> None:
-    with pytest.raises(ValueError, match=f"{field} must be more than 0"):
-        Timeouts(**{field: seconds})
 
 
 THRICE = Retries(attempts=3, first_wait=1, longest_wait=60)
@@ -314,7 +307,7 @@ async def test_waits_grow_and_requests_are_counted() -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_what_does_not_pass_by_itself_is_not_asked_again(error: ProviderError) -> None:
+async def test_permanent_errors_are_not_retried(error: ProviderError) -> None:
     clock, provider = ManualClock(), ScriptedProvider([error])
 
     with pytest.raises(type(error)):
@@ -385,12 +378,6 @@ def test_waits_stay_within_what_was_set(
         assert wait is not None
         assert (retry_after or 0) <= wait <= max(retry_after or 0, retries.longest_wait)
         assert retry_after or wait <= retries.first_wait * 2 ** (attempt - 1)
-
-
-@pytest.mark.parametrize("wrong", [{"attempts": 0}, {"first_wait": -1}, {"longest_wait": -0.1}], ids=repr)
-def test_retries_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="must be at least"):
-        Retries(**wrong)
 
 
 def test_jitter_is_a_part_of_one() -> None:

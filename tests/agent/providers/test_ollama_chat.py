@@ -27,7 +27,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
-from custom_components.chatterbox.agent.providers.ollama_chat import KEEP_FOREVER, OllamaChatProvider, OllamaSettings
+from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.profiles import OLLAMA, ModelOptions, ServerProfile
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
@@ -47,7 +47,6 @@ def provider_of(
     server: RawHTTPServer,
     session: aiohttp.ClientSession,
     options: ModelOptions | None = None,
-    settings: OllamaSettings | None = None,
     *,
     limits: TimeLimits | None = None,
     profile: ServerProfile = OLLAMA,
@@ -58,7 +57,6 @@ def provider_of(
         "qwen3:4b",
         limits=limits or TimeLimits(),
         options=options or ModelOptions(),
-        settings=settings or OllamaSettings(),
         profile=profile,
     )
 
@@ -70,11 +68,10 @@ async def collect(provider: OllamaChatProvider, request: CompletionRequest = REQ
 async def sent(
     session: aiohttp.ClientSession,
     options: ModelOptions | None = None,
-    settings: OllamaSettings | None = None,
     profile: ServerProfile = OLLAMA,
 ) -> JsonObject:
     async with raw_http_server(ANSWER) as server:
-        assert await collect(provider_of(server, session, options, settings, profile=profile)) == EVENTS
+        assert await collect(provider_of(server, session, options, profile=profile)) == EVENTS
     payload: JsonObject = json.loads(server.requests[0].body)
     return payload
 
@@ -86,13 +83,13 @@ async def test_nothing_is_set_unless_asked_for(session: aiohttp.ClientSession) -
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        (OllamaSettings(keep_alive=KEEP_FOREVER), {"keep_alive": -1}),
-        (OllamaSettings(keep_alive=0, num_ctx=16384), {"keep_alive": 0, "options": {"num_ctx": 16384}}),
-        (OllamaSettings(keep_alive="30m"), {"keep_alive": "30m"}),
+        (ModelOptions(keep_alive=-1), {"keep_alive": -1}),
+        (ModelOptions(keep_alive=0, num_ctx=16384), {"keep_alive": 0, "options": {"num_ctx": 16384}}),
+        (ModelOptions(keep_alive="30m"), {"keep_alive": "30m"}),
     ],
 )
-async def test_settings(session: aiohttp.ClientSession, settings: OllamaSettings, expected: JsonObject) -> None:
-    payload = await sent(session, settings=settings)
+async def test_settings(session: aiohttp.ClientSession, settings: ModelOptions, expected: JsonObject) -> None:
+    payload = await sent(session, settings)
 
     assert {name: payload[name] for name in payload.keys() - {"model", "stream", "messages", "truncate"}} == expected
 
@@ -122,9 +119,9 @@ async def test_thinking(session: aiohttp.ClientSession, effort: ReasoningEffort,
 async def test_a_persons_own_options_are_laid_over_ours(
     session: aiohttp.ClientSession, own: JsonValue, expected: JsonValue
 ) -> None:
-    options = ModelOptions(temperature=0.5, extra={"options": own, "format": "json"})
+    options = ModelOptions(temperature=0.5, num_ctx=8192, extra={"options": own, "format": "json"})
 
-    payload = await sent(session, options, OllamaSettings(num_ctx=8192))
+    payload = await sent(session, options)
 
     assert (payload.get("options"), payload["format"]) == (expected, "json")
 
@@ -198,9 +195,9 @@ def numbers_of(error: PromptTooLong | None) -> tuple[int | None, int | None]:
 async def test_a_prompt_that_does_not_fit_is_answered_by_what_is_left_of_it(
     session: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings = OllamaSettings(num_ctx=4096)
+    options = ModelOptions(num_ctx=4096)
     async with raw_http_server(REFUSED_TO_CUT, ANSWER, REFUSED_TO_CUT, ANSWER, ANSWER) as server:
-        provider = provider_of(server, session, settings=settings)
+        provider = provider_of(server, session, options)
         with caplog.at_level(logging.WARNING):
             for _ in range(2):
                 assert await collect(provider, LONG) == EVENTS
@@ -217,7 +214,7 @@ async def test_a_prompt_that_does_not_fit_is_answered_by_what_is_left_of_it(
 
 async def test_the_servers_own_numbers_come_first(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(COUNTED, ANSWER) as server:
-        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=8192))
+        provider = provider_of(server, session, ModelOptions(num_ctx=8192))
         assert await collect(provider) == EVENTS
 
     assert numbers_of(provider.overflow) == (9000, 4096)
@@ -250,18 +247,18 @@ async def test_where_nothing_is_set_the_server_knows_the_window(
 
 async def test_an_old_server_that_filled_the_window_has_cut_the_prompt(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(ANSWER) as server:
-        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=5))
+        provider = provider_of(server, session, ModelOptions(num_ctx=5))
         assert await collect(provider, LONG) == EVENTS
         assert numbers_of(provider.overflow) == (5024, 5)
 
-        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=6))
+        provider = provider_of(server, session, ModelOptions(num_ctx=6))
         assert await collect(provider, LONG) == EVENTS
         assert provider.overflow is None
 
 
 async def test_a_prompt_that_must_not_be_cut_is_refused_with_numbers(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(REFUSED_TO_CUT, ANSWER) as server:
-        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=4096))
+        provider = provider_of(server, session, ModelOptions(num_ctx=4096))
         with pytest.raises(PromptTooLong) as refusal:
             await collect(provider, replace(LONG, may_be_cut=False))
         assert numbers_of(refusal.value) == (5024, 4096)
@@ -271,18 +268,18 @@ async def test_a_prompt_that_must_not_be_cut_is_refused_with_numbers(session: ai
 
 
 @pytest.mark.parametrize(
-    ("settings", "extra"),
+    "options",
     [
-        (OllamaSettings(num_ctx=16_384), {}),
-        (OllamaSettings(), {"options": {"num_ctx": 16_384}}),
-        (OllamaSettings(num_ctx=8_192), {"options": {"num_ctx": 16_384}}),
+        ModelOptions(num_ctx=16_384),
+        ModelOptions(extra={"options": {"num_ctx": 16_384}}),
+        ModelOptions(num_ctx=8_192, extra={"options": {"num_ctx": 16_384}}),
     ],
 )
 async def test_the_window_that_is_wished_for_needs_no_question(
-    session: aiohttp.ClientSession, settings: OllamaSettings, extra: JsonObject
+    session: aiohttp.ClientSession, options: ModelOptions
 ) -> None:
     async with raw_http_server(ANSWER) as server:
-        assert await provider_of(server, session, ModelOptions(extra=extra), settings).context_window() == 16_384
+        assert await provider_of(server, session, options).context_window() == 16_384
     assert not server.requests
 
 
@@ -309,7 +306,7 @@ async def test_the_window_of_a_model_that_is_not_loaded_is_that_of_its_author(
 @pytest.mark.parametrize("truncate", [False, True, None])
 async def test_a_person_has_the_last_word_on_cutting(session: aiohttp.ClientSession, truncate: JsonValue) -> None:
     async with raw_http_server(REFUSED_TO_CUT) as server:
-        provider = provider_of(server, session, ModelOptions(extra={"truncate": truncate}), OllamaSettings(num_ctx=9))
+        provider = provider_of(server, session, ModelOptions(num_ctx=9, extra={"truncate": truncate}))
         with pytest.raises(PromptTooLong):
             await collect(provider)
 
@@ -319,7 +316,7 @@ async def test_a_person_has_the_last_word_on_cutting(session: aiohttp.ClientSess
 
 async def test_a_prompt_that_is_refused_even_when_it_may_be_cut(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(REFUSED_TO_CUT) as server:
-        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=4096))
+        provider = provider_of(server, session, ModelOptions(num_ctx=4096))
         with pytest.raises(PromptTooLong):
             await collect(provider)
 
@@ -330,7 +327,7 @@ async def test_a_prompt_that_is_refused_even_when_it_may_be_cut(session: aiohttp
 async def test_an_answer_that_has_begun_is_not_begun_anew(session: aiohttp.ClientSession) -> None:
     late = [LINES[0], b'{"error":"the input length exceeds the context length"}\n']
     async with raw_http_server(event_stream(late, Ending.KEEP, "application/x-ndjson")) as server:
-        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=4096))
+        provider = provider_of(server, session, ModelOptions(num_ctx=4096))
         stream = provider.stream(REQUEST)
         assert await anext(stream) == TextDelta("Hello")
         with pytest.raises(PromptTooLong):
@@ -342,7 +339,7 @@ async def test_an_answer_that_has_begun_is_not_begun_anew(session: aiohttp.Clien
 async def test_pictures_are_not_counted_as_words(session: aiohttp.ClientSession) -> None:
     shown = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"0" * 100_000),)),))
     async with raw_http_server(REFUSED_TO_CUT, ANSWER) as server:
-        provider = provider_of(server, session, settings=OllamaSettings(num_ctx=10))
+        provider = provider_of(server, session, ModelOptions(num_ctx=10))
         assert await collect(provider, shown) == EVENTS
 
     prompt, _ = numbers_of(provider.overflow)
@@ -351,9 +348,9 @@ async def test_pictures_are_not_counted_as_words(session: aiohttp.ClientSession)
 
 
 async def test_messages_of_a_persons_own_are_not_counted(session: aiohttp.ClientSession) -> None:
-    options = ModelOptions(extra={"messages": "odd"})
+    options = ModelOptions(num_ctx=10, extra={"messages": "odd"})
     async with raw_http_server(REFUSED_TO_CUT, ANSWER) as server:
-        provider = provider_of(server, session, options, OllamaSettings(num_ctx=10))
+        provider = provider_of(server, session, options)
         assert await collect(provider) == EVENTS
 
     assert numbers_of(provider.overflow) == (11, 10)

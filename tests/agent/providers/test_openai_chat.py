@@ -87,7 +87,7 @@ async def test_done_is_no_finish(session: aiohttp.ClientSession) -> None:
     ],
     ids=["stream", "whole", "whole after blanks"],
 )
-async def test_an_answer_is_known_by_its_beginning_and_not_by_its_type(
+async def test_whole_answers_and_streams_are_told_apart_by_their_first_bytes(
     session: aiohttp.ClientSession, content_type: str, body: bytes, events: list[ProviderEvent]
 ) -> None:
     async with raw_http_server(reply(body, content_type)) as server:

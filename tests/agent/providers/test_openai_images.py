@@ -82,7 +82,7 @@ async def test_a_parameter_that_is_refused_is_left_out(session: aiohttp.ClientSe
         (RawReply([], Ending.WAIT), ProviderUnreachable),
     ],
 )
-async def test_what_goes_wrong_is_told(
+async def test_failures_of_an_image_service(
     session: aiohttp.ClientSession, answered: RawReply, error: type[ProviderError]
 ) -> None:
     async with raw_http_server(answered) as server:
@@ -93,7 +93,7 @@ async def test_what_goes_wrong_is_told(
     assert "sk-secret" not in str(raised.value)
 
 
-def test_nobody_sees_the_key(session: aiohttp.ClientSession) -> None:
+def test_the_representation_has_no_key(session: aiohttp.ClientSession) -> None:
     assert repr(OpenAIImageProvider(session, "http://user:pass@host", "m", "sk-secret", 1)) == (
         "OpenAIImageProvider(model='m')"
     )

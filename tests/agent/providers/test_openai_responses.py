@@ -25,13 +25,8 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort, Verbosity
-from custom_components.chatterbox.agent.providers.openai_responses import (
-    OpenAIResponsesProvider,
-    ReasoningSummary,
-    ResponsesSettings,
-    ServiceTier,
-)
-from custom_components.chatterbox.agent.providers.profiles import OPENAI, ModelOptions, ServerProfile
+from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
+from custom_components.chatterbox.agent.providers.profiles import OPENAI, ModelOptions, ServerProfile, ServiceTier
 from tests.support.servers.raw_http import RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 
 THOUGHT: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAA"}
@@ -51,13 +46,11 @@ EVENTS = [TextDelta("Hello"), CompletionResult(FinishReason.STOP, Usage(5, 1))]
 def provider_of(
     server: RawHTTPServer,
     session: aiohttp.ClientSession,
-    settings: ResponsesSettings | None = None,
     options: ModelOptions | None = None,
     profile: ServerProfile = OPENAI,
 ) -> OpenAIResponsesProvider:
     base_url = f"http://127.0.0.1:{server.port}"
-    settings, options = settings or ResponsesSettings(), options or ModelOptions()
-    return OpenAIResponsesProvider(session, base_url, "gpt", options=options, settings=settings, profile=profile)
+    return OpenAIResponsesProvider(session, base_url, "gpt", options=options or ModelOptions(), profile=profile)
 
 
 async def collect(provider: OpenAIResponsesProvider, request: CompletionRequest = REQUEST) -> list[ProviderEvent]:
@@ -84,16 +77,21 @@ async def test_nothing_is_kept_at_the_service(session: aiohttp.ClientSession) ->
 
 
 async def test_settings(session: aiohttp.ClientSession) -> None:
-    settings = ResponsesSettings("agent-1", Verbosity.LOW, ServiceTier.PRIORITY, ReasoningSummary.AUTO)
+    options = ModelOptions(
+        reasoning_effort=ReasoningEffort.HIGH,
+        verbosity=Verbosity.LOW,
+        service_tier=ServiceTier.PRIORITY,
+        prompt_cache_key="agent-1",
+    )
 
     async with raw_http_server(ANSWER) as server:
-        await collect(provider_of(server, session, settings, ModelOptions(reasoning_effort=ReasoningEffort.HIGH)))
+        await collect(provider_of(server, session, options))
 
     [payload] = payloads(server)
     assert payload["prompt_cache_key"] == "agent-1"
     assert payload["text"] == {"verbosity": "low"}
     assert payload["service_tier"] == "priority"
-    assert payload["reasoning"] == {"effort": "high", "summary": "auto"}
+    assert payload["reasoning"] == {"effort": "high"}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +105,7 @@ async def test_effort(session: aiohttp.ClientSession, effort: ReasoningEffort, e
     assert payloads(server)[0]["reasoning"] == {"effort": expected}
 
 
-async def test_what_the_model_cannot_be_shown_is_not_sent(session: aiohttp.ClientSession) -> None:
+async def test_unsupported_attachments_are_not_sent(session: aiohttp.ClientSession) -> None:
     request = replace(REQUEST, transcript=(UserMessage("Hi", (Attachment("image/png", b"\x89PNG"),)),))
 
     async with raw_http_server(ANSWER) as server:
@@ -202,7 +200,7 @@ NO_ROOM = refusal("Resource unavailable for this tier, try again.", 429)
 
 async def test_where_the_cheap_tier_has_no_room_the_default_one_answers(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(NO_ROOM, ANSWER, ANSWER) as server:
-        provider = provider_of(server, session, ResponsesSettings(service_tier=ServiceTier.FLEX))
+        provider = provider_of(server, session, ModelOptions(service_tier=ServiceTier.FLEX))
         for _ in range(2):
             assert await collect(provider) == EVENTS
 
@@ -223,6 +221,6 @@ async def test_a_service_that_is_busy_is_busy(
 ) -> None:
     async with raw_http_server(refused) as server:
         with pytest.raises(ProviderBusy):
-            await collect(provider_of(server, session, ResponsesSettings(service_tier=tier)))
+            await collect(provider_of(server, session, ModelOptions(service_tier=tier)))
 
     assert len({json.dumps(payload) for payload in payloads(server)}) <= 2

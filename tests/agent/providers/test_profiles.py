@@ -112,7 +112,7 @@ def test_how_servers_are_asked_for_an_effort() -> None:
     }
 
 
-def test_what_can_be_shown() -> None:
+def test_supported_attachments() -> None:
     assert OPENAI.attachments == IMAGE_TYPES | {PDF}
     assert GEMINI.attachments == IMAGE_TYPES
     assert DEEPSEEK.attachments == frozenset()

@@ -132,7 +132,7 @@ def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
     assert hear_recorded(name) == as_sent
 
 
-def test_what_the_services_play_is_called_and_said() -> None:
+def test_played_streams_become_calls_and_speech() -> None:
     for name in PLAYED:
         said, spoken, thought, calls, finish = heard_and_spoken(read(name, [bytes_of(name)]))
 

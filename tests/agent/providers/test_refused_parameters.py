@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.providers.refused_parameters import AnthropicRefusals, RefusedParameters
+from custom_components.chatterbox.agent.providers.refused_parameters import (
+    ANTHROPIC_ADJUSTMENTS,
+    ANTHROPIC_ALSO_CALLED,
+    RefusedParameters,
+)
 
 REQUIRED = {"model", "messages", "tools", "stream"}
 PAYLOAD: JsonObject = {
@@ -102,7 +106,7 @@ def test_which_refusals_may_be_about_a_parameter(status: int, again: bool) -> No
     assert (left_out("temperature", status) is not None) == again
 
 
-def test_what_helped_is_remembered_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_removal_that_helped_is_remembered_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     refused = RefusedParameters("small-1", REQUIRED)
     trial = refused.trial(PAYLOAD)
 
@@ -121,7 +125,7 @@ def test_what_helped_is_remembered_and_logged_once(caplog: pytest.LogCaptureFixt
     ]
 
 
-def test_what_did_not_help_is_not_remembered() -> None:
+def test_a_removal_that_did_not_help_is_not_remembered() -> None:
     refused = RefusedParameters("m", REQUIRED)
 
     assert refused.trial(PAYLOAD).leave_out(400, b"no temperature, and not you")
@@ -139,7 +143,7 @@ def test_another_value_of_a_refused_parameter_is_tried() -> None:
     assert refused.trial(warmer).payload == warmer
 
 
-def test_of_values_that_callers_wish_for_the_latest_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_latest_refused_values_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
     refused = RefusedParameters("small-1", REQUIRED)
     wishes: list[JsonObject] = [{**PAYLOAD, "temperature": number / 1_000} for number in range(1_000)]
     for wish in wishes:
@@ -198,6 +202,10 @@ NO_ROOM = (
 )
 
 
+def anthropic() -> RefusedParameters:
+    return RefusedParameters("m", ANTHROPIC_REQUIRED, ANTHROPIC_ALSO_CALLED, ANTHROPIC_ADJUSTMENTS)
+
+
 def refusal(message: str) -> bytes:
     error = {"type": "error", "error": {"type": "invalid_request_error", "message": message}, "request_id": "req_1"}
     return json.dumps(error).encode()
@@ -215,9 +223,9 @@ USER = said("user", HI)
 ADAPTIVE: JsonObject = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
 
 
-def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], AnthropicRefusals]:
+def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], RefusedParameters]:
     """Return what is sent after each refusal, the last of which helps, and what has been learnt."""
-    refusals = AnthropicRefusals("m", ANTHROPIC_REQUIRED)
+    refusals = anthropic()
     trial = refusals.trial(before)
     sent = []
     for message in messages:
@@ -406,7 +414,7 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Anthr
         ),
     ],
 )
-def test_what_is_refused_is_asked_in_another_way(before: JsonObject, message: str, after: JsonObject) -> None:
+def test_a_refusal_adjusts_the_request(before: JsonObject, message: str, after: JsonObject) -> None:
     [sent], _ = answers(before, message)
 
     assert sent == after
@@ -465,8 +473,8 @@ def test_an_adjustment_that_helped_is_remembered_and_logged_once(
     assert all(message.startswith("m ") and message.endswith("from now on") for message in caplog.messages)
 
 
-def test_what_did_not_help_is_forgotten() -> None:
-    refusals = AnthropicRefusals("m", ANTHROPIC_REQUIRED)
+def test_an_adjustment_that_did_not_help_is_forgotten() -> None:
+    refusals = anthropic()
     before = payload(USER, **ADAPTIVE)
     trial = refusals.trial(before)
 
@@ -518,14 +526,14 @@ def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
     ],
 )
 def test_where_nothing_can_be_changed_the_refusal_stands(status: int, before: JsonObject, message: str) -> None:
-    trial = AnthropicRefusals("m", ANTHROPIC_REQUIRED).trial(before)
+    trial = anthropic().trial(before)
 
     assert not trial.leave_out(status, refusal(message))
     assert trial.payload == before
 
 
 def test_no_way_is_tried_twice() -> None:
-    trial = AnthropicRefusals("m", ANTHROPIC_REQUIRED).trial(payload(USER, max_tokens=8192))
+    trial = anthropic().trial(payload(USER, max_tokens=8192))
 
     assert trial.leave_out(400, refusal("max_tokens: 8192 > 4096"))
     assert not trial.leave_out(400, refusal("max_tokens: 4096 > 2048"))

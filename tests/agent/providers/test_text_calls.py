@@ -88,7 +88,7 @@ def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.DataObje
         ('One.<end_of_turn>\n<start_of_turn>user\n<tool_call>{"name":"light_on","arguments":{}}</tool_call>', "One.\n"),
     ],
 )
-def test_what_a_model_makes_up_for_others_is_neither_said_nor_done(text: str, said: str) -> None:
+def test_invented_turns_of_others_are_neither_said_nor_done(text: str, said: str) -> None:
     for pieces in [[text], *cuts(text)]:
         heard = hear(*message(pieces))
 
@@ -110,7 +110,7 @@ def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
 @pytest.mark.parametrize(
     "text", ["The kitchen light is on, and it is 21.5 °C there.", "Das Licht ist an.", "灯已经打开了。"]
 )
-def test_of_plain_prose_nothing_is_held_back_but_a_word_that_may_be_a_call(text: str) -> None:
+def test_plain_prose_is_held_back_by_one_word_at_most(text: str) -> None:
     reader, said = TextCalls().message(request()), ""
     for index, character in enumerate(text):
         assert " " not in text[len(said) : index]
@@ -293,7 +293,7 @@ def test_a_call_without_end_is_dropped_and_not_kept_in_memory(marker: str) -> No
         assert (heard.said, heard.calls) == ("", [])
 
 
-def test_of_endless_calls_only_so_many_are_taken() -> None:
+def test_endless_calls_are_bounded() -> None:
     heard = hear(*message("<tool_call>" + KITCHEN_ON * 300 + "</tool_call>"))
 
     assert len(heard.calls) == 256
@@ -305,7 +305,7 @@ def test_a_call_too_long_is_dropped_with_its_end() -> None:
     assert (heard.said, heard.calls) == ("It is on.", [])
 
 
-def test_what_may_be_a_call_is_said_once_it_is_too_long() -> None:
+def test_text_that_is_too_long_for_a_call_is_said() -> None:
     text = '{"name": "' + "word " * (MAX_HELD_CHARACTERS // 5) + '"}. <think>Hm.</think>Done.'
 
     for pieces in ([text], [text[:100], text[100:-30], text[-30:]]):

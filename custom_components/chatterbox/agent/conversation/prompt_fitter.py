@@ -279,7 +279,9 @@ class PromptFitter:
         if not request.may_be_shortened:
             told = sum(map(estimate.of_message, request.transcript))
             size = PromptSize(tools, instructions, told + directive, context)
-            return self._whole(request, size, estimate)
+            if self._context.is_known and size.prompt > context:  # else the service decides
+                raise PromptTooLong("the conversation is longer than the model can read", size.prompt, context)
+            return FittedRequest(replace(request, summary=None, may_be_cut=False), size, estimate, request)
         budget = self._budget(request, context, sum(needed))
         window = self._fit(request, estimate, budget, min(self._allowance.history, budget))
         size = PromptSize(tools, instructions, window.tokens + directive, context, window.dropped)
@@ -289,12 +291,6 @@ class PromptFitter:
 
     def _fit(self, request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
         return fit_window(request.transcript, budget, estimate, request.summary, earlier, grown=self._windows)
-
-    def _whole(self, request: CompletionRequest, size: PromptSize, estimate: TokenEstimate) -> FittedRequest:
-        """Return a request unchanged. Where the window is a guess, the service decides whether it fits."""
-        if self._context.is_known and size.prompt > size.window:
-            raise PromptTooLong("the conversation is longer than the model can read", size.prompt, size.window)
-        return FittedRequest(replace(request, summary=None, may_be_cut=False), size, estimate, request)
 
     def _needed(self, request: CompletionRequest, estimate: TokenEstimate) -> tuple[int, int, int]:
         """Return the tokens of tools, instructions and directive."""

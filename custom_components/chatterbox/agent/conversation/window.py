@@ -95,7 +95,7 @@ def shortened_result(content: str, length: int, how: str = "") -> str:
     try:
         value = parse_json(content)
     except ValueError:
-        return _beginning(content, length, len, how)
+        return _first_lines(content, length, len, how)
     told = f"This is not all: of {len(content)} characters, only as many are shown as there is room for. {how}".strip()
     frame: JsonObject = {"left_out": told, "result": ""}
     return _written(frame | {"result": _fitting(value, length - len(_written(frame)) + 2)})
@@ -120,7 +120,7 @@ def _fitting(value: JsonValue, room: int) -> JsonValue:
         case str():
             inner = _fitting_json(value, room * len(value) // size)
             fits = inner and _length_in_json(inner) <= room - 2
-            return inner if fits else _beginning(value, room - 2, _length_in_json)
+            return inner if fits else _first_lines(value, room - 2, _length_in_json)
         case list():
             return _first_items(value, room)
         case dict():
@@ -174,7 +174,7 @@ def _length_of_name(key: str) -> int:
     return len(_written(key)) + len(":,")
 
 
-def _beginning(text: str, room: int, length_of: Callable[[str], int], how: str = "") -> str:
+def _first_lines(text: str, room: int, length_of: Callable[[str], int], how: str = "") -> str:
     """Return the first lines of a text and the number of the others. Indented lines stay with the line before."""
     lines = text.splitlines(keepends=True)
     kept = _count_within(room - length_of(_mark(len(lines), f"of {len(lines)} lines", how)), map(length_of, lines))
@@ -220,8 +220,6 @@ class Window:
     """Number of messages left out at the beginning. A `Summary` of that many is up to date."""
     tokens: int
     """Estimated tokens."""
-    has_outside_content: bool
-    """Whether the conversation, dropped messages included, holds content from outside the home."""
 
 
 def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stands for the rest
@@ -251,9 +249,8 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
         told = recap(summary, transcript[begin:dropped], growing.recap_room, estimate)
         messages[0] = replace(first, context="\n\n".join(filter(None, (told, first.context))))
         tokens += estimate.of_message(messages[0]) - estimate.of_message(first)
-    is_marked = growing.has_outside_content or (summary is not None and summary.has_outside_content)
     sent = tuple(messages) if dropped or growing.has_shortened else transcript
-    return Window(sent, dropped, tokens, is_marked)
+    return Window(sent, dropped, tokens)
 
 
 def _turn_begin(transcript: Transcript, index: int) -> int:
@@ -321,16 +318,12 @@ class _GrowingWindow:
         self.kept = 0
         """Tokens of the messages in the window."""
         self.has_shortened = False
-        self.has_outside_content = self.shows_something = False
-        self._look_at(self.whole)
+        self.shows_something = shows_something(self.whole)
         self.recap_room = max(0, bounds.earlier) // _RECAP
         self._turn = begin
         self._kept_before = 0
         """Tokens of the messages of earlier turns."""
         self._sizes = [0] * begin
-        self._budget = bounds.budget
-        self._earlier = bounds.earlier
-        self._estimate = bounds.estimate
 
     def copy(self) -> _GrowingWindow:
         """Return an independent copy."""
@@ -342,31 +335,24 @@ class _GrowingWindow:
         """Extend the window to `end` of a transcript that begins with `whole`."""
         begin = len(self.whole)
         self.whole = transcript[:end]
-        self._look_at(transcript[begin:end])
+        self.shows_something = self.shows_something or shows_something(transcript[begin:end])
         # A call is sent together with its results.
         units = [index for index in range(begin, end) if not isinstance(transcript[index], ToolResult)]
         for unit in pairwise([*units, end]):
             self._add(*unit)
-
-    def _look_at(self, added: Transcript) -> None:
-        for message in added:
-            if isinstance(message, ToolResult):
-                self.has_outside_content = self.has_outside_content or message.open_world
-            elif isinstance(message, UserMessage) and message.attachments:
-                self.shows_something = True
 
     def _add(self, begin: int, end: int) -> None:
         """Add messages that are sent together, and save room if they are too much."""
         unit = self.whole[begin:end]
         if isinstance(unit[0], UserMessage):
             self._turn, self._kept_before = begin, self.kept
-        added = list(map(self._estimate.of_message, unit))
+        added = list(map(self.bounds.estimate.of_message, unit))
         self.messages += unit
         self._sizes += added
         self.kept += sum(added)
-        if not self._fits(self._budget, self._earlier):
-            is_too_long = not self._fits(self._budget)
-            goals = (self._budget // _LOW if is_too_long else self._budget, self._earlier // _LOW)
+        if not self._fits(self.bounds.budget, self.bounds.earlier):
+            is_too_long = not self._fits(self.bounds.budget)
+            goals = (self.bounds.budget // _LOW if is_too_long else self.bounds.budget, self.bounds.earlier // _LOW)
             for _ in self._savings(is_too_long=is_too_long):
                 if self._fits(*goals):
                     break
@@ -383,7 +369,7 @@ class _GrowingWindow:
         while self.start < self._turn:
             self._drop_a_turn()
             yield
-        if is_too_long and not self._fits(self._budget):
+        if is_too_long and not self._fits(self.bounds.budget):
             for length, index in product(RESULT_LENGTHS, range(self._turn, len(self.messages))):
                 self._shorten(index, length)
                 yield
@@ -400,7 +386,7 @@ class _GrowingWindow:
         whole, present = self.whole[index], self.messages[index]
         if isinstance(whole, ToolResult) and isinstance(present, ToolResult) and len(present.content) > length:
             short = replace(present, content=shortened(whole.content, length))
-            size = self._estimate.of_message(short)
+            size = self.bounds.estimate.of_message(short)
             if size < self._sizes[index]:  # the note takes room too
                 self.kept += size - self._sizes[index]
                 if index < self._turn:
@@ -411,4 +397,4 @@ class _GrowingWindow:
 
 def shows_something(messages: Transcript) -> bool:
     """Return whether any of these messages has an attachment."""
-    return bool([message for message in messages if isinstance(message, UserMessage) and message.attachments])
+    return any(isinstance(message, UserMessage) and message.attachments for message in messages)

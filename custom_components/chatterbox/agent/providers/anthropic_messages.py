@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, override
 
-import aiohttp
-
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 from ..wire.parts import parse_model_list
 from ..wire.reply_reader import ReplyReader
-from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits
-from .profiles import ANTHROPIC, DEFAULT_OPTIONS, ModelOptions, ServerProfile, lay_over, with_wishes
-from .refused_parameters import AnthropicRefusals
+from .http_provider import Access, HTTPProvider
+from .profiles import ANTHROPIC, ModelOptions, lay_over, with_wishes
+from .refused_parameters import ANTHROPIC_ADJUSTMENTS, ANTHROPIC_ALSO_CALLED
 
 MAX_TOKENS: Final = 8192
 """Default limit of an answer, thinking included: the format requires one."""
@@ -23,9 +21,6 @@ _VERSION: Final = "2023-06-01"
 """The current version of the format."""
 _MAX_MODELS: Final = "1000"
 """On one page of the list of models; the default is twenty."""
-_REQUIRED: Final = frozenset({"model", "max_tokens", "messages", "system", "tools", "stream"})
-"""Fields without which a request would mean something else, or be invalid."""
-
 _EFFORTS: Final[Mapping[ReasoningEffort, JsonObject]] = {
     ReasoningEffort.NONE: {"thinking": {"type": "disabled"}},
     **{
@@ -45,27 +40,15 @@ class AnthropicMessagesProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
 
     _PATH = "messages"
+    _PROFILE = ANTHROPIC
+    _REQUIRED = frozenset({"model", "max_tokens", "messages", "system", "tools", "stream"})
+    _ALSO_CALLED = ANTHROPIC_ALSO_CALLED
+    _ADJUSTMENTS = ANTHROPIC_ADJUSTMENTS
 
-    def __init__(  # noqa: PLR0913  # address, model, key, limits and options make up a provider
-        self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        model: str,
-        api_key: str | None = None,
-        limits: TimeLimits = DEFAULT_LIMITS,
-        *,
-        options: ModelOptions = DEFAULT_OPTIONS,
-        profile: ServerProfile = ANTHROPIC,
-    ) -> None:
-        """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
-
-        `session` is the caller's and stays open. `base_url` is read by `api_root`.
-        """
-        access = Access(
-            base_url, api_key or "", key_header="x-api-key", key_prefix="", headers={"anthropic-version": _VERSION}
-        )
-        client = ServiceClient(session, access, AnthropicRefusals(model, _REQUIRED), limits)
-        super().__init__(model, options, profile, client)
+    @override
+    def _access(self, base_url: str, key: str) -> Access:
+        headers = {"anthropic-version": _VERSION}
+        return Access(base_url, key, key_header="x-api-key", key_prefix="", headers=headers)
 
     @override
     def _reader(self, request: CompletionRequest) -> ReplyReader:

@@ -277,11 +277,8 @@ def _words(report: JsonObject) -> str:
 def _error(status: int, report: _Report, message: str) -> ProviderError:
     words = f"{report.labels} {report.message}"[:_WORDS_READ]
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
-        return PromptTooLong(
-            message,
-            overflow.prompt_tokens or report.prompt_tokens,
-            overflow.window_tokens or report.window_tokens,
-        )
+        prompt, window = overflow
+        return PromptTooLong(message, prompt or report.prompt_tokens, window or report.window_tokens)
     return _kind(status, words)(message)
 
 
@@ -321,22 +318,17 @@ def _parse_retry_after(header: str | None, now: datetime) -> float | None:
     return min(max(seconds, 0.0), MAX_RETRY_AFTER) if math.isfinite(seconds) else None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextOverflow:
-    """A prompt that exceeds the context window; None for numbers that the message does not hold."""
+def find_overflow(words: str) -> tuple[int | None, int | None] | None:
+    """Return the tokens of prompt and context window in a message about an overlong prompt; None for other messages.
 
-    prompt_tokens: int | None
-    window_tokens: int | None
-
-
-def find_overflow(words: str) -> ContextOverflow | None:
-    """Parse an error message about a prompt that exceeds the context window; None for other messages."""
+    Numbers that the message does not hold are None.
+    """
     if not _OVERFLOWS.search(words):
         return None
     if parts := _PARTS_OF_PROMPT.findall(words):
-        return ContextOverflow(sum(map(int, parts)), _number(_WINDOWS, words))
+        return sum(map(int, parts)), _number(_WINDOWS, words)
     prompts = (_number(pattern, words) for pattern in _PROMPTS)
-    return ContextOverflow(next((prompt for prompt in prompts if prompt is not None), None), _number(_WINDOWS, words))
+    return next((prompt for prompt in prompts if prompt is not None), None), _number(_WINDOWS, words)
 
 
 def _number(pattern: re.Pattern[str], words: str) -> int | None:

@@ -10,7 +10,7 @@ import math
 import re
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -28,8 +28,8 @@ from ..protocols import CompletionRequest
 from ..wire.parts import parse_context_window, parse_model_list, payload_to_bytes
 from ..wire.reply_reader import ReplyReader, ReportedFailure
 from .failures import error_of_exception, error_of_report, error_of_response
-from .profiles import ModelOptions, ServerProfile, with_answer_options
-from .refused_parameters import RefusedParameters
+from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at, with_answer_options
+from .refused_parameters import Adjustment, RefusedParameters
 from .text_calls import TextCalls
 
 _FULL_ADDRESS: Final = re.compile("/(chat/completions|completions|messages|models|responses)$")
@@ -435,18 +435,39 @@ class HTTPProvider(ABC):
     """Of requests for an answer."""
     _FREE_PATH: ClassVar[str] = "models"
     """Of a request that costs nothing."""
+    _REQUIRED: ClassVar[frozenset[str]]
+    """Fields without which a request would mean something else."""
+    _ALSO_CALLED: ClassVar[Mapping[str, Collection[str]]] = {}
+    """Other names of parameters in refusals; see `RefusedParameters`."""
+    _ADJUSTMENTS: ClassVar[Sequence[Adjustment]] = ()
+    _PROFILE: ClassVar[ServerProfile | None] = None
+    """The default; None to guess it from the address."""
     _STREAMS_OBJECTS: ClassVar[bool] = False
     """Whether streams begin with `{`, as whole answers do. Then the content type tells them apart, which many servers
     set wrongly."""
 
-    def __init__(self, model: str, options: ModelOptions, profile: ServerProfile, client: ServiceClient) -> None:
-        """Ask `model` by `client`; the `profile` describes the server."""
+    def __init__(  # noqa: PLR0913  # address, model, key, limits and options make up a provider
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        limits: TimeLimits = DEFAULT_LIMITS,
+        *,
+        options: ModelOptions = DEFAULT_OPTIONS,
+        profile: ServerProfile | None = None,
+    ) -> None:
+        """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
+
+        `session` is the caller's and stays open.
+        """
         self.overflow: PromptTooLong | None = None
         """By how much the last prompt exceeded the context window; None once one fits."""
         self._model = model
         self._options = options
-        self._profile = profile
-        self._client = client
+        self._profile = profile or self._PROFILE or profile_at(base_url)
+        refused = RefusedParameters(model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS)
+        self._client = ServiceClient(session, self._access(base_url, api_key or ""), refused, limits)
         self._text_calls = TextCalls()
 
     @override
@@ -482,6 +503,9 @@ class HTTPProvider(ABC):
             else:
                 return
             payload = await self._payload_after(error, request, payload, started=started)
+
+    def _access(self, base_url: str, key: str) -> Access:
+        return Access(base_url, key)
 
     @abstractmethod
     def _reader(self, request: CompletionRequest) -> ReplyReader:

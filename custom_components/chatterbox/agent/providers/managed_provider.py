@@ -7,7 +7,7 @@ wait counts, never what the reader of a stream does between two events. The whol
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import SystemRandom
 from typing import Final, Self
@@ -62,15 +62,6 @@ class BreakerPolicy:
     longest_cool_down: float = 600.0
     """Limit of a cool-down in seconds, whatever a service asks for."""
 
-    def __post_init__(self) -> None:
-        """Refuse a policy under which a circuit would never close or never recover."""
-        if self.failures < 1:
-            raise ValueError("failures must be at least 1")
-        if not 0 < self.cool_down <= self.longest_cool_down:
-            raise ValueError("cool_down must be more than 0 seconds, and no more than longest_cool_down")
-        if self.growth < 1:
-            raise ValueError("growth must be at least 1")
-
 
 _PERMANENT: Final = (ModelNotFound, ProviderRejectedKey)
 """Permanent failures: one opens the circuit."""
@@ -87,7 +78,6 @@ class CircuitBreaker:
         self._cool_down = policy.cool_down
         self._failures = 0
         self._last_error: type[ProviderError] | None = None
-        self._changed_at = clock.now()
         self._probe_at: float | None = None
         self._probe: Permit | None = None
 
@@ -107,12 +97,6 @@ class CircuitBreaker:
     def last_error(self) -> type[ProviderError] | None:
         """Return the class of the last failure since the last success."""
         return self._last_error
-
-    @property
-    def seconds_in_state(self) -> float:
-        """Return how long the circuit has been in its state."""
-        now = self._clock.now()
-        return now - (self._probe_at if self._probe_at is not None and now >= self._probe_at else self._changed_at)
 
     @property
     def seconds_until_probe(self) -> float:
@@ -167,16 +151,13 @@ class CircuitBreaker:
             self._probe = None
 
     def _close(self) -> None:
-        if self._probe_at is not None:
-            self._changed_at = self._clock.now()
         self._failures, self._last_error = 0, None
         self._probe_at = self._probe = None
 
     def _open(self, error: ProviderError) -> None:
         asked_for = error.retry_after if isinstance(error, ProviderBusy) else None
         wait = max(self._cool_down, min(asked_for or 0.0, self._policy.longest_cool_down))
-        self._changed_at = self._clock.now()
-        self._probe_at = self._changed_at + wait
+        self._probe_at = self._clock.now() + wait
         self._probe = None
 
 
@@ -228,19 +209,10 @@ _CANCELLED: Final = "the stream was cancelled"
 class Timeouts:
     """Timeouts of one provider, in seconds, each more than 0."""
 
-    connect: float = 5.0
-    """Until the connection is established, TLS included. The provider itself enforces it, because it alone sees its
-    connections; it raises `ConnectTimeout`."""
     first_token: float = 20.0
     """Until the first event, connecting and all retries included."""
     between_tokens: float = 30.0
     """Between two events. A tool call is one event, however long the model writes it."""
-
-    def __post_init__(self) -> None:
-        """Refuse timeouts that no service could meet."""
-        for one in fields(self):
-            if not getattr(self, one.name) > 0:
-                raise ValueError(f"{one.name} must be more than 0 seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,13 +229,6 @@ class Retries:
     """Maximum seconds before the second request; each further wait may be twice as long."""
     longest_wait: float = 4.0
     """Limit of each wait in seconds, unless the service asks for more."""
-
-    def __post_init__(self) -> None:
-        """Refuse fewer than one request and negative waits."""
-        if self.attempts < 1:
-            raise ValueError("attempts must be at least 1")
-        if self.first_wait < 0 or self.longest_wait < 0:
-            raise ValueError("waits must be at least 0 seconds")
 
     def wait_after(self, attempt: int, error: ProviderError, jitter: Jitter) -> float | None:
         """Return the seconds to wait after request number `attempt`, from 1; None if it was the last.
@@ -464,36 +429,6 @@ class ManagedProvider:
                 self.failed(permit, FirstTokenTimeout("the service did not begin to answer in time"))
             else:
                 self.succeeded(permit)
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderState:
-    """State of a provider, for diagnostics."""
-
-    name: str
-    breaker: BreakerState
-    failures: int
-    """Since the last success."""
-    last_error: type[ProviderError] | None
-    """Class of the last failure since the last success."""
-    seconds_in_state: float
-    seconds_until_probe: float
-    """Until an open circuit admits a request; 0 otherwise."""
-
-
-def chain_state(providers: Iterable[ManagedProvider]) -> tuple[ProviderState, ...]:
-    """Return the state of each provider of a chain, in its order."""
-    return tuple(
-        ProviderState(
-            name=provider.name,
-            breaker=provider.breaker.state,
-            failures=provider.breaker.failures,
-            last_error=provider.breaker.last_error,
-            seconds_in_state=provider.breaker.seconds_in_state,
-            seconds_until_probe=provider.breaker.seconds_until_probe,
-        )
-        for provider in providers
-    )
 
 
 def is_available(providers: Iterable[ManagedProvider]) -> bool:

@@ -8,10 +8,7 @@ truncated.
 
 import asyncio
 import logging
-from dataclasses import dataclass
-from typing import Final, override
-
-import aiohttp
+from typing import ClassVar, Final, override
 
 from ..errors import PromptTooLong, ProviderError
 from ..events import CompletionResult
@@ -26,65 +23,32 @@ from ..wire.ollama_chat import (
 )
 from ..wire.parts import parse_model_list
 from ..wire.reply_reader import ReplyReader
-from .http_provider import DEFAULT_LIMITS, Access, HTTPProvider, ServiceClient, TimeLimits, ollama_root
-from .profiles import DEFAULT_OPTIONS, OLLAMA, ModelOptions, ServerProfile, lay_over, nearest_effort
-from .refused_parameters import OUTPUT_REFUSALS, RefusedParameters
+from .http_provider import Access, HTTPProvider, ollama_root
+from .profiles import OLLAMA, ModelOptions, lay_over, nearest_effort
+from .refused_parameters import OUTPUT_REFUSALS
 
 _LOGGER = logging.getLogger(__name__)
 
-_REQUIRED: Final = frozenset({"model", "messages", "tools", "stream"})
-"""Fields without which a request would mean something else."""
 _EFFORTS: Final = (ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH)
-_ALSO_CALLED: Final = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
 _CHARACTERS_PER_TOKEN: Final = 4
 """An estimate for prompts that the server does not count."""
 _WINDOW_TIMEOUT: Final = 2.0
 """Seconds to ask for the context length, while the user waits."""
-
-KEEP_FOREVER: Final = -1
-"""`keep_alive` of a model that is never unloaded."""
-
-
-@dataclass(frozen=True, slots=True)
-class OllamaSettings:
-    """Settings of Ollama. None is not sent: the server's default applies."""
-
-    keep_alive: int | str | None = None
-    """How long the model stays in memory after an answer: seconds, 0 for not at all, `KEEP_FOREVER`, or `"30m"`."""
-    num_ctx: int | None = None
-    """Context length that the model is loaded with. Another value reloads the model."""
-
-
-DEFAULT_SETTINGS: Final = OllamaSettings()
 
 
 class OllamaChatProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
 
     _PATH = "api/chat"
+    _PROFILE = OLLAMA
     _FREE_PATH = "api/version"
     _STREAMS_OBJECTS = True
+    _REQUIRED = frozenset({"model", "messages", "tools", "stream"})
+    _ALSO_CALLED: ClassVar = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
 
-    def __init__(  # noqa: PLR0913  # address, model, key, limits and options make up a provider
-        self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        model: str,
-        api_key: str | None = None,
-        limits: TimeLimits = DEFAULT_LIMITS,
-        *,
-        options: ModelOptions = DEFAULT_OPTIONS,
-        settings: OllamaSettings = DEFAULT_SETTINGS,
-        profile: ServerProfile = OLLAMA,
-    ) -> None:
-        """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
-
-        `session` is the caller's and stays open. `base_url` is read by `ollama_root`.
-        """
-        access = Access(base_url, api_key or "", root_of=ollama_root)
-        client = ServiceClient(session, access, RefusedParameters(model, _REQUIRED, _ALSO_CALLED), limits)
-        super().__init__(model, options, profile, client)
-        self._settings = settings
+    @override
+    def _access(self, base_url: str, key: str) -> Access:
+        return Access(base_url, key, root_of=ollama_root)
 
     @override
     def _reader(self, request: CompletionRequest) -> ReplyReader:
@@ -97,7 +61,7 @@ class OllamaChatProvider(HTTPProvider):
         model_options = self._model_options(options)
         wishes: JsonObject = {
             "truncate": False,
-            "keep_alive": self._settings.keep_alive,
+            "keep_alive": options.keep_alive,
             "think": _think(options.reasoning_effort),
             "options": model_options or None,
         }
@@ -189,7 +153,7 @@ class OllamaChatProvider(HTTPProvider):
 
     def _model_options(self, options: ModelOptions) -> JsonObject:
         wishes: JsonObject = {
-            "num_ctx": self._settings.num_ctx,
+            "num_ctx": options.num_ctx,
             "temperature": options.temperature,
             "top_p": options.top_p,
             "num_predict": options.max_tokens,

@@ -12,9 +12,19 @@ from typing import Final
 from yarl import URL
 
 from ..messages import JsonObject
-from ..protocols import NO_WISHES, AnswerOptions, ReasoningEffort
+from ..protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
 from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
 from ..wire.parts import IMAGE_TYPES, PDF
+
+
+class ServiceTier(StrEnum):
+    """Price and speed of a request."""
+
+    AUTO = "auto"
+    DEFAULT = "default"
+    FLEX = "flex"
+    """Half the price, but slow; without capacity, the default tier answers."""
+    PRIORITY = "priority"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,16 @@ class ModelOptions:
     max_tokens: int | None = None
     """Limit of one answer, including reasoning if the service counts it."""
     reasoning_effort: ReasoningEffort | None = None
+    verbosity: Verbosity | None = None
+    """Responses API only, like the next two."""
+    service_tier: ServiceTier | None = None
+    prompt_cache_key: str | None = None
+    """The same for requests with the same prefix, such as an agent's; at most 64 characters, without personal data."""
+    keep_alive: int | str | None = None
+    """Ollama only, like the next one: how long the model stays in memory after an answer; seconds, 0 for not at all,
+    -1 for ever, or `"30m"`."""
+    num_ctx: int | None = None
+    """Context length that the model is loaded with. Another value reloads the model."""
     extra: JsonObject = field(default_factory=dict)
     """Replaces top-level fields of the request at the very end; null removes a field."""
 
@@ -46,6 +66,7 @@ def with_answer_options(options: ModelOptions, wishes: AnswerOptions) -> ModelOp
         top_p=options.top_p if wishes.top_p is None else wishes.top_p,
         max_tokens=min(lengths, default=None),
         reasoning_effort=wishes.reasoning_effort or options.reasoning_effort,
+        verbosity=wishes.verbosity or options.verbosity,
     )
 
 

@@ -6,9 +6,9 @@ What helped is remembered for as long as the provider lives, and logged once. So
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, override
+from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
@@ -18,6 +18,8 @@ _LOGGER = logging.getLogger(__name__)
 
 _STATUSES: Final = frozenset({400, 404, 422, 500, 501})
 """Of refused parameters. 404: OpenRouter, if no endpoint supports one; 500: older local servers."""
+
+_ADJUSTED_STATUSES: Final = frozenset({400, 422})
 
 _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
 """A name, perhaps quoted, that is not part of another."""
@@ -35,19 +37,28 @@ class RefusedParameters:
     """Parameters that the model of one provider has refused."""
 
     def __init__(
-        self, model: str, required: Collection[str], also_called: Mapping[str, Collection[str]] | None = None
+        self,
+        model: str,
+        required: Collection[str],
+        also_called: Mapping[str, Collection[str]] | None = None,
+        adjustments: Sequence[Adjustment] = (),
     ) -> None:
         """Never leave out the top-level fields in `required`.
 
-        `also_called` maps parameters (`think`, `reasoning.effort`) to other names in error messages.
+        `also_called` maps parameters (`think`, `reasoning.effort`) to other names in error messages. `adjustments` are
+        tried, each once, before a parameter is left out.
         """
+        self.adjustments = adjustments
         self._model = model
         self._required = frozenset(required)
         self._also_called = also_called or {}
         self._remembered: dict[_Path, dict[str, None]] = {}
+        self._adjusted: dict[Adjustment, re.Match[str]] = {}
 
     def trial(self, payload: JsonObject) -> Trial:
         """Return a trial of a request, without what is known to be refused."""
+        for adjustment, said in self._adjusted.items():
+            payload = adjustment.change(payload, said)
         for path, value in list(_parameters(payload)) if self._remembered else ():
             if path in self._remembered and canonical_json(value) in self._remembered[path]:
                 payload = _without(payload, path)
@@ -74,6 +85,11 @@ class RefusedParameters:
             del values[next(iter(values))]
         _LOGGER.log(level, "%s refuses the parameter %s; it is left out from now on", self._model, ".".join(path))
 
+    def remember_adjustment(self, adjustment: Adjustment, said: re.Match[str]) -> None:
+        """Apply an adjustment to all requests."""
+        self._adjusted[adjustment] = said
+        _LOGGER.warning("%s does not take %s; it is asked in another way from now on", self._model, adjustment.what)
+
 
 class Trial:
     """One request, without the parameters that were refused."""
@@ -84,9 +100,17 @@ class Trial:
         """What to send now."""
         self._refused = refused
         self._left_out: list[tuple[_Path, JsonValue]] = []
+        self._tried: dict[Adjustment, re.Match[str]] = {}
 
     def leave_out(self, status: int, body: bytes) -> bool:
-        """Remove the parameter that a refusal names from `payload`; False if it names none."""
+        """Adjust `payload` to a refusal, or remove the parameter that it names; False if neither is possible."""
+        text = body.decode(errors="replace")
+        for adjustment in self._refused.adjustments if status in _ADJUSTED_STATUSES else ():
+            said = None if adjustment in self._tried else adjustment.said.search(text)
+            if said is not None and (changed := adjustment.change(self.payload, said)) != self.payload:
+                self.payload = changed
+                self._tried[adjustment] = said
+                return True
         path = self._refused.named(self.payload, body) if status in _STATUSES else None
         if path is None:
             return False
@@ -95,7 +119,10 @@ class Trial:
         return True
 
     def accepted(self) -> None:
-        """Remember what was left out, because it helped."""
+        """Remember what was changed, because it helped."""
+        for adjustment, said in self._tried.items():
+            if adjustment.lasting:
+                self._refused.remember_adjustment(adjustment, said)
         for path, value in self._left_out:
             self._refused.remember(path, value)
         self._left_out.clear()
@@ -120,7 +147,6 @@ def _without(payload: JsonObject, path: _Path) -> JsonObject:
     return rest
 
 
-_ANTHROPIC_STATUSES: Final = frozenset({400, 422})
 _LEAST_BUDGET: Final = 1024
 """Minimum tokens to think in."""
 _BUDGETS: Final[Mapping[str, int]] = {
@@ -135,7 +161,7 @@ _LEAST_ANSWER: Final = 256
 """Tokens of a useful answer."""
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 
-_ANTHROPIC_ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
+ANTHROPIC_ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
     "thinking": ("thinking.type.adaptive", "thinking.type.enabled", "thinking.type.disabled"),
     "output_config.effort": ("effort",),
     "output_config.format": OUTPUT_REFUSALS,
@@ -145,8 +171,11 @@ type _Change = Callable[[JsonObject, re.Match[str]], JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
-class _Adjustment:
-    """A change of the payload after a certain refusal."""
+class Adjustment:
+    """A change of the payload after a certain refusal.
+
+    There is no list of models: their rules for thinking differ by version, so each is asked in the newest way first.
+    """
 
     what: str
     """What the model does not accept, for the log."""
@@ -219,93 +248,41 @@ def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     return {name: _without_field(value, "cache_control") for name, value in payload.items()}
 
 
-_ADJUSTMENTS: Final = (
-    _Adjustment(
+ANTHROPIC_ADJUSTMENTS: Final = (
+    Adjustment(
         "the thinking of this conversation",
         re.compile(r"\bmessages\.\d+(\.content\.\d+)?\b.{0,300}?(thinking|signature)", re.DOTALL),
         _without_thoughts,
         lasting=False,
     ),
-    _Adjustment(
+    Adjustment(
         "this effort",
         re.compile(r"\beffort level\b(.{0,80}?Supported levels:(?P<known>[\w\s,]+))?", re.DOTALL),
         _with_a_known_effort,
     ),
-    _Adjustment(
+    Adjustment(
         "to answer without thinking",
         re.compile(r"thinking\.type\.disabled\W+is not supported|tag 'disabled'|thinking cannot be disabled"),
         _with_least_thinking,
     ),
-    _Adjustment(
+    Adjustment(
         "adaptive thinking",
         re.compile(r"adaptive thinking is not supported|does not support the effort parameter|tag 'adaptive'"),
         _with_a_budget,
     ),
-    _Adjustment(
+    Adjustment(
         "so long an answer",
         re.compile(r"max_tokens\W{1,3}\d+\s*>\s*(?P<limit>\d+)"),
         _with_fewer_tokens,
     ),
-    _Adjustment(
+    Adjustment(
         "so long an answer to this prompt",
         re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)"),
         _with_what_is_left,
         lasting=False,
     ),
-    _Adjustment("cache breakpoints", re.compile("cache_control"), _without_cache),
+    Adjustment("cache breakpoints", re.compile("cache_control"), _without_cache),
 )
-
-
-class AnthropicRefusals(RefusedParameters):
-    """Refusals of an Anthropic model, and the adjustments that helped.
-
-    There is no list of models: their rules for thinking differ by version, so each is asked in the newest way first.
-    """
-
-    def __init__(self, model: str, required: Collection[str]) -> None:
-        """Never leave out the top-level fields in `required`."""
-        super().__init__(model, required, _ANTHROPIC_ALSO_CALLED)
-        self._name = model
-        self._adjustments: dict[_Adjustment, re.Match[str]] = {}
-
-    @override
-    def trial(self, payload: JsonObject) -> Trial:
-        for adjustment, said in self._adjustments.items():
-            payload = adjustment.change(payload, said)
-        return _AnthropicTrial(self, super().trial(payload).payload)
-
-    def remember_adjustment(self, adjustment: _Adjustment, said: re.Match[str]) -> None:
-        """Apply an adjustment to all requests."""
-        self._adjustments[adjustment] = said
-        _LOGGER.warning("%s does not take %s; it is asked in another way from now on", self._name, adjustment.what)
-
-
-class _AnthropicTrial(Trial):
-    """One request with its adjustments."""
-
-    def __init__(self, refusals: AnthropicRefusals, payload: JsonObject) -> None:
-        super().__init__(refusals, payload)
-        self._refusals = refusals
-        self._tried: dict[_Adjustment, re.Match[str]] = {}
-
-    @override
-    def leave_out(self, status: int, body: bytes) -> bool:
-        """Apply the adjustment for a refusal, each once; else leave out the parameter that it names."""
-        text = body.decode(errors="replace")
-        for adjustment in _ADJUSTMENTS if status in _ANTHROPIC_STATUSES else ():
-            said = None if adjustment in self._tried else adjustment.said.search(text)
-            if said is not None and (changed := adjustment.change(self.payload, said)) != self.payload:
-                self.payload = changed
-                self._tried[adjustment] = said
-                return True
-        return super().leave_out(status, body)
-
-    @override
-    def accepted(self) -> None:
-        for adjustment, said in self._tried.items():
-            if adjustment.lasting:
-                self._refusals.remember_adjustment(adjustment, said)
-        super().accepted()
 
 
 def _kind(payload: JsonObject) -> JsonValue:

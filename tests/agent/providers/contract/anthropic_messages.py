@@ -7,8 +7,6 @@ calls", "Thinking", "Prompt caching", "Vision", "PDF support"; "Errors".
 import json
 from collections.abc import Iterator, Sequence
 
-import aiohttp
-
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -19,7 +17,6 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 
@@ -53,16 +50,7 @@ class AnthropicMessagesDialect:
         b'"message":"`temperature` is deprecated for this model."},"request_id":"req_011CSHoEeqs5C35K2UUqR7Fy"}',
     )
 
-    def provider(
-        self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        *,
-        options: ModelOptions,
-        limits: TimeLimits,
-        key: str | None,
-    ) -> AnthropicMessagesProvider:
-        return AnthropicMessagesProvider(session, base_url, MODEL, key, limits, options=options)
+    provider_class = AnthropicMessagesProvider
 
     def reader(self, transcript: Transcript) -> AnthropicReplyReader:
         return AnthropicReplyReader(transcript)

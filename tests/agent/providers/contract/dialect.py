@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import aiohttp
-
-from custom_components.chatterbox.agent.errors import PromptTooLong
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -20,8 +17,8 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     Usage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
+from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.reply_reader import ReplyReader
 
@@ -52,23 +49,6 @@ class Refusal:
     """Where the parameter stands in the payload."""
     body: bytes
     """The body of its 400, which names the parameter."""
-
-
-class ModelProvider(LLMProvider, Protocol):
-    """What every provider over HTTP can do."""
-
-    @property
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit; None once one fits."""
-        ...
-
-    async def list_models(self) -> list[str]:
-        """Return the names of the models, sorted."""
-        ...
-
-    async def check(self) -> None:
-        """Raise the `ProviderError` that a turn would get."""
-        ...
 
 
 class Dialect(Protocol):
@@ -114,16 +94,9 @@ class Dialect(Protocol):
         """How a service of this kind refuses a parameter."""
         ...
 
-    def provider(
-        self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        *,
-        options: ModelOptions,
-        limits: TimeLimits,
-        key: str | None,
-    ) -> ModelProvider:
-        """Return a provider of `MODEL` at `base_url`, which is `http://host:port`."""
+    @property
+    def provider_class(self) -> type[HTTPProvider]:
+        """The provider of this format."""
         ...
 
     def reader(self, transcript: Transcript) -> ReplyReader:

@@ -7,8 +7,6 @@ models", "Errors".
 import json
 from collections.abc import Iterator, Sequence
 
-import aiohttp
-
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -18,7 +16,6 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, request_to_payload
@@ -49,16 +46,7 @@ class OllamaChatDialect:
         b'{"error":"\\"small-1\\" does not support thinking"}',
     )
 
-    def provider(
-        self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        *,
-        options: ModelOptions,
-        limits: TimeLimits,
-        key: str | None,
-    ) -> OllamaChatProvider:
-        return OllamaChatProvider(session, base_url, MODEL, key, limits, options=options)
+    provider_class = OllamaChatProvider
 
     def reader(self, transcript: Transcript) -> OllamaReplyReader:
         return OllamaReplyReader(transcript)

@@ -6,8 +6,6 @@ Source: OpenAI API reference, "Create chat completion", "The chat completion chu
 import json
 from collections.abc import Iterator, Sequence
 
-import aiohttp
-
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -17,7 +15,6 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
@@ -45,16 +42,7 @@ class OpenAIChatDialect:
         b'"code":"unsupported_value"}}',
     )
 
-    def provider(
-        self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        *,
-        options: ModelOptions,
-        limits: TimeLimits,
-        key: str | None,
-    ) -> OpenAIChatProvider:
-        return OpenAIChatProvider(session, base_url, MODEL, key, limits, options=options)
+    provider_class = OpenAIChatProvider
 
     def reader(self, transcript: Transcript) -> ChatReplyReader:
         return ChatReplyReader(transcript)

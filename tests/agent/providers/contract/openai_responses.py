@@ -7,8 +7,6 @@ the OpenResponses specification.
 import json
 from collections.abc import Iterator, Sequence
 
-import aiohttp
-
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -19,7 +17,6 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader, request_to_payload
@@ -56,16 +53,7 @@ class OpenAIResponsesDialect:
         b'"type":"invalid_request_error","param":"reasoning.effort","code":"unsupported_value"}}',
     )
 
-    def provider(
-        self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        *,
-        options: ModelOptions,
-        limits: TimeLimits,
-        key: str | None,
-    ) -> OpenAIResponsesProvider:
-        return OpenAIResponsesProvider(session, base_url, MODEL, key, limits, options=options)
+    provider_class = OpenAIResponsesProvider
 
     def reader(self, transcript: Transcript) -> ResponsesReplyReader:
         return ResponsesReplyReader(transcript, MODEL)

@@ -8,32 +8,31 @@ import aiohttp
 from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import ToolCall, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
-from custom_components.chatterbox.agent.providers.profiles import ModelOptions
+from custom_components.chatterbox.agent.providers.http_provider import DEFAULT_LIMITS, HTTPProvider, TimeLimits
+from custom_components.chatterbox.agent.providers.profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile
 from custom_components.chatterbox.agent.wire.reply_reader import ReplyReader
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, reply
 
-from .dialect import KEY, Answer, Dialect, ModelProvider
+from .dialect import KEY, MODEL, Answer, Dialect
 
 HI = CompletionRequest("Be brief.", (UserMessage("Hi"),))
 HELLO = Answer(text=("Hello",))
 IMPATIENT = TimeLimits(connect=5, between_bytes=0.1, after_finish=0.1)
 
 
-def provider_of(
+def provider_of(  # what a provider is made of
     dialect: Dialect,
     server: RawHTTPServer,
     session: aiohttp.ClientSession,
     *,
-    options: ModelOptions | None = None,
-    limits: TimeLimits | None = None,
+    options: ModelOptions = DEFAULT_OPTIONS,
+    limits: TimeLimits = DEFAULT_LIMITS,
     key: str | None = KEY,
-) -> ModelProvider:
+    profile: ServerProfile | None = None,
+) -> HTTPProvider:
     """Return a provider that asks `server`."""
     base_url = f"http://127.0.0.1:{server.port}"
-    return dialect.provider(
-        session, base_url, options=options or ModelOptions(), limits=limits or TimeLimits(), key=key
-    )
+    return dialect.provider_class(session, base_url, MODEL, key, limits, options=options, profile=profile)
 
 
 def streamed(dialect: Dialect, pieces: Sequence[bytes], ending: Ending = Ending.KEEP) -> RawReply:

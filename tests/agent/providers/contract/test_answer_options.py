@@ -8,7 +8,7 @@ import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, NamedTool, ToolChoice, ToolChoiceMode
 from custom_components.chatterbox.agent.protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
-from custom_components.chatterbox.agent.providers.profiles import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import DEFAULT_OPTIONS, ModelOptions
 from tests.support.servers.raw_http import raw_http_server
 
 from .conversation import TURN_ON
@@ -48,7 +48,7 @@ async def sent(
     dialect: Dialect,
     session: aiohttp.ClientSession,
     wishes: AnswerOptions,
-    owners: ModelOptions | None = None,
+    owners: ModelOptions = DEFAULT_OPTIONS,
     choice: ToolChoice = ToolChoiceMode.AUTO,
 ) -> JsonObject:
     """Return the payload of a request with these wishes."""
@@ -60,7 +60,7 @@ async def sent(
 
 
 async def added(
-    dialect: Dialect, session: aiohttp.ClientSession, wishes: AnswerOptions, owners: ModelOptions | None = None
+    dialect: Dialect, session: aiohttp.ClientSession, wishes: AnswerOptions, owners: ModelOptions = DEFAULT_OPTIONS
 ) -> JsonObject:
     """Return what wishes change of a request."""
     without = await sent(dialect, session, NO_WISHES, owners)
@@ -85,14 +85,12 @@ async def test_a_wish_goes_before_what_the_owner_has_set(dialect: Dialect, sessi
     assert changed == expected
 
 
-async def test_what_nobody_wishes_for_stays_as_the_owner_has_set_it(
-    dialect: Dialect, session: aiohttp.ClientSession
-) -> None:
+async def test_the_owners_options_apply_without_a_wish(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     assert await added(dialect, session, AnswerOptions(max_output_tokens=300), OWNERS) == {}
 
 
 @pytest.mark.parametrize(("owners", "wished", "told"), [(None, 200, 200), (100, 200, 100), (300, 200, 200)])
-async def test_of_two_lengths_the_shorter_one_holds(
+async def test_the_shorter_of_two_lengths_applies(
     dialect: Dialect, session: aiohttp.ClientSession, owners: int | None, wished: int, told: int
 ) -> None:
     """Invariant 16."""

@@ -19,11 +19,12 @@ from custom_components.chatterbox.agent.errors import (
 )
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, JsonValue, ToolCall
+from custom_components.chatterbox.agent.protocols import LLMProvider
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
 
-from .dialect import KEY, MODEL, Answer, Dialect, ModelProvider
+from .dialect import KEY, MODEL, Answer, Dialect
 from .service import (
     HELLO,
     HI,
@@ -142,7 +143,7 @@ async def test_a_prompt_that_fits_is_news_after_one_that_did_not(
     ],
     ids=["page", "text", "no JSON", "other JSON", "null", "nothing", "redirect", "no gzip", "no HTTP"],
 )
-async def test_what_is_no_service_of_this_kind(
+async def test_answers_of_other_kinds_of_server(
     dialect: Dialect, answer: RawReply, session: aiohttp.ClientSession
 ) -> None:
     async with raw_http_server(answer) as server:
@@ -203,7 +204,7 @@ async def test_once_the_message_is_whole_nothing_can_go_wrong(
     assert isinstance(last, CompletionResult)
 
 
-async def test_what_follows_the_end_of_a_stream_is_not_read(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_bytes_after_the_end_of_a_stream_are_not_read(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     pieces = [dialect.render(HELLO), b"nonsense\n\n", b"data: nonsense\n\n"]
 
     async with raw_http_server(streamed(dialect, pieces)) as server:
@@ -283,7 +284,7 @@ async def test_long_headers_are_read(dialect: Dialect, session: aiohttp.ClientSe
         assert text_of(await collect(provider_of(dialect, server, session))) == "Hello"
 
 
-async def test_nobody_there(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_a_server_that_is_not_there(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     async with raw_http_server(answered(dialect, HELLO)) as server:
         pass
     provider = provider_of(dialect, server, session)
@@ -321,9 +322,9 @@ async def test_questions_to_a_service_that_never_ends_its_answers_are_bounded(
 
 
 async def test_leaving_early_closes_the_connection(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    beginning = until_first_words(dialect, dialect.render(LONG))
+    start = until_first_words(dialect, dialect.render(LONG))
 
-    async with raw_http_server(streamed(dialect, [beginning], Ending.WAIT)) as server:
+    async with raw_http_server(streamed(dialect, [start], Ending.WAIT)) as server:
         events = provider_of(dialect, server, session).stream(HI)
         assert await anext(events) == TextDelta("first ")
         await events.aclose()
@@ -336,16 +337,16 @@ async def test_cancelling_closes_the_connection_and_leaves_no_task(
 ) -> None:
     """Invariant 54."""
     begun = when == "amid the answer"
-    beginning = until_first_words(dialect, dialect.render(LONG)) if begun else b""
+    start = until_first_words(dialect, dialect.render(LONG)) if begun else b""
     heard = asyncio.Event()
 
-    async def follow(provider: ModelProvider) -> None:
+    async def follow(provider: LLMProvider) -> None:
         async with aclosing(provider.stream(HI)) as events:
             async for _ in events:
                 heard.set()
 
     before = asyncio.all_tasks()
-    async with raw_http_server(streamed(dialect, [beginning], Ending.WAIT)) as server:
+    async with raw_http_server(streamed(dialect, [start], Ending.WAIT)) as server:
         following = asyncio.create_task(follow(provider_of(dialect, server, session)))
         await server.arrived.wait()
         if begun:
@@ -387,9 +388,9 @@ def has(payload: JsonValue, path: tuple[str, ...]) -> bool:
 
 
 async def test_a_check_that_succeeds_leaves_at_the_first_word(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    beginning = until_first_words(dialect, dialect.render(LONG))
+    start = until_first_words(dialect, dialect.render(LONG))
 
-    async with raw_http_server(streamed(dialect, [beginning], Ending.WAIT)) as server:
+    async with raw_http_server(streamed(dialect, [start], Ending.WAIT)) as server:
         await provider_of(dialect, server, session).check()
         await server.left.wait()
 
@@ -450,10 +451,10 @@ async def test_without_a_key_none_is_sent(dialect: Dialect, key: str | None, ses
         ("127.0.0.1:1", None, ProviderUnreachable),
     ],
 )
-async def test_what_cannot_be_sent_is_a_clear_error_of_the_first_call(
+async def test_an_invalid_address_or_key_is_an_error_of_the_first_call(
     dialect: Dialect, base_url: str, key: str | None, kind: type[ProviderError], session: aiohttp.ClientSession
 ) -> None:
-    provider = dialect.provider(session, base_url, options=ModelOptions(), limits=TimeLimits(), key=key)
+    provider = dialect.provider_class(session, base_url, MODEL, key)
 
     for attempt in (lambda: collect(provider), provider.list_models, provider.check):
         with pytest.raises(kind) as caught:

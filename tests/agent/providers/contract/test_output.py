@@ -8,7 +8,7 @@ import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolChoiceMode, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, OutputFormat, ReasoningEffort
-from custom_components.chatterbox.agent.providers.profiles import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import DEFAULT_OPTIONS, ModelOptions
 from tests.support.doubles import tool
 from tests.support.servers.raw_http import raw_http_server
 
@@ -84,7 +84,7 @@ async def asked(
     dialect: Dialect,
     session: aiohttp.ClientSession,
     request: CompletionRequest,
-    options: ModelOptions | None = None,
+    options: ModelOptions = DEFAULT_OPTIONS,
 ) -> JsonObject:
     """Return what a request says about the shape of its answer."""
     async with raw_http_server(answered(dialect, DATA)) as server:

@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.profiles import ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import DEFAULT_OPTIONS, ModelOptions
 from tests.support.servers.raw_http import RawHTTPServer, raw_http_server
 
 from .conversation import FOREIGN, OPTIONS, ROUND_TRIP, ROUND_TRIP_RESULTS, SHOWN, conversation
@@ -34,7 +34,7 @@ async def sent(
     dialect: Dialect,
     session: aiohttp.ClientSession,
     request: CompletionRequest = HI,
-    options: ModelOptions | None = None,
+    options: ModelOptions = DEFAULT_OPTIONS,
 ) -> JsonObject:
     """Return the payload of one request."""
     async with raw_http_server(answered(dialect, HELLO)) as server:
@@ -54,7 +54,7 @@ async def test_a_whole_conversation(dialect: Dialect, session: aiohttp.ClientSes
     assert await sent(dialect, session, request) == dialect.expected_conversation()
 
 
-async def test_what_another_provider_wants_back_is_not_sent(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_items_of_other_providers_are_not_sent(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     """Invariant 35."""
     payload = await sent(dialect, session, conversation())
 
@@ -71,7 +71,7 @@ async def test_the_same_request_is_the_same_bytes(dialect: Dialect, session: aio
     assert server.requests[0].body == server.requests[1].body
 
 
-async def test_what_was_said_called_and_thought_goes_back(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_words_calls_and_reasoning_are_sent_back(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     """Invariant 35."""
     async with raw_http_server(answered(dialect, ROUND_TRIP), answered(dialect, HELLO)) as server:
         provider = provider_of(dialect, server, session)
@@ -121,7 +121,7 @@ async def test_a_persons_own_parameters_replace_their_wishes(dialect: Dialect, s
     assert {name: payload[name] for name in mine} == mine
 
 
-async def test_what_held_comes_before_the_words(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_the_context_precedes_the_words(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     payload = await sent(dialect, session, CompletionRequest("", (UserMessage("Light!", context="It is noon."),)))
     written = await sent(dialect, session, CompletionRequest("", (UserMessage("It is noon.\n\nLight!"),)))
 

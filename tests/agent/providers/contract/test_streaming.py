@@ -13,12 +13,11 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
-from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from tests.agent.turns import run_other_tasks
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
 
-from .dialect import KEY, Answer, Dialect
+from .dialect import KEY, MODEL, Answer, Dialect
 from .service import HI, arrivals, collect, provider_of, streamed, text_of
 
 WORDS = Answer(text=("One ", "two ", "three ", "four."))
@@ -32,12 +31,12 @@ class _Conversation:
 
     server: RawHTTPServer
     reply: RawReply
-    go_on: asyncio.Event
+    proceed: asyncio.Event
     events: AsyncGenerator[ProviderEvent]
 
     async def send_the_rest(self) -> None:
         """Have the server send all that comes after the first words."""
-        self.go_on.set()
+        self.proceed.set()
         await self.reply.sent.wait()
 
     async def text_until(self, error: type[ProviderError], match: str | None = None) -> str:
@@ -70,24 +69,24 @@ async def _conversation(
     limits: TimeLimits | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[_Conversation]:
-    go_on = asyncio.Event()
-    reply = replace(streamed(dialect, pieces, ending), held={2: go_on})
+    proceed = asyncio.Event()
+    reply = replace(streamed(dialect, pieces, ending), held={2: proceed})
     async with raw_http_server(reply, tls=tls) as server, asyncio.timeout(IN_TIME):
         base_url = f"{'https' if tls else 'http'}://127.0.0.1:{server.port}"
-        provider = dialect.provider(session, base_url, options=ModelOptions(), limits=limits or TimeLimits(), key=KEY)
+        provider = dialect.provider_class(session, base_url, MODEL, KEY, limits or TimeLimits())
         async with aclosing(provider.stream(HI)) as events:
-            yield _Conversation(server, reply, go_on, events)
+            yield _Conversation(server, reply, proceed, events)
 
 
 async def test_words_are_passed_on_as_they_arrive(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     async with _conversation(dialect, session, _pieces(dialect), Ending.KEEP) as told:
         assert await anext(told.events) == TextDelta("One ")
-        told.go_on.set()
+        told.proceed.set()
         assert [await anext(told.events) for _ in range(3)] == [TextDelta(text) for text in WORDS.text[1:]]
 
 
 @pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
-async def test_what_came_before_a_connection_broke_is_passed_on(
+async def test_events_before_a_broken_connection_are_passed_on(
     dialect: Dialect, session: aiohttp.ClientSession, ending: Ending
 ) -> None:
     async with _conversation(dialect, session, _pieces(dialect)[:-1], ending) as told:
@@ -96,9 +95,7 @@ async def test_what_came_before_a_connection_broke_is_passed_on(
         assert await told.text_until(ProviderError) == "two three four."
 
 
-async def test_what_came_before_a_server_fell_silent_is_passed_on(
-    dialect: Dialect, session: aiohttp.ClientSession
-) -> None:
+async def test_events_before_a_silence_are_passed_on(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     limits = TimeLimits(between_bytes=0.3)
 
     async with _conversation(dialect, session, _pieces(dialect)[:-1], Ending.WAIT, limits=limits) as told:
@@ -142,16 +139,16 @@ async def test_over_an_encrypted_connection_nothing_is_lost(dialect: Dialect, tm
 async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
     dialect: Dialect, session: aiohttp.ClientSession
 ) -> None:
-    go_on = asyncio.Event()
+    proceed = asyncio.Event()
     head, *body = streamed(dialect, [dialect.render(WORDS)]).pieces
-    reply = RawReply([head, b"".join(body)], Ending.KEEP, held={1: go_on})  # its end comes with its first words
+    reply = RawReply([head, b"".join(body)], Ending.KEEP, held={1: proceed})  # its end comes with its first words
     async with raw_http_server(reply) as server, asyncio.timeout(IN_TIME):
         provider = provider_of(dialect, server, session)
         async with aclosing(provider.stream(HI)) as slow:
             first = asyncio.ensure_future(anext(slow))
             await server.arrived.wait()
             await run_other_tasks()  # so that the head is read by then
-            go_on.set()
+            proceed.set()
             assert text_of([await first]) == "One "
             assert text_of(await collect(provider)) == "One two three four."
 
