@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
-from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter, WindowQuestion
+from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter
 from ..agent.errors import ModelNotFound, PromptTooLong, ProviderRejectedRequest, ProviderReplyInvalid
 from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
@@ -108,7 +108,6 @@ def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry
     """
     settings, is_ollama = settings_of(agent.data), entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
     loaded_with = settings.num_ctx if is_ollama else None
-    context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW)
 
     async def ask() -> int | None:
         if tokens := await model.context_window():
@@ -119,12 +118,8 @@ def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry
     def in_background(work: Coroutine[Any, Any, None]) -> object:
         return entry.async_create_background_task(hass, work, f"chatterbox context window of {agent.title}")
 
-    return PromptFitter(
-        context,
-        Allowance(settings.history_tokens, settings.max_tokens),
-        question=WindowQuestion(context, ask, in_background),
-        server_cuts=is_ollama,
-    )
+    context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW, ask, in_background)
+    return PromptFitter(context, Allowance(settings.history_tokens, settings.max_tokens), server_cuts=is_ollama)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from custom_components.chatterbox.agent.conversation.prompt_fitter import (
     ContextWindow,
     PromptFitter,
     PromptSize,
-    WindowQuestion,
 )
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.errors import PromptTooLong, ProviderBusy, ProviderUnreachable
@@ -333,8 +332,7 @@ async def test_the_server_is_asked_for_its_window_after_an_answer(
             raise answer
         return answer
 
-    context = ContextWindow(configured)
-    fitter = PromptFitter(context, question=WindowQuestion(context, window_of_server, work.append))
+    fitter = PromptFitter(ContextWindow(configured, ask=window_of_server, in_background=work.append))
     inner = ScriptedProvider(*[answering(0)] * 12)
     assert not work
     asked = 0
@@ -364,22 +362,19 @@ def test_a_forgotten_conversation_leaves_the_cache() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "reported", "refused", "tokens", "is_known"),
+    ("window", "refused", "tokens", "is_known"),
     [
-        (ContextWindow(), None, [], DEFAULT_WINDOW, False),
-        (ContextWindow(guess=128_000), None, [], 128_000, False),
-        (ContextWindow(guess=128_000), 8_192, [], 8_192, True),
-        (ContextWindow(16_384), 131_072, [], 16_384, True),
-        (ContextWindow(16_384), None, [12_000, 14_000], 12_000, True),
-        (ContextWindow(), None, [3], LEAST_WINDOW, True),
+        (ContextWindow(), [], DEFAULT_WINDOW, False),
+        (ContextWindow(guess=128_000), [], 128_000, False),
+        (ContextWindow(16_384), [], 16_384, True),
+        (ContextWindow(16_384), [12_000, 14_000], 12_000, True),
+        (ContextWindow(), [3], LEAST_WINDOW, True),
     ],
-    ids=["nothing known", "guess", "reported", "configured", "refused", "refused without reason"],
+    ids=["nothing known", "guess", "configured", "refused", "refused without reason"],
 )
 def test_the_best_known_context_window(
-    window: ContextWindow, reported: int | None, refused: list[int], tokens: int, *, is_known: bool
+    window: ContextWindow, refused: list[int], tokens: int, *, is_known: bool
 ) -> None:
-    if reported is not None:
-        window.reported(reported)
     for limit in refused:
         window.refused(limit)
     assert (window.tokens, window.is_known) == (tokens, is_known)

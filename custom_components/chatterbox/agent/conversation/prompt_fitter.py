@@ -71,17 +71,22 @@ type InBackground = Callable[[Coroutine[object, object, None]], object]
 class ContextWindow:
     """The context window of one model, in tokens, the answer included."""
 
-    def __init__(self, chosen: int | None = None, guess: int = DEFAULT_WINDOW) -> None:
-        """Start with the configured value, if any, and with a guess."""
+    def __init__(
+        self,
+        chosen: int | None = None,
+        guess: int = DEFAULT_WINDOW,
+        ask: Ask | None = None,
+        in_background: InBackground | None = None,
+    ) -> None:
+        """Start with the configured value, if any, and with a guess. Without a configured value, `ask` the server."""
         self._chosen = chosen
         self._reported: int | None = None
         self._guess = guess
         self._limit: int | None = None
-
-    @property
-    def is_chosen(self) -> bool:
-        """Whether the window is configured, so that no server has to be asked."""
-        return self._chosen is not None
+        self._ask = ask
+        self._in_background = in_background
+        self._tries = 0 if chosen is not None else _TRIES
+        self._is_asking = False
 
     @property
     def is_known(self) -> bool:
@@ -94,46 +99,29 @@ class ContextWindow:
         believed = self._chosen or self._reported or self._guess
         return max(LEAST_WINDOW, believed if self._limit is None else min(believed, self._limit))
 
-    def reported(self, tokens: int) -> None:
-        """Take the value that the server reports."""
-        self._reported = tokens
-
     def refused(self, tokens: int) -> None:
         """Lower the window to `tokens`, because the server rejected a longer prompt."""
         self._limit = tokens if self._limit is None else min(self._limit, tokens)
 
+    def answered(self) -> None:
+        """Ask the server in the background, unless it has told its window or is being asked.
 
-class WindowQuestion:
-    """Asks the server for a `ContextWindow` in the background, once the model has answered.
-
-    By then the model is loaded, which some servers need to know its window.
-    """
-
-    def __init__(self, window: ContextWindow, ask: Ask, in_background: InBackground) -> None:
-        """Ask nothing yet."""
-        self._window = window
-        self._ask = ask
-        self._in_background = in_background
-        self._tries = 0 if window.is_chosen else _TRIES
-        self._is_open = False
-
-    def put(self) -> None:
-        """Ask, unless the window is known or is being asked for."""
-        if self._tries and not self._is_open:
+        The model has answered, so it is loaded, which some servers need to know its window.
+        """
+        if self._ask and self._in_background and self._tries and not self._is_asking:
             self._tries -= 1
-            self._is_open = True
-            self._in_background(self._put())
+            self._is_asking = True
+            self._in_background(self._question(self._ask))
 
-    async def _put(self) -> None:
+    async def _question(self, ask: Ask) -> None:
         try:
-            tokens = await finish_within(_SECONDS, self._ask(), "question for the context window")
+            tokens = await finish_within(_SECONDS, ask(), "question for the context window")
         except ProviderError, TookTooLong, WorkCancelled:
             return
         finally:
-            self._is_open = False
+            self._is_asking = False
         self._tries = 0
-        if tokens is not None:
-            self._window.reported(tokens)
+        self._reported = tokens
 
 
 _ANSWER: Final = 2_048
@@ -177,19 +165,16 @@ class PromptFitter:
         context: ContextWindow,
         allowance: Allowance = _DEFAULT_ALLOWANCE,
         *,
-        question: WindowQuestion | None = None,
         server_cuts: bool = False,
     ) -> None:
         """Fit requests into the `context` window.
 
-        The `question` for the window is put once the model has answered. With `server_cuts`, the server can shorten a
-        prompt itself, which is the last resort.
+        With `server_cuts`, the server can shorten a prompt itself, which is the last resort.
         """
         self.last_size: PromptSize | None = None
         """Size of the latest request; None before the first."""
         self._context = context
         self._allowance = allowance
-        self._question = question
         self._server_cuts = server_cuts
         self._results = LargeResults()
         self._scale = TokenScale()
@@ -241,8 +226,7 @@ class PromptFitter:
         self.last_size = sent.size.as_reported(tokens)
         if sent.estimate is self._scale.estimate and not shows_something(sent.request.transcript):
             self._scale.reported(sent.size.prompt, tokens)
-        if self._question is not None:
-            self._question.put()
+        self._context.answered()
 
     def refused(self, sent: FittedRequest, error: PromptTooLong) -> FittedRequest | None:
         """Take a rejected prompt; return a shorter one to send once, None if there is none."""

@@ -50,14 +50,9 @@ class _Inference:
         """Note a provider that was not asked, or failed."""
         self.passed_over.append(f"{provider.name}: {reason}")
 
-    def failed(self, provider: ManagedProvider, error: ProviderError) -> None:
-        """Note a failure."""
-        self.failures.append((provider, error))
-        self.pass_over(provider, type(error).__name__)
-
-    def spent(self, position: int, provider: ManagedProvider, error: BudgetSpent) -> None:
-        """Note a provider whose budget is spent. Only that of the first one is an error of the inference."""
-        if position == 0:
+    def failed(self, provider: ManagedProvider, error: ProviderError, position: int = 0) -> None:
+        """Note a failure, or a spent budget: only that of the first provider is an error of the inference."""
+        if position == 0 or not isinstance(error, BudgetSpent):
             self.failures.append((provider, error))
         self.pass_over(provider, type(error).__name__)
 
@@ -171,7 +166,7 @@ class FailoverProvider(LeavableProvider):
                 inference.pass_over(provider, "has not the tool")
                 continue
             if spent := self._spent(provider):
-                inference.spent(position, provider, spent)
+                inference.failed(provider, spent, position)
                 if position == begin_at == 0 and provider.refuses_when_spent:
                     return
                 continue
@@ -196,7 +191,7 @@ class FailoverProvider(LeavableProvider):
         provider = self._providers[position]
         visible = provider.request(request)
         if spent := self._spent(provider):
-            inference.spent(position, provider, spent)
+            inference.failed(provider, spent, position)
         elif visible is not None:
             yield _Candidate(position, provider, visible), provider.breaker.insist()
 
@@ -209,7 +204,7 @@ class FailoverProvider(LeavableProvider):
         position = next(working, payable[0] if payable else 0)
         for at, provider in enumerate(self._providers[:position]):
             if spent := self._spent(provider):
-                inference.spent(at, provider, spent)
+                inference.failed(provider, spent, at)
             else:
                 inference.pass_over(provider, f"circuit {provider.breaker.state}")
         return position

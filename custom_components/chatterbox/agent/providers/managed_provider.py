@@ -201,9 +201,6 @@ type Jitter = Callable[[], float]
 
 RANDOM_JITTER: Final[Jitter] = SystemRandom().random
 
-_NO_FINISH: Final = "the stream ended without a finish"
-_CANCELLED: Final = "the stream was cancelled"
-
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
@@ -259,17 +256,7 @@ class StartedStream:
         """
         if isinstance(event, CompletionResult):
             return None
-        try:
-            async with time_limit(timeouts.between_tokens, self.clock):
-                return await anext(self.rest)
-        except StopAsyncIteration:
-            raise ProviderReplyInvalid(_NO_FINISH) from None
-        except WaitedTooLong as err:
-            raise BetweenTokensTimeout(f"the service fell silent for {timeouts.between_tokens:g} seconds") from err
-        except asyncio.CancelledError as err:
-            if is_cancelled():
-                raise
-            raise ProviderUnreachable(_CANCELLED) from err
+        return await _next(self.rest, timeouts.between_tokens, self.clock, BetweenTokensTimeout, "fell silent")
 
     async def aclose(self) -> None:
         """Close the stream."""
@@ -284,22 +271,28 @@ async def await_first(
     Raises `FirstTokenTimeout`, a `ProviderError` of the stream, `ProviderReplyInvalid` if it ends without a finish, or
     `ProviderUnreachable` if it was cancelled although its reader was not.
     """
-    started = None
+    try:
+        first = await _next(stream, seconds, clock, FirstTokenTimeout, "sent nothing")
+    except BaseException:
+        await stream.aclose()
+        raise
+    return StartedStream(first, stream, clock, fitted)
+
+
+async def _next(
+    stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock, late: type[ProviderError], did: str
+) -> ProviderEvent:
     try:
         async with time_limit(seconds, clock):
-            started = StartedStream(await anext(stream), stream, clock, fitted)
+            return await anext(stream)
     except StopAsyncIteration:
-        raise ProviderReplyInvalid(_NO_FINISH) from None
+        raise ProviderReplyInvalid("the stream ended without a finish") from None
     except WaitedTooLong as err:
-        raise FirstTokenTimeout(f"the service sent nothing for {max(seconds, 0):g} seconds") from err
+        raise late(f"the service {did} for {max(seconds, 0):g} seconds") from err
     except asyncio.CancelledError as err:
         if is_cancelled():
             raise
-        raise ProviderUnreachable(_CANCELLED) from err
-    finally:
-        if started is None:
-            await stream.aclose()
-    return started
+        raise ProviderUnreachable("the stream was cancelled") from err
 
 
 def every_tool(_tool: ToolDefinition) -> bool:
