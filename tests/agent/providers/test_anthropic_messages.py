@@ -1,7 +1,6 @@
 """What is special about the Messages provider, against real connections; the rest is in the contract of providers."""
 
 import json
-import logging
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -23,8 +22,6 @@ from custom_components.chatterbox.agent.messages import (
     JsonObject,
     ProviderItem,
     ToolCall,
-    ToolChoiceMode,
-    ToolDefinition,
     ToolResult,
     UserMessage,
 )
@@ -164,24 +161,6 @@ async def test_a_failure_in_place_of_a_stream(session: aiohttp.ClientSession) ->
             await collect(provider_of(server, session))
 
 
-async def test_a_model_that_thinks_within_a_budget_is_asked_so_from_then_on(
-    caplog: pytest.LogCaptureFixture, session: aiohttp.ClientSession
-) -> None:
-    no = refusal("adaptive thinking is not supported on this model")
-
-    async with raw_http_server(no, ANSWER) as server:
-        provider = provider_of(server, session, ModelOptions(reasoning_effort=ReasoningEffort.LOW))
-        for _ in range(2):
-            assert await collect(provider) == SAID
-
-    first, second, third = payloads(server)
-    assert first["thinking"] == {"type": "adaptive"}
-    assert second["thinking"] == {"type": "enabled", "budget_tokens": 1024}
-    assert second == third
-    warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert warnings == ["claude-1 does not take adaptive thinking; it is asked in another way from now on"]
-
-
 async def test_thinking_that_cannot_go_back_costs_one_request_and_no_answer(session: aiohttp.ClientSession) -> None:
     item = ProviderItem("anthropic_messages", {"block": SIGNED, "text": 0, "calls": 0})
     call = AssistantMessage("", "hm", (ToolCall("a", "on", "{}"),), (item,))
@@ -195,21 +174,3 @@ async def test_thinking_that_cannot_go_back_costs_one_request_and_no_answer(sess
     first, second = (request.body for request in server.requests)
     assert b'"thinking"' in first
     assert b'"thinking"' not in second
-
-
-async def test_a_model_that_cannot_be_forced_is_still_held_back(session: aiohttp.ClientSession) -> None:
-    no = refusal('tool_choice: type "tool" and "any" are not supported for this model.')
-    tools = (ToolDefinition("on", "", {"type": "object"}),)
-    choices = (ToolChoiceMode.REQUIRED, ToolChoiceMode.REQUIRED, ToolChoiceMode.NONE)
-
-    async with raw_http_server(no, ANSWER) as server:
-        provider = provider_of(server, session)
-        for choice in choices:
-            await collect(provider, CompletionRequest("", (UserMessage("Hi"),), tools, choice))
-
-    assert [payload.get("tool_choice") for payload in payloads(server)] == [
-        {"type": "any"},
-        None,
-        None,
-        {"type": "none"},
-    ]

@@ -56,3 +56,8 @@ async def test_a_server_that_refuses_is_told_from_one_that_does_not_say(session:
     async with raw_http_server(reply(b'{"error":"no"}', status=401)) as server:
         with pytest.raises(ProviderRejectedKey):
             await OpenAIChatProvider(session, f"http://127.0.0.1:{server.port}/v1", "mine").context_window()
+
+
+async def test_without_a_profile_the_address_selects_it(session: aiohttp.ClientSession) -> None:
+    """DeepSeek has no page to ask; any other server would be asked."""
+    assert await OpenAIChatProvider(session, "https://api.deepseek.com", "mine").context_window() is None

@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import socket
-from typing import override
 
 import aiohttp
 import pytest
@@ -209,40 +207,3 @@ async def test_a_profile_decides_what_can_be_shown(session: aiohttp.ClientSessio
     seen, told = (json.loads(sent.body)["messages"][0]["content"] for sent in server.requests)
     assert seen[0]["file"]["filename"] == "bill.pdf"
     assert "bill.pdf was attached here" in told
-
-
-@pytest.mark.usefixtures("socket_enabled")
-async def test_without_a_profile_the_address_tells() -> None:
-    async with raw_http_server(ANSWER) as server:
-        local = aiohttp.TCPConnector(resolver=_Everywhere(server.port))
-        async with aiohttp.ClientSession(connector=local) as redirected:
-            base_url = f"http://api.deepseek.com:{server.port}"
-            await collect(OpenAIChatProvider(redirected, base_url, "m", options=WISHES))
-
-    assert json.loads(server.requests[0].body)["thinking"] == {"type": "disabled"}
-
-
-class _Everywhere(aiohttp.abc.AbstractResolver):
-    """Finds every host on the loopback address."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-
-    @override
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[aiohttp.abc.ResolveResult]:
-        return [
-            {
-                "hostname": host,
-                "host": "127.0.0.1",
-                "port": self._port,
-                "family": family,
-                "proto": 0,
-                "flags": socket.AI_NUMERICHOST,
-            }
-        ]
-
-    @override
-    async def close(self) -> None:
-        pass
