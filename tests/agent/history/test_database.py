@@ -380,6 +380,19 @@ def test_a_rejected_value_is_the_fault_of_the_record(error: SQLAlchemyError) -> 
     assert "hunter2" not in str(failure)
 
 
+def test_a_readable_file_may_be_damaged(sqlite: str, file: Path) -> None:
+    database = Database(sqlite)
+    with database.begin(writes=True) as connection:
+        insert_record(connection, turn(1))
+    with database.begin() as connection:
+        assert database.check(connection) == 0
+    with closing(sqlite3.connect(file)) as other, other:
+        other.execute("PRAGMA writable_schema=ON")
+        other.execute("UPDATE sqlite_schema SET sql = replace(sql, 'device VARCHAR(80)', 'device CHAR NOT NULL')")
+    with pytest.raises(StoreUnavailable, match="damaged"), database.begin() as connection:
+        database.check(connection)
+
+
 def test_the_files_of_a_server_are_left_to_it(sqlite: str) -> None:
     server = Database("postgresql://ann:hunter2@db:5432/history")
     assert server.where == "postgresql://db:5432/history", "without the password; two servers on a machine are two"
