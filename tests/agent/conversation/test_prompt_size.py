@@ -23,8 +23,3 @@ def test_parts_are_scaled_to_what_the_service_counted(size: PromptSize, tokens: 
     assert reported.prompt == tokens
     assert (reported.window, reported.dropped) == (size.window, size.dropped)
     assert abs(reported.tools - size.tools * tokens / size.prompt) < 1
-
-
-def test_a_service_that_counts_nothing_changes_nothing() -> None:
-    size = PromptSize(1, 2, 3, 100)
-    assert size.as_reported(0) is size
