@@ -367,6 +367,13 @@ def test_texts_that_are_apart_already_stay_as_they_are(first: str, second: str) 
     assert events[:-1] == [TextDelta(first), ReasoningDelta("hm"), TextDelta(second)]
 
 
+def test_a_call_in_between_keeps_texts_apart_too() -> None:
+    said = [*thinking(0, "hm"), *text(1, "Now."), *call(2, "a", "on", "{}"), *text(3, "Done."), finish()]
+
+    assert TextDelta("\n\nDone.") in read(said)
+    assert result_of(said).provider_items == (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),)
+
+
 THINKING_BLOCKS = st.builds(
     lambda thought, signature: {"type": "thinking", "thinking": thought, "signature": signature},
     st.text(max_size=5),

@@ -76,19 +76,9 @@ def test_an_event_names_its_type_once() -> None:
     ]
 
 
-@given(stream=STREAMS)
-def test_one_byte_at_a_time_gives_the_same_events(stream: bytes) -> None:
-    assert decode(split(stream, range(len(stream)))) == decode([stream])
-
-
 @given(stream=STREAMS, cuts=st.lists(st.integers(min_value=0, max_value=400)))
 def test_any_split_gives_the_same_events(stream: bytes, cuts: list[int]) -> None:
     assert decode(split(stream, cuts)) == decode([stream])
-
-
-@given(data=st.binary(max_size=300), cuts=st.lists(st.integers(min_value=0, max_value=300)))
-def test_any_bytes_at_all_split_anywhere_give_the_same_events(data: bytes, cuts: list[int]) -> None:
-    assert decode(split(data, cuts)) == decode([data])
 
 
 @pytest.mark.parametrize(

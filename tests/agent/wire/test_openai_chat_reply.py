@@ -313,7 +313,7 @@ def test_a_whole_message_after_pieces_that_said_nothing_is_the_answer() -> None:
     assert read(chunk({"role": "assistant", "content": ""}), message(content="Hello")) == [TextDelta("Hello"), DONE]
 
 
-SEALED: JsonObject = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "id": "rs_1", "index": 1}
+ENCRYPTED: JsonObject = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "id": "rs_1", "index": 1}
 
 
 def text(piece: str, **more: JsonValue) -> JsonObject:
@@ -360,8 +360,8 @@ def sent(message: AssistantMessage, dialect: ChatDialect) -> JsonObject:
         ([text("a", signature=None), text("b", signature="s", id=None)], [text("ab", signature="s")]),
         ([text("a", id="1"), text("b", id="2")], [text("a", id="1"), text("b", id="2")]),
         ([text("a"), text("b", index=1)], [text("a"), text("b", index=1)]),
-        ([text("a"), SEALED], [text("a"), SEALED]),
-        ([SEALED, SEALED], [SEALED, SEALED]),
+        ([text("a"), ENCRYPTED], [text("a"), ENCRYPTED]),
+        ([ENCRYPTED, ENCRYPTED], [ENCRYPTED, ENCRYPTED]),
         (
             [{"type": "reasoning.summary", "summary": "a"}, {"type": "reasoning.summary", "summary": "b"}],
             [{"type": "reasoning.summary", "summary": "ab"}],
@@ -374,7 +374,7 @@ def test_pieces_of_one_text_become_one(pieces: list[JsonObject], kept: list[Json
 
 
 def test_details_alone_are_the_reasoning_that_is_told() -> None:
-    assert read_deltas({"reasoning_details": [text("hm "), SEALED, {"type": "reasoning.summary", "summary": "ok"}]})[
+    assert read_deltas({"reasoning_details": [text("hm "), ENCRYPTED, {"type": "reasoning.summary", "summary": "ok"}]})[
         0
     ] == (ReasoningDelta("hm ok"))
 
@@ -417,7 +417,7 @@ SIGNED = AssistantMessage(
     "hm",
     (ToolCall("a", "on", "{}"),),
     (
-        ProviderItem("openai_chat", {"reasoning_details": [SEALED], "extra_content": {"a": {"x": 1}}}),
+        ProviderItem("openai_chat", {"reasoning_details": [ENCRYPTED], "extra_content": {"a": {"x": 1}}}),
         ProviderItem("anthropic_messages", {"reasoning_details": [{"type": "foreign"}]}),
     ),
 )
@@ -426,7 +426,7 @@ SIGNED = AssistantMessage(
 def test_signed_reasoning_goes_back_in_place_of_plain_reasoning() -> None:
     written = sent(SIGNED, ChatDialect(reasoning_field=ReasoningField.REASONING))
 
-    assert written["reasoning_details"] == [SEALED]
+    assert written["reasoning_details"] == [ENCRYPTED]
     assert "reasoning" not in written
 
 
