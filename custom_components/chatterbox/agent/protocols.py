@@ -128,6 +128,14 @@ class CompletionRequest:
     may_be_shortened: bool = True
     """Whether who sends only a window of a transcript may leave out the oldest. Otherwise it raises `PromptTooLong`."""
 
+    def enforced_output(self, *, beside_tools: bool) -> OutputFormat | None:
+        """Return the output format that a service can be made to keep to; None if the model may call a tool instead.
+
+        `beside_tools` says that the service supports both. Others would never call a tool.
+        """
+        may_call = bool(self.tools) and self.tool_choice is not ToolChoiceMode.NONE
+        return None if may_call and not beside_tools else self.output
+
 
 class LLMProvider(Protocol):
     """One way to reach a model."""

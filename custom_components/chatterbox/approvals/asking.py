@@ -175,12 +175,6 @@ type Keep = Callable[[Question, float], bool]
 """Opens a question for a number of seconds; returns whether it can be answered at all."""
 
 
-def scope_of(user_input: ConversationInput, agent_id: str, conversation_id: str) -> ApprovalScope:
-    """Return the scope of a question that user input led to."""
-    device_id, satellite_id = user_input.device_id, user_input.satellite_id
-    return ApprovalScope(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequester:
     """Asks the question of one turn."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Final
+from typing import Final, Self
 
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
+from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
@@ -99,6 +100,12 @@ class ApprovalScope:
     device_id: str | None
     satellite_id: str | None
     user_id: str | None
+
+    @classmethod
+    def of_input(cls, user_input: ConversationInput, agent_id: str, conversation_id: str) -> Self:
+        """Return the scope of a question that user input leads to."""
+        device_id, satellite_id = user_input.device_id, user_input.satellite_id
+        return cls(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from ..agent.confirmation.pin_guard import LOCK_SECONDS, Locked
 from ..agent.confirmation.spoken_digits import spoken_digits
 from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
-from ..approvals.asking import asked_of, locked_pin_text, scope_of, wrong_pin_text
+from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
-from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.agent import AgentSettings
 from ..speech.sentences import async_get_sentences
@@ -173,7 +173,7 @@ class InputReader:
     async def _async_heard(self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog) -> TurnInput:
         """Return what words are that may be an answer."""
         sentences = await async_get_sentences(self.hass, user_input.language)
-        scope = scope_of(user_input, self.agent_id, chat_log.conversation_id)
+        scope = ApprovalScope.of_input(user_input, self.agent_id, chat_log.conversation_id)
         # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
         is_person = speaker.asking is Asking.PERSON
         question = async_get_approvals(self.hass).asked_at(scope) if is_person else None

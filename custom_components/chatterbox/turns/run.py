@@ -16,9 +16,9 @@ from ..agent.events import StopReason, TurnEvent
 from ..agent.messages import ToolResult
 from ..agent.protocols import HookPoint, Hooks
 from ..agent.transcript import has_outside_content
-from ..approvals.asking import ApprovalRequester, scope_of
+from ..approvals.asking import ApprovalRequester
 from ..approvals.guard import CallGuard
-from ..approvals.questions import Question, async_get_approvals
+from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..const import LOGGER
 from ..history.stores import async_get_histories
 from ..people.speakers import in_turn
@@ -162,7 +162,7 @@ class AgentTurns:
         return ApprovalRequester(
             hass=self._hass,
             user_input=read.user_input,
-            scope=scope_of(read.user_input, self._agent_id, scope_id),
+            scope=ApprovalScope.of_input(read.user_input, self._agent_id, scope_id),
             speaker=read.speaker,
             origin=record.origin,
             approved=read.approved,

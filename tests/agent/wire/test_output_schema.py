@@ -13,7 +13,6 @@ from custom_components.chatterbox.agent.wire.output_schema import (
     ANTHROPIC,
     OPENAI,
     StrictDialect,
-    enforced_output,
     plain_schema,
     strict_schema,
 )
@@ -136,7 +135,7 @@ def test_a_shape_that_would_keep_a_model_from_calling_is_not_enforced(
     offered = (tool("look"),) if tools else ()
     request = CompletionRequest("", (UserMessage("Where?"),), offered, choice, output=OUTPUT)
 
-    assert enforced_output(request, beside_tools=beside_tools) == (OUTPUT if is_enforced else None)
+    assert request.enforced_output(beside_tools=beside_tools) == (OUTPUT if is_enforced else None)
 
 
 def filled(value: JsonValue, schema: JsonValue) -> JsonValue:

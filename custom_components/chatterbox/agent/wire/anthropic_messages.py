@@ -37,7 +37,7 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from .call_assembly import CallFragment
-from .output_schema import ANTHROPIC, enforced_output, strict_schema
+from .output_schema import ANTHROPIC, strict_schema
 from .parts import (
     IMAGE_TYPES,
     PDF,
@@ -95,7 +95,7 @@ def request_to_payload(
     payload["messages"] = _messages(request, shown)
     if (choice := _tool_choice(request)) is not None:
         payload["tool_choice"] = choice
-    output = enforced_output(request, beside_tools=True)
+    output = request.enforced_output(beside_tools=True)
     if output is not None and (schema := strict_schema(output.schema, ANTHROPIC)) is not None:
         payload["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     payload["stream"] = True

@@ -30,7 +30,7 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from .call_assembly import CallFragment
 from .event_streams import NDJSONDecoder
-from .output_schema import enforced_output, plain_schema
+from .output_schema import plain_schema
 from .parts import (
     IMAGE_TYPES,
     Lenient,
@@ -61,7 +61,7 @@ def request_to_payload(
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
         payload["tools"] = [_tool(tool) for tool in request.tools]
     payload["messages"] = list(_messages(request, attachments))
-    if (output := enforced_output(request, beside_tools=False)) is not None:
+    if (output := request.enforced_output(beside_tools=False)) is not None:
         payload["format"] = plain_schema(output.schema)
     return payload
 

@@ -32,7 +32,7 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from .call_assembly import CallFragment
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField, in_turns
-from .output_schema import enforced_output, openai_output
+from .output_schema import openai_output
 from .parts import (
     IMAGE_TYPES,
     Lenient,
@@ -126,7 +126,7 @@ def request_to_payload(
         if request.tool_choice is not ToolChoiceMode.AUTO:  # some servers refuse the default
             payload["tool_choice"] = _tool_choice(request, dialect)
         payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # llama.cpp defaults to false
-    if (output := enforced_output(request, beside_tools=output_beside_tools)) is not None:
+    if (output := request.enforced_output(beside_tools=output_beside_tools)) is not None:
         payload["response_format"] = {"type": "json_schema", "json_schema": openai_output(output)}
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}

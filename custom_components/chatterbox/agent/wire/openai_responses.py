@@ -38,7 +38,7 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from .call_assembly import CallFragment
-from .output_schema import enforced_output, openai_output
+from .output_schema import openai_output
 from .parts import (
     IMAGE_TYPES,
     PDF,
@@ -99,7 +99,7 @@ def request_to_payload(
     payload["input"] = list(_input(request, model, attachments))
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)
-    if (output := enforced_output(request, beside_tools=output_beside_tools)) is not None:
+    if (output := request.enforced_output(beside_tools=output_beside_tools)) is not None:
         payload["text"] = {"format": {"type": "json_schema", **openai_output(output)}}
     return payload
 

@@ -9,8 +9,8 @@ Schema limitations"; llama.cpp's grammar converter, which Ollama uses too.
 from dataclasses import dataclass
 from typing import Final
 
-from ..messages import JsonObject, JsonValue, ToolChoiceMode
-from ..protocols import CompletionRequest, OutputFormat
+from ..messages import JsonObject, JsonValue
+from ..protocols import OutputFormat
 
 _FORMATS: Final = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
@@ -35,15 +35,6 @@ ANTHROPIC: Final = StrictDialect(bounds=False, all_required=False)
 
 class _NotEnforceable(Exception):
     """The schema cannot be enforced."""
-
-
-def enforced_output(request: CompletionRequest, *, beside_tools: bool) -> OutputFormat | None:
-    """Return the output format to enforce; None if there is none, or the model may call a tool instead.
-
-    `beside_tools` says that the service supports both. Others would never call a tool.
-    """
-    may_call = bool(request.tools) and request.tool_choice is not ToolChoiceMode.NONE
-    return None if may_call and not beside_tools else request.output
 
 
 def strict_schema(schema: JsonObject, dialect: StrictDialect) -> JsonObject | None:
