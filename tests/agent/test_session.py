@@ -36,6 +36,7 @@ from tests.agent.turns import assert_valid, finished, results, run_other_tasks
 from tests.support.doubles import (
     Gate,
     Line,
+    ScriptedCensor,
     ScriptedHooks,
     ScriptedProvider,
     asks_for,
@@ -292,6 +293,28 @@ async def test_results_that_arrive_while_new_words_are_said_are_read_with_them()
     talk.add_result("1", 3)
     assert await talk.ask("And listen!") == "3. Yes?"
     assert provider.requests[1].transcript[-2:] == (ToolResult("1", "add", "3"), UserMessage("And listen!"))
+
+
+async def test_an_invalid_call_gets_its_result_in_manual_mode_too() -> None:
+    wrong = ToolCall("x", "unheard_of", "{}")
+    talk, provider = session(call(wrong, SUM), say("3."), run_tools=False)
+    await talk.ask("Go!")
+    assert [*talk.open_calls] == [SUM]
+    talk.add_result("1", 3)
+    async with aclosing(talk.resume()) as events:
+        assert finished([event async for event in events]).text == "3."
+    assert_valid(provider.requests[1].transcript)
+
+
+async def test_hooks_for_prompts_and_speech_apply_in_manual_mode() -> None:
+    hook = ScriptedHooks(prompt=lambda text: Rewrite(text.lower()))
+    censor = ScriptedCensor(lambda text: Rewrite(text.upper()))
+    talk, provider = session(call(SUM), say("It is three."), run_tools=False, hooks=(hook, censor))
+    await talk.ask("Go!")
+    talk.add_result("1", 3)
+    async with aclosing(talk.resume()) as events:
+        assert finished([event async for event in events]).text == "IT IS THREE."
+    assert provider.requests[0].transcript == (UserMessage("go!"),)
 
 
 # Approvals

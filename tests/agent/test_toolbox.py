@@ -18,6 +18,7 @@ from custom_components.chatterbox.agent.errors import InvalidToolbox
 from custom_components.chatterbox.agent.json.coercion import fit
 from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolOutcome
 from custom_components.chatterbox.agent.toolbox import Tool, Toolbox, as_outcome, read_parameters, tool
+from tests.support.doubles import never
 
 
 class Mode(StrEnum):
@@ -391,6 +392,16 @@ async def test_a_thread_sees_the_context_of_the_call() -> None:
     assert (await dispatch(Toolbox([who]), "who", {})).content == "Ada"
 
 
+async def test_stop_iteration_in_a_thread_ends_the_call() -> None:
+    @tool
+    def exhausted() -> object:
+        """Take from nothing."""
+        return next(iter(()))
+
+    with pytest.raises(RuntimeError):
+        await dispatch(Toolbox([exhausted]), "exhausted", {})
+
+
 async def test_what_a_plain_function_returns_may_have_to_be_awaited() -> None:
     @tool
     def later() -> object:
@@ -398,6 +409,26 @@ async def test_what_a_plain_function_returns_may_have_to_be_awaited() -> None:
         return temperature("kitchen")
 
     assert (await dispatch(Toolbox([later]), "later", {})).content == "21.5"
+
+
+async def test_a_waiting_function_is_cancelled_with_its_call() -> None:
+    waits, cancelled = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> None:
+        """Wait."""
+        waits.set()
+        try:
+            await never()
+        finally:
+            cancelled.set()
+
+    waiting = asyncio.create_task(dispatch(Toolbox([wait]), "wait", {}))
+    await waits.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert cancelled.is_set()
 
 
 def test_targets_are_unknown_unless_the_tool_names_them() -> None:

@@ -66,6 +66,14 @@ def test_a_hash_takes_the_work_that_it_is_to_take_unasked() -> None:
     assert PinHash.from_json(kept.as_json()).matches("4711")
 
 
+def test_each_hash_of_a_pin_has_its_own_salt() -> None:
+    one, other = PinHash.of("4711", CHEAP), PinHash.of("4711", CHEAP)
+
+    assert one.salt != other.salt
+    assert one.digest != other.digest
+    assert len(one.salt) == 16
+
+
 def test_the_cost_is_part_of_the_hash() -> None:
     kept = PinHash.of("4711", CHEAP)
 
