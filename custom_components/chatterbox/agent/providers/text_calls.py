@@ -16,7 +16,7 @@ from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest
 from ..text import find_tool, spellings
 from ..wire.parts import CallIds
-from ..wire.text_markers import markers_for, markers_in_thoughts
+from ..wire.text_markers import markers_for
 from ..wire.text_markup import (
     MAX_HELD_CHARACTERS,
     CallText,
@@ -181,7 +181,7 @@ class TextCallReader:
 
     def _think(self, text: str) -> None:
         """Look for calls in reasoning."""
-        self._thoughts = self._thoughts or MarkupScanner(markers_in_thoughts(self._names))
+        self._thoughts = self._thoughts or MarkupScanner(markers_for(self._names, in_thoughts=True))
         self._keep_calls(self._thoughts.feed(text))
 
     def _end_thought(self) -> None:

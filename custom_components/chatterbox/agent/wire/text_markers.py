@@ -34,7 +34,6 @@ type Part = str | OneOf | Run
 """Plain text, in any case, a choice of texts, or a run of characters."""
 
 NOT_YET: Final = "not yet"
-_GROUP: Final = {False: "(?:", True: "(?-i:"}
 
 
 class Opening:
@@ -42,8 +41,9 @@ class Opening:
 
     def __init__(self, *parts: Part, then: str = "") -> None:
         """Compile the pattern. `then` is a class of characters that has to follow and is not part of it."""
-        whole = [_whole(part) for part in parts]
-        begun = ["".join(whole[:index]) + _begun(part) for index, part in enumerate(parts)]
+        patterns = [_patterns(part) for part in parts]
+        whole = [one for one, _ in patterns]
+        begun = ["".join(whole[:index]) + start for index, (_, start) in enumerate(patterns)]
         if then:
             begun.append("".join(whole))
             whole.append(f"(?={then})")
@@ -57,28 +57,19 @@ class Opening:
         return NOT_YET if self._begun.match(text, position) else None
 
 
-def _whole(part: Part) -> str:
+def _patterns(part: Part) -> tuple[str, str]:
+    """Return the pattern of a part, and one for each of its prefixes, from empty to whole."""
     match part:
         case str():
-            return re.escape(part)
+            return re.escape(part), _begun_text(part)
         case OneOf(texts, case_counts):
+            group = "(?-i:" if case_counts else "(?:"
             longest_first = sorted(texts, key=len, reverse=True)
-            return f"{_GROUP[case_counts]}{'|'.join(map(re.escape, longest_first))})"
+            whole, begun = ("|".join(map(of, longest_first)) for of in (re.escape, _begun_text))
+            return f"{group}{whole})", f"{group}{begun})"
         case Run(characters, most, least):
-            return f"{characters}{{{least},{'' if most is None else most}}}"
-        case _:
-            assert_never(part)
-
-
-def _begun(part: Part) -> str:
-    """Return a pattern for every prefix of a part, from empty to whole."""
-    match part:
-        case str():
-            return _begun_text(part)
-        case OneOf(texts, case_counts):
-            return f"{_GROUP[case_counts]}{'|'.join(_begun_text(text) for text in texts)})"
-        case Run(characters, most, _):
-            return f"{characters}{{0,{'' if most is None else most}}}"
+            limit = "" if most is None else most
+            return f"{characters}{{{least},{limit}}}", f"{characters}{{0,{limit}}}"
         case _:
             assert_never(part)
 
@@ -171,12 +162,9 @@ class Markers:
 
     def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> list[Marker]:
         """Return the markers that may begin with a character at a position, specific ones first."""
-        found = [*self.message_start.get(character, ())] if message_start else []
-        if glued:
-            found += self.glued.get(character, ())
-        if line_start:
-            found += self.line_start.get(character, ())
-        return [*found, *self.anywhere.get(character, ())]
+        places = ((self.message_start, message_start), (self.glued, glued), (self.line_start, line_start))
+        among = [*(markers for markers, is_here in places if is_here), self.anywhere]
+        return [marker for markers in among for marker in markers.get(character, ())]
 
 
 _THOUGHT_TAGS: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")
@@ -381,18 +369,12 @@ _GLUED: Final = _by_character(_stripped_channels(message_start=False), string.as
 
 
 @lru_cache(maxsize=16)
-def markers_for(names: tuple[str, ...]) -> Markers:
+def markers_for(names: tuple[str, ...], *, in_thoughts: bool = False) -> Markers:
     """Return the markers of text, where tools of these names, in all spellings, are offered.
 
-    Without tools, only markup is taken for a call.
+    Without tools, only markup is taken for a call. In thoughts, there are only markers of calls.
     """
-    anywhere = (*_OF_THOUGHTS, *_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
-    bare = _by_character(_bare_calls(names) if names else (), _NAMES)
-    return Markers(_by_character(anywhere, _MARKS), bare, _AT_MESSAGE_START, _GLUED)
-
-
-@lru_cache(maxsize=16)
-def markers_in_thoughts(names: tuple[str, ...]) -> Markers:
-    """Return the markers of reasoning, which are those of calls."""
-    anywhere = (*_OF_CALLS, *(_maybe_calls(names) if names else ()), *_TOKENS)
-    return Markers(_by_character(anywhere, _MARKS), _by_character(_bare_calls(names) if names else (), _NAMES))
+    maybe, bare = (_maybe_calls(names), _bare_calls(names)) if names else ((), ())
+    anywhere = (*(() if in_thoughts else _OF_THOUGHTS), *_OF_CALLS, *maybe, *_TOKENS)
+    found = _by_character(anywhere, _MARKS), _by_character(bare, _NAMES)
+    return Markers(*found) if in_thoughts else Markers(*found, _AT_MESSAGE_START, _GLUED)

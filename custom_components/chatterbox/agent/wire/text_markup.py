@@ -175,13 +175,11 @@ class MarkupScanner:
 
     def _open(self, marker: Marker, found: re.Match[str]) -> None:
         match marker.region.kind:
-            case Kind.TOKEN:
+            case Kind.TOKEN | Kind.THOUGHT_END as kind:
                 self._at = found.end()
                 self._pieces.append(DroppedText())
-            case Kind.THOUGHT_END:
-                self._at = found.end()
-                self._pieces.append(DroppedText())
-                self.thought_began_unseen = self.thought_began_unseen or not self._message_start
+                if kind is Kind.THOUGHT_END and not self._message_start:
+                    self.thought_began_unseen = True
             case _:
                 start = found.start() if marker.keeps_opening else found.end()
                 bracketed = marker.region.ends is None and self._held[found.start()] in "[{"

@@ -6,7 +6,6 @@ MiniMax, Granite, Phi, LFM and gpt-oss.
 """
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -89,11 +88,18 @@ def read_calls(text: str, *, whole: bool) -> ReadText:
     """
     text = _ADDRESS.sub("", _QUOTE_TOKEN.sub('"', text), count=1)
     start = _skip(_BETWEEN_CALLS, text, 0)
-    for reader in _READERS:
-        try:
-            return reader(text, start, whole)
-        except ValueError:
-            continue
+    if tagged := _read_tags(text, start, whole=whole):
+        return ReadText(tagged)
+    for read_next in (_next_json, _next_named, _next_python):
+        calls: list[WrittenCall] = []
+        position = start
+        with suppress(ValueError):  # what was read before stays
+            while True:
+                found, end = read_next(text, position, whole=whole)
+                calls += found
+                position = _skip(_BETWEEN_CALLS, text, end)
+        if calls:
+            return ReadText(tuple(calls), text[position:])
     if named := _NAME_IN_JSON.search(text, start) or _NAMED.match(text, start) or _PYTHON.match(text, start):
         arguments = text[named.end() :]
         if _DATA.search(arguments):
@@ -106,15 +112,12 @@ def _skip(what: re.Pattern[str], text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _read_tags(text: str, start: int, whole: bool) -> ReadText:  # noqa: FBT001  # one of a table of readers
+def _read_tags(text: str, start: int, *, whole: bool) -> tuple[WrittenCall, ...]:
     """Parse `<function=NAME><parameter=KEY>VALUE</parameter></function>` and similar tags."""
-    calls = [WrittenCall(found[2], _tagged_arguments(found[3], whole=whole)) for found in _TAGGED.finditer(text)]
-    if not calls and (pairs := _PAIRED.findall(text)):
-        name = _NAME.match(text, start)
-        calls = [WrittenCall(name[0], canonical_json(dict(pairs)))] if name else []
-    if not calls:
-        raise _NotInThisFormat
-    return ReadText(tuple(calls))
+    if tagged := _TAGGED.findall(text):
+        return tuple(WrittenCall(name, _tagged_arguments(content, whole=whole)) for _, name, content in tagged)
+    pairs, name = _PAIRED.findall(text), _NAME.match(text, start)
+    return (WrittenCall(name[0], canonical_json(dict(pairs))),) if pairs and name else ()
 
 
 def _tagged_arguments(content: str, *, whole: bool) -> str:
@@ -129,21 +132,12 @@ def _tagged_arguments(content: str, *, whole: bool) -> str:
         return content.strip() + _CUT
 
 
-def _read_json(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
-    """Parse a sequence of objects or lists of objects."""
-    calls: list[WrittenCall] = []
-    with suppress(ValueError):  # what was read before stays
-        while text[position : position + 1] in {"{", "["}:
-            value, end = read_value(text, position, close=whole)
-            calls += _calls_of(value)
-            position = _skip(_BETWEEN_CALLS, text, end)
-    return _read(calls, text, position)
-
-
-def _read(calls: list[WrittenCall], text: str, position: int) -> ReadText:
-    if not calls:
+def _next_json(text: str, position: int, *, whole: bool) -> tuple[list[WrittenCall], int]:
+    """Parse an object or a list of objects."""
+    if not text.startswith(("{", "["), position):
         raise _NotInThisFormat
-    return ReadText(tuple(calls), text[position:])
+    value, end = read_value(text, position, close=whole)
+    return _calls_of(value), end
 
 
 def _calls_of(value: JsonValue) -> list[WrittenCall]:
@@ -179,49 +173,39 @@ def _arguments_text(arguments: JsonValue) -> str:
     return "{}" if arguments is None else canonical_json(arguments)
 
 
-def _read_named(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
-    """Parse `NAME{…}`: alternating names and objects, with any tokens between them."""
-    calls: list[WrittenCall] = []
-    with suppress(ValueError):
-        while found := _NAMED.match(text, position):
-            arguments, end = read_value(text, found.end(), close=whole)
-            calls.append(WrittenCall(found[1], canonical_json(arguments)))
-            position = _skip(_BETWEEN_CALLS, text, end)
-    return _read(calls, text, position)
+def _next_named(text: str, position: int, *, whole: bool) -> tuple[list[WrittenCall], int]:
+    """Parse `NAME{…}`: a name and an object, with any tokens between them."""
+    if not (found := _NAMED.match(text, position)):
+        raise _NotInThisFormat
+    arguments, end = read_value(text, found.end(), close=whole)
+    return [WrittenCall(found[1], canonical_json(arguments))], end
 
 
-def _read_python(text: str, position: int, whole: bool) -> ReadText:  # noqa: FBT001
+def _next_python(text: str, position: int, *, whole: bool) -> tuple[list[WrittenCall], int]:
     """Parse `NAME(KEY=VALUE, …)`, alone, in a list, printed or assigned."""
-    calls: list[WrittenCall] = []
-    with suppress(ValueError):
-        while found := _PYTHON.match(text, position):
-            arguments, end = _python_arguments(text, found.end(), whole=whole)
-            calls.append(WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False))
-            position = _skip(_BETWEEN_CALLS, text, end)
-    return _read(calls, text, position)
+    if not (found := _PYTHON.match(text, position)):
+        raise _NotInThisFormat
+    arguments, end = _python_arguments(text, found.end(), whole=whole)
+    return [WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False)], end
 
 
 def _python_arguments(text: str, position: int, *, whole: bool) -> tuple[str, int]:
     """Parse the contents of parentheses: keywords or one object."""
     arguments: JsonObject = {}
     while (position := skip_blank(text, position)) < len(text) and text[position] != ")":
-        if keyword := _KEYWORD.match(text, position):
-            arguments[keyword[1]], position = read_value(text, keyword.end())
-        elif not arguments:
-            value, position = read_value(text, position)
-            if not isinstance(value, dict):
-                raise _NotInThisFormat
+        keyword = _KEYWORD.match(text, position)
+        value, position = read_value(text, keyword.end() if keyword else position)
+        if keyword:
+            arguments[keyword[1]] = value
+        elif isinstance(value, dict) and not arguments:
             arguments = value
         else:
             raise _NotInThisFormat
         position = skip_blank(text, position)
-        if text[position : position + 1] == ",":
+        if text.startswith(",", position):
             position += 1
         elif text[position : position + 1] not in {")", ""}:
             raise _NotInThisFormat
     if position >= len(text) and not whole:
         raise _NotInThisFormat
     return canonical_json(arguments), position + 1
-
-
-_READERS: Final[tuple[Callable[[str, int, bool], ReadText], ...]] = (_read_tags, _read_json, _read_named, _read_python)
