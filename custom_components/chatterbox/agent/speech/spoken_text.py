@@ -49,31 +49,25 @@ _PATTERNS: Final = {
     "de": "{day}. {month} {year}",
     "en": "{month} {day}, {year}",
     "es": "{day} de {month} de {year}",
-    "fr": "{day} {month} {year}",
-    "it": "{day} {month} {year}",
-    "nl": "{day} {month} {year}",
     "pl": "{day} {month} {year} roku",
     "pt": "{day} de {month} de {year}",
-    "sv": "{day} {month} {year}",
     "zh": "{year}年{month}{day}日",
 }
+"""Of dates that are not a day, a month and a year with spaces between them."""
 _FIRST: Final = {"fr": "1er", "it": "1º"}
 """The first day of a month, where it is an ordinal."""
 _BEFORE_TIME: Final = {"zh": ""}
 _MONTHS: Final = {
-    language: tuple(months.split())
-    for language, months in {
-        "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-        "en": "January February March April May June July August September October November December",
-        "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "nl": "januari februari maart april mei juni juli augustus september oktober november december",
-        "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
-        "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        "sv": "januari februari mars april maj juni juli augusti september oktober november december",
-        "zh": "1月 2月 3月 4月 5月 6月 7月 8月 9月 10月 11月 12月",
-    }.items()
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "en": "January February March April May June July August September October November December",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
+    "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "sv": "januari februari mars april maj juni juli augusti september oktober november december",
+    "zh": "1月 2月 3月 4月 5月 6月 7月 8月 9月 10月 11月 12月",
 }
 
 
@@ -85,7 +79,7 @@ def phrases(language: str) -> Phrases:
 def spoken_dates(word: str, language: str) -> str:
     """Return a word with its ISO 8601 dates as they are spoken in a language, if it has month names here."""
     language = base_language(language)
-    if "-" not in word or language not in _PATTERNS:
+    if "-" not in word or language not in _MONTHS:
         return word
     return _ISO.sub(lambda found: _spoken_date(found, language), word)
 
@@ -96,18 +90,33 @@ def _spoken_date(found: re.Match[str], language: str) -> str:
     except ValueError:  # not a date
         return found.group()
     number = _FIRST.get(language, "1") if day.day == 1 else str(day.day)
-    words = _PATTERNS[language].format(day=number, month=_MONTHS[language][day.month - 1], year=day.year)
+    month = _MONTHS[language].split()[day.month - 1]
+    words = _PATTERNS.get(language, "{day} {month} {year}").format(day=number, month=month, year=day.year)
     return f"{words}{_BEFORE_TIME.get(language, ', ')}{found[2]}" if found[2] else words
 
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
-_LINE_TAGS: Final = frozenset(
+_OF_TAGS: Final = {"td": "|", "th": "|"} | dict.fromkeys(
     {"br", "p", "div", "li", "ul", "ol", "tr", "table", "blockquote", "hr", "h1", "h2", "h3", "h4", "h5", "h6"}
-    | {"dl", "dt", "dd", "pre", "details", "summary", "section", "article", "header", "footer", "caption", "figcaption"}
+    | {
+        "dl",
+        "dt",
+        "dd",
+        "pre",
+        "details",
+        "summary",
+        "section",
+        "article",
+        "header",
+        "footer",
+        "caption",
+        "figcaption",
+    },
+    "\n",
 )
-_CELL_TAGS: Final = frozenset({"td", "th"})
+"""What replaces a tag, else nothing."""
 
 _ARROW: Final = re.compile("[\u21d2\u2794\u279c\u27a1\u27f6\u27f9]\ufe0f?|(?<!\\S)[-=]>(?!\\S)")
 _EMOJI: Final = re.compile(
@@ -138,11 +147,12 @@ _SYMBOLS: Final = (
     | {"le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "lt": "<", "gt": ">", "sqrt": "√"}
     | {"to": "→", "rightarrow": "→", "Rightarrow": "→", "ldots": "…", "dots": "…", "quad": " ", "qquad": " "}
 )
-_FORMS: Final = frozenset(
+_COMMANDS: Final = _SYMBOLS | dict.fromkeys(
     {"text", "textbf", "textit", "textrm", "mathrm", "mathbf", "mathit", "mathsf", "operatorname", "boxed"}
-    | {"left", "right", "big", "Big", "displaystyle", "unit", "si"}
+    | {"left", "right", "big", "Big", "displaystyle", "unit", "si"},
+    "",
 )
-"""Commands for the appearance only."""
+"""The symbols, and commands for the appearance only."""
 
 _MAY_BE_LATEX: Final = re.compile(r"[\\$^{}]")
 _PATH: Final = re.compile(r"\W*+[A-Za-z]:\\|\\\\\w++\\")
@@ -167,16 +177,9 @@ def decode(word: str) -> str:
     """
     word = _INVISIBLE.sub("", _ENTITY.sub(lambda found: html.unescape(found.group()), word))
     word = _LITERAL_BREAK.sub("\n", word)
-    word = _TAG.sub(_of_tag, _ESCAPE.sub(r"\1", without_latex(word)))
+    word = _TAG.sub(lambda tag: _OF_TAGS.get(tag[1].casefold(), ""), _ESCAPE.sub(r"\1", _without_latex(word)))
     word = _HYPHEN.sub("-", _EMOJI.sub("", _SHORTCODE.sub("", _ARROW.sub("→", word))))
     return found[1] if (found := _EMOTICON.fullmatch(word)) else word
-
-
-def _of_tag(found: re.Match[str]) -> str:
-    name = found[1].casefold()
-    if name in _LINE_TAGS:
-        return "\n"
-    return "|" if name in _CELL_TAGS else ""
 
 
 def says_yes(word: str) -> bool | None:
@@ -221,24 +224,17 @@ def _of_underscores(found: re.Match[str]) -> str:
     return found.group() if found[1].isalnum() and found[2].isalnum() else found[1]
 
 
-def without_latex(word: str) -> str:
+def _without_latex(word: str) -> str:
     """Replace LaTeX commands and marks by the characters they stand for; the result may contain whitespace."""
     if not _MAY_BE_LATEX.search(word):
         return word
     word = _BEGIN.sub("", _FORMULA.sub(r"\1", _DELIMITER.sub("", word)))
     if "\\" in word and not _PATH.match(word):
-        word = _COMMAND.sub(_of_command, _FRACTION.sub(r"\1/\2", _THIN_SPACE.sub(" ", word)))
-    word = _LOWERED.sub(r"\1", _RAISED.sub(_of_raised, word))
+        word = _COMMAND.sub(
+            lambda found: _COMMANDS.get(found[1], found[0]), _FRACTION.sub(r"\1/\2", _THIN_SPACE.sub(" ", word))
+        )
+    word = _LOWERED.sub(r"\1", _RAISED.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), word))
     return _BRACES.sub("", _END.sub("", word))
-
-
-def _of_command(found: re.Match[str]) -> str:
-    name = found[1]
-    return _SYMBOLS.get(name, "" if name in _FORMS else found.group())
-
-
-def _of_raised(found: re.Match[str]) -> str:
-    return (found[1] or found[2]).translate(_SUPERSCRIPTS)
 
 
 _CHINESE: Final = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
