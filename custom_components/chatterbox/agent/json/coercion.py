@@ -1,10 +1,11 @@
 """Parses the arguments of a tool call and coerces them to the tool's JSON Schema."""
 
-import math
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from types import UnionType
+from typing import Final, TypeGuard
 
 from ..messages import JsonObject, JsonValue, canonical_json
 from .repair import repair_json
@@ -17,10 +18,17 @@ _CHOICES_LENGTH: Final = 400
 _DESCRIBED_LEVELS: Final = 3
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING: Final = object()
-_BOUNDS: Final = dict.fromkeys(
-    ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems")
-)
-"""Keywords that are checked. `pattern` is not: a regular expression from elsewhere could run for ever."""
+_BOUNDS: Final[Mapping[str, tuple[type | UnionType, Callable[[float, float], bool]]]] = {
+    "minimum": (int | float, operator.ge),
+    "maximum": (int | float, operator.le),
+    "exclusiveMinimum": (int | float, operator.gt),
+    "exclusiveMaximum": (int | float, operator.lt),
+    "minLength": (str, operator.ge),
+    "maxLength": (str, operator.le),
+    "minItems": (list, operator.ge),
+    "maxItems": (list, operator.le),
+}
+"""Checked keywords by kind of value. `pattern` is not one: a regular expression from elsewhere could run for ever."""
 
 
 class Unfit(ValueError):
@@ -245,21 +253,12 @@ def _alternatives(schema: JsonObject) -> list[JsonValue]:
 
 def _is_within(value: JsonValue, schema: JsonObject) -> bool:
     """Tell whether a value is within the bounds of a schema for its type."""
-    if _BOUNDS.keys().isdisjoint(schema):
-        return True
-    match value:
-        case int() | float() if not isinstance(value, bool):
-            return (
-                _bound(schema, "minimum", -math.inf) <= value <= _bound(schema, "maximum", math.inf)
-                and not value <= _bound(schema, "exclusiveMinimum", -math.inf)
-                and not value >= _bound(schema, "exclusiveMaximum", math.inf)
-            )
-        case str():
-            return _bound(schema, "minLength", 0) <= len(value) <= _bound(schema, "maxLength", math.inf)
-        case list():
-            return _bound(schema, "minItems", 0) <= len(value) <= _bound(schema, "maxItems", math.inf)
-        case _:
-            return True
+    size = len(value) if isinstance(value, str | list) else value
+    return not _is_number(size) or all(
+        compares(size, bound)
+        for keyword, (kind, compares) in _BOUNDS.items()
+        if isinstance(value, kind) and _is_number(bound := schema.get(keyword))
+    )
 
 
 def _bounds_in_words(schema: JsonObject) -> str:
@@ -268,13 +267,7 @@ def _bounds_in_words(schema: JsonObject) -> str:
     return f" ({', '.join(bounds)})" if bounds else ""
 
 
-def _bound(schema: JsonObject, keyword: str, default: float) -> float:
-    """Return a bound, or the default if it is not a number."""
-    value = schema.get(keyword)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else default
-
-
-def _is_number(value: JsonValue) -> bool:
+def _is_number(value: JsonValue) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
