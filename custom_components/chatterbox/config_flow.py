@@ -179,7 +179,7 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
 
     @property
     def _connect_step(self) -> str:
-        return _STEP_CLOUD if self._service.known.hosts else _STEP_OWN_SERVER
+        return _STEP_CLOUD if self._service.known.host else _STEP_OWN_SERVER
 
     async def _async_connect_first(self, user_input: Mapping[str, Any] | None) -> ConfigFlowResult:
         if user_input is None:

@@ -129,7 +129,7 @@ def title_of(service: Mapping[str, Any]) -> str:
     """Return the title of an entry: the name of the service at its usual address, else host and port."""
     known = known_server(service)
     url = service[CONF_BASE_URL]
-    is_at_home = known.hosts and known_server({CONF_BASE_URL: url}) is known
+    is_at_home = known.host and known_server({CONF_BASE_URL: url}) is known
     return known.name if is_at_home else short_name(url)
 
 

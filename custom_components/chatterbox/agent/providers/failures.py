@@ -208,7 +208,11 @@ def error_of_response(
     """
     if status < HTTPStatus.BAD_REQUEST:
         return ProviderReplyInvalid(f"HTTP {status}: the service is not at this address")
-    report = _read_body(body.decode(errors="replace"))
+    text = body.decode(errors="replace")
+    try:
+        report = _read_report(json.loads(text))
+    except ValueError, RecursionError:  # plain text; a web page is ignored
+        report = _Report("" if text.lstrip().startswith("<") else text)
     error = _error(status, report, _message(f"HTTP {status}", report, secret))
     if isinstance(error, ProviderBusy):
         error.retry_after = _parse_retry_after(retry_after, now or datetime.now(UTC))
@@ -237,14 +241,6 @@ class _Report:
     window_tokens: int | None = None
 
 
-def _read_body(body: str) -> _Report:
-    """Parse an error body: JSON of any usual shape, or plain text; a web page is ignored."""
-    try:
-        return _read_report(json.loads(body))
-    except ValueError, RecursionError:
-        return _Report("" if body.lstrip().startswith("<") else body)
-
-
 def _read_report(value: JsonValue) -> _Report:
     """Parse `{"error": {...}}`, `{"error": "..."}`, `{"message": ...}`, FastAPI's `detail`, Google's list of one."""
     match value:
@@ -257,13 +253,10 @@ def _read_report(value: JsonValue) -> _Report:
         case dict():
             labels = (value.get(key) for key in ("type", "code", "status"))
             said = " ".join(str(label) for label in labels if isinstance(label, str | int))
-            return _Report(_words(value), said, *(_count(value.get(key)) for key in ("n_prompt_tokens", "n_ctx")))
+            numbers = (value.get(key) for key in ("n_prompt_tokens", "n_ctx"))
+            return _Report(_words(value), said, *(number if type(number) is int else None for number in numbers))
         case _:
             return _Report()
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _words(report: JsonObject) -> str:
@@ -279,16 +272,9 @@ def _error(status: int, report: _Report, message: str) -> ProviderError:
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
         prompt, window = overflow
         return PromptTooLong(message, prompt or report.prompt_tokens, window or report.window_tokens)
-    return _kind(status, words)(message)
-
-
-def _kind(status: int, words: str) -> type[ProviderError]:
-    for pattern, statuses, error in _SAYINGS:
-        if status in statuses and pattern.search(words):
-            return error
-    if status in STATUS_ERRORS:
-        return STATUS_ERRORS[status]
-    return ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderUnreachable
+    meant = (error for pattern, statuses, error in _SAYINGS if status in statuses and pattern.search(words))
+    other = ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderUnreachable
+    return next(meant, STATUS_ERRORS.get(status, other))(message)
 
 
 def _message(what: str, report: _Report, secret: str) -> str:

@@ -4,7 +4,7 @@ Code asks a profile for a property and never for a name. A wrong entry costs one
 out from then on.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -111,34 +111,24 @@ def nearest_effort(effort: ReasoningEffort, known: Collection[ReasoningEffort]) 
     return min(some, key=lambda step: (abs(steps.index(step) - steps.index(effort)), steps.index(step)))
 
 
-def field_efforts(*known: ReasoningEffort) -> Efforts:
-    """Use the field `reasoning_effort`."""
-    return {effort: {"reasoning_effort": nearest_effort(effort, known)} for effort in ReasoningEffort}
+def _efforts(fields: Callable[[ReasoningEffort], JsonObject], known: Collection[ReasoningEffort]) -> Efforts:
+    return {effort: fields(nearest_effort(effort, known)) for effort in ReasoningEffort}
 
 
-def object_efforts(*known: ReasoningEffort) -> Efforts:
-    """Use `reasoning.effort`, as OpenRouter does."""
-    return {effort: {"reasoning": {"effort": nearest_effort(effort, known)}} for effort in ReasoningEffort}
+def _field(effort: ReasoningEffort) -> JsonObject:
+    return {"reasoning_effort": effort}
 
 
-def switched_efforts() -> Efforts:
+def _switch(effort: ReasoningEffort) -> JsonObject:
     """Use a switch and a field, as DeepSeek does; it maps efforts to its own."""
-    efforts: dict[ReasoningEffort, JsonObject] = {_NONE: {"thinking": {"type": "disabled"}}}
-    for effort in ReasoningEffort:
-        efforts.setdefault(effort, {"thinking": {"type": "enabled"}, "reasoning_effort": effort})
-    return efforts
+    thinks = effort is not _NONE
+    return {"thinking": {"type": "enabled"}, **_field(effort)} if thinks else {"thinking": {"type": "disabled"}}
 
 
-def template_efforts() -> Efforts:
+def _template(effort: ReasoningEffort) -> JsonObject:
     """Use the field and the variables of the model's template, the only way of older servers."""
-    efforts: dict[ReasoningEffort, JsonObject] = {}
-    for effort in ReasoningEffort:
-        thinks = effort is not _NONE
-        efforts[effort] = {
-            "reasoning_effort": effort,
-            "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks},
-        }
-    return efforts
+    thinks = effort is not _NONE
+    return {**_field(effort), "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +143,6 @@ class ServerProfile:
     """The preferred format."""
     base_url: str = ""
     """Default address; empty if there is none."""
-    hosts: tuple[str, ...] = ()
-    """Hosts of the service, including subdomains."""
     port: int | None = None
     """Default port of a local server, if it is characteristic."""
     needs_key: bool = False
@@ -174,8 +162,13 @@ class ServerProfile:
     """Whether tools and a structured output work in one request."""
     max_tokens_field: str = "max_tokens"
     """In Chat Completions only, like the next two."""
-    efforts: Efforts = field(default_factory=lambda: field_efforts(*ReasoningEffort))
+    efforts: Efforts = field(default_factory=lambda: _efforts(_field, ReasoningEffort))
     chat: ChatDialect = DEFAULT_DIALECT
+
+    @property
+    def host(self) -> str:
+        """Host of a service on the internet, which has subdomains; empty for local servers."""
+        return (URL(self.base_url).host or "") if self.needs_key else ""
 
     @property
     def attachments(self) -> frozenset[str]:
@@ -192,7 +185,7 @@ LLAMA_CPP: Final = ServerProfile(
     "llama.cpp",
     base_url="http://localhost:8080",
     caches_prefix=True,
-    efforts=template_efforts(),
+    efforts=_efforts(_template, ReasoningEffort),
     chat=ChatDialect(ReasoningField.REASONING_CONTENT, alternates=True, forces_by_name=False),
 )
 VLLM: Final = ServerProfile(
@@ -200,7 +193,7 @@ VLLM: Final = ServerProfile(
     "vLLM",
     base_url="http://localhost:8000",
     caches_prefix=True,
-    efforts=template_efforts(),
+    efforts=_efforts(_template, ReasoningEffort),
     chat=ChatDialect(ReasoningField.REASONING, alternates=True),
     window_pages=("models",),
 )
@@ -220,7 +213,7 @@ OLLAMA: Final = ServerProfile(
     base_url="http://localhost:11434",
     port=11434,
     caches_prefix=True,
-    efforts=field_efforts(_NONE, _LOW, _MEDIUM, _HIGH),
+    efforts=_efforts(_field, (_NONE, _LOW, _MEDIUM, _HIGH)),
     chat=ChatDialect(ReasoningField.REASONING, alternates=True),
 )
 LOCALAI: Final = ServerProfile(
@@ -243,10 +236,9 @@ OPENROUTER: Final = ServerProfile(
     "openrouter",
     "OpenRouter",
     base_url="https://openrouter.ai/api/v1",
-    hosts=("openrouter.ai",),
     needs_key=True,
     accepts_pdfs=True,
-    efforts=object_efforts(_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH),
+    efforts=_efforts(lambda effort: {"reasoning": {"effort": effort}}, (_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH)),
     chat=ChatDialect(ReasoningField.REASONING),
     window_pages=("models",),
 )
@@ -254,10 +246,9 @@ GROQ: Final = ServerProfile(
     "groq",
     "Groq",
     base_url="https://api.groq.com/openai/v1",
-    hosts=("api.groq.com",),
     needs_key=True,
     max_tokens_field="max_completion_tokens",
-    efforts=field_efforts(_NONE, _LOW, _MEDIUM, _HIGH),
+    efforts=_efforts(_field, (_NONE, _LOW, _MEDIUM, _HIGH)),
     chat=ChatDialect(returns_items=False),
     window_pages=("models",),
 )
@@ -265,9 +256,8 @@ MISTRAL: Final = ServerProfile(
     "mistral",
     "Mistral",
     base_url="https://api.mistral.ai/v1",
-    hosts=("api.mistral.ai",),
     needs_key=True,
-    efforts=field_efforts(_NONE, _HIGH),
+    efforts=_efforts(_field, (_NONE, _HIGH)),
     chat=ChatDialect(returns_items=False, call_ids="[A-Za-z0-9]{9}", alternates=True),
     window_pages=("models",),
 )
@@ -275,10 +265,9 @@ DEEPSEEK: Final = ServerProfile(
     "deepseek",
     "DeepSeek",
     base_url="https://api.deepseek.com/v1",
-    hosts=("api.deepseek.com",),
     needs_key=True,
     accepts_images=False,
-    efforts=switched_efforts(),
+    efforts=_efforts(_switch, ReasoningEffort),
     chat=ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True, returns_items=False),
     window_pages=(),
 )
@@ -286,9 +275,8 @@ GEMINI: Final = ServerProfile(
     "gemini",
     "Google Gemini",
     base_url="https://generativelanguage.googleapis.com/v1beta/openai",
-    hosts=("generativelanguage.googleapis.com",),
     needs_key=True,
-    efforts=field_efforts(_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH),
+    efforts=_efforts(_field, (_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH)),
     window_pages=(),
 )
 OPENAI: Final = ServerProfile(
@@ -296,7 +284,6 @@ OPENAI: Final = ServerProfile(
     "OpenAI",
     WireFormat.OPENAI_RESPONSES,
     base_url="https://api.openai.com/v1",
-    hosts=("api.openai.com",),
     needs_key=True,
     accepts_pdfs=True,
     output_beside_tools=True,
@@ -309,7 +296,6 @@ ANTHROPIC: Final = ServerProfile(
     "Anthropic",
     WireFormat.ANTHROPIC_MESSAGES,
     base_url="https://api.anthropic.com",
-    hosts=("api.anthropic.com",),
     needs_key=True,
     accepts_pdfs=True,
     output_beside_tools=True,
@@ -348,6 +334,6 @@ def profile_at(base_url: str) -> ServerProfile:
     except ValueError:
         return OTHER
     for profile in PROFILES.values():
-        if any(host == known or host.endswith(f".{known}") for known in profile.hosts):
+        if profile.host and f".{host}".endswith(f".{profile.host}"):
             return profile
     return next((profile for profile in PROFILES.values() if port is not None and profile.port == port), OTHER)
