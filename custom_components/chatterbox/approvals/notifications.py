@@ -63,24 +63,8 @@ _OUTCOME_DATA: Final[Mapping[str, JsonValue]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
-    """A notification. On a phone, it replaces one with the same tag."""
-
-    title: str
-    message: str
-    data: Mapping[str, JsonValue]
-    """For phones alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Phone:
-    """A phone with the companion app."""
-
-    action: str
-    """Name of its action in the domain `notify`."""
-    user_id: str
-    """The user who owns it."""
+type _Notification = Mapping[str, JsonValue]
+"""The data of a notify action; its `data` are for phones alone, where it replaces one with the same tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +77,10 @@ class _NotificationTexts:
     """Category `common` of a translation, by bare key."""
 
     @property
-    def tag(self) -> str:
-        """The tag that all of them share."""
+    def _tag(self) -> str:
         return f"{DOMAIN}_{self.question.id}"
 
-    def asking(self, yes: str, no: str) -> Notification:
+    def asking(self, yes: str, no: str) -> _Notification:
         """Return the question, with buttons that send `yes` and `no`. A PIN cannot be given by a button."""
         buttons: list[JsonValue] = [
             {"action": no, "title": self.sentences["notice_no"], "authenticationRequired": False}
@@ -118,22 +101,23 @@ class _NotificationTexts:
         }
         return self._notification("\n".join(line for line in lines if line), urgent)
 
-    def refusing(self, refusal: AnswerRefusal) -> Notification:
+    def refusing(self, refusal: AnswerRefusal) -> _Notification:
         """Return the notification that an answer was not accepted."""
         key = "pin" if refusal is AnswerRefusal.NEEDS_PIN else refusal
         return self._after(self.sentences[f"notice_{key}"])
 
-    async def async_outcome(self, update: QuestionUpdate) -> Notification | None:
-        """Return the outcome of the question; None if its notification is to be removed."""
+    async def async_outcome(self, update: QuestionUpdate) -> _Notification:
+        """Return the outcome of the question, or a command to remove its notification."""
         answer = update.answer
+        removal: _Notification = {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": self._tag}}
         match update.state:
             case QuestionState.EXPIRED:
                 return self._after(self.sentences["notice_expired"])
             case QuestionState.WAITING | QuestionState.DROPPED:
-                return None
+                return removal
             case QuestionState.APPROVED | QuestionState.DENIED | QuestionState.CONCLUDED:
                 if answer is None or answer.channel is Channel.VOICE:
-                    return None
+                    return removal
                 key = "notice_approved" if answer.approved else "notice_denied"
                 name = await self._async_name_of(answer.user_id)
                 said = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
@@ -141,14 +125,15 @@ class _NotificationTexts:
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _after(self, words: str) -> Notification:
+    def _after(self, words: str) -> _Notification:
         return self._notification(f"{self.question.text}\n{words}", _OUTCOME_DATA)
 
-    def _notification(self, message: str, data: Mapping[str, JsonValue]) -> Notification:
+    def _notification(self, message: str, data: Mapping[str, JsonValue]) -> _Notification:
         agent = self.hass.states.get(self.question.scope.agent_id)
         android = {"channel": self.sentences["notice_channel"], "importance": "high", "priority": "high"}
-        shared = {"tag": self.tag, "group": DOMAIN, **android}
-        return Notification(agent.name if agent else "Chatterbox", shown_text(message), {**shared, **data})
+        shared = {"tag": self._tag, "group": DOMAIN, **android}
+        title = agent.name if agent else "Chatterbox"
+        return {ATTR_TITLE: title, ATTR_MESSAGE: shown_text(message), ATTR_DATA: {**shared, **data}}
 
     def _asked_by(self) -> str:
         """Return the speaker and the place, as far as they are known."""
@@ -218,9 +203,11 @@ class ApprovalNotifications:
             self._async_begin(update)
         elif sent := self._sent.get(update.question.id):
             sent.update = update
-            for recipient in sent.recipients:
-                if recipient.user_id is not None:
-                    self._async_update(sent, recipient)
+            for one in sent.recipients:
+                if one.user_id is not None:
+                    # This is not a background task: an entry that is unloaded removes its questions first.
+                    name = f"chatterbox outcome of a question to {one.entity_id}"
+                    _ = self._entry.async_create_task(self._hass, self._async_show_outcome(sent, one), name)
         if update.state is QuestionState.CONCLUDED and self._entity_ids_of(update.question) is not None:
             self._async_announce_outcome(update)
 
@@ -230,7 +217,7 @@ class ApprovalNotifications:
         if not entity_ids:
             return
         phones = {entity_id: _phone_of(self._hass, entity_id) for entity_id in entity_ids}
-        recipients = [_Recipient(entity_id, phone.user_id if phone else None) for entity_id, phone in phones.items()]
+        recipients = [_Recipient(entity_id, phone[1] if phone else None) for entity_id, phone in phones.items()]
         sent = self._sent[update.question.id] = _SentQuestion(update, recipients)
         if len(self._sent) > _MOST_KEPT:
             del self._sent[next(iter(self._sent))]
@@ -244,20 +231,14 @@ class ApprovalNotifications:
         return self._notified_by(agent_id) if agent_id else None
 
     @callback
-    def _async_update(self, sent: _SentQuestion, recipient: _Recipient) -> None:
-        """Show the outcome of a question on a phone.
-
-        This is not a background task: an entry that is unloaded removes its questions first.
-        """
-        name = f"chatterbox outcome of a question to {recipient.entity_id}"
-        _ = self._entry.async_create_task(self._hass, self._async_show_outcome(sent, recipient), name)
-
-    @callback
     def _async_announce_outcome(self, update: QuestionUpdate) -> None:
+        """Announce the outcome on the satellite of the question, if it supports that."""
         satellite_id = update.question.scope.satellite_id
-        if satellite_id and update.speech:
+        state = self._hass.states.get(satellite_id) if satellite_id and update.speech else None
+        if state and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE:
             words = speakable(update.speech, update.question.language)
-            announcing = _async_announce(self._hass, satellite_id, words, _below(update.question))
+            data = {ATTR_ENTITY_ID: state.entity_id, "message": words}
+            announcing = _async_call(self._hass, state.entity_id, "announce", data, _below(update.question))
             self._in_background(announcing, f"outcome of a question at {satellite_id}")
 
     async def _async_ask(self, sent: _SentQuestion, recipient: _Recipient) -> None:
@@ -273,11 +254,8 @@ class ApprovalNotifications:
         question = sent.update.question
         texts = await _async_texts(self._hass, question)
         async with recipient.order:
-            notification = await texts.async_outcome(sent.update)
-            if notification is None:
-                await _async_clear(self._hass, recipient.entity_id, texts.tag, _below(question))
-            else:
-                await _async_send(self._hass, recipient.entity_id, notification, _below(question))
+            outcome = await texts.async_outcome(sent.update)
+            await _async_send(self._hass, recipient.entity_id, outcome, _below(question))
 
     @callback
     def _async_take_tap(self, event: Event) -> None:
@@ -321,15 +299,8 @@ def _below(question: Question) -> Context:
 
 
 @callback
-def _is_phone(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether a notify entity belongs to a phone with the companion app, even if it is not connected."""
-    entity = er.async_get(hass).async_get(entity_id)
-    return entity is not None and entity.platform == _APP
-
-
-@callback
-def _phone_of(hass: HomeAssistant, entity_id: str) -> Phone | None:
-    """Return the phone of a notify entity; None if it is no phone, or is not connected."""
+def _phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
+    """Return the notify action and the user of a phone; None if an entity is no phone, or is not connected."""
     entity = er.async_get(hass).async_get(entity_id)
     if entity is None or entity.platform != _APP or entity.config_entry_id is None:
         return None
@@ -340,41 +311,21 @@ def _phone_of(hass: HomeAssistant, entity_id: str) -> Phone | None:
     from homeassistant.components.mobile_app.util import get_notify_service  # noqa: PLC0415  # the same
 
     action = get_notify_service(hass, entry.data[CONF_WEBHOOK_ID])
-    return Phone(action, entry.data[CONF_USER_ID]) if action else None
+    return (action, entry.data[CONF_USER_ID]) if action else None
 
 
-async def _async_send(hass: HomeAssistant, entity_id: str, notification: Notification, context: Context) -> None:
+async def _async_send(hass: HomeAssistant, entity_id: str, notification: _Notification, context: Context) -> None:
     """Send a notification, as plain text to anything but a phone. A failure is only logged."""
-    words = {ATTR_TITLE: notification.title, ATTR_MESSAGE: notification.message}
-    if _is_phone(hass, entity_id):
-        # Android renders HTML, with which a name could hide the question.
-        shown = {key: text.replace("<", _NO_TAG) for key, text in words.items()}
-        await _async_send_to_phone(hass, entity_id, {**shown, ATTR_DATA: notification.data}, context)
-    else:
+    entity = er.async_get(hass).async_get(entity_id)
+    if entity is None or entity.platform != _APP:
+        words = {key: text for key, text in notification.items() if key != ATTR_DATA}
         await _async_call(hass, entity_id, SERVICE_SEND_MESSAGE, {ATTR_ENTITY_ID: entity_id, **words}, context)
-
-
-async def _async_clear(hass: HomeAssistant, entity_id: str, tag: str, context: Context) -> None:
-    """Remove a notification from a phone."""
-    command = {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": tag}}
-    await _async_send_to_phone(hass, entity_id, command, context)
-
-
-async def _async_send_to_phone(
-    hass: HomeAssistant, entity_id: str, message: Mapping[str, object], context: Context
-) -> None:
-    if phone := _phone_of(hass, entity_id):
-        await _async_call(hass, entity_id, phone.action, message, context)
+    elif phone := _phone_of(hass, entity_id):
+        # Android renders HTML, with which a name could hide the question.
+        shown = {key: one.replace("<", _NO_TAG) if isinstance(one, str) else one for key, one in notification.items()}
+        await _async_call(hass, entity_id, phone[0], shown, context)
     else:
         LOGGER.warning("Cannot send a question to %s: the phone is not connected to Home Assistant", entity_id)
-
-
-async def _async_announce(hass: HomeAssistant, satellite_id: str, words: str, context: Context) -> None:
-    """Announce a text on a satellite, if it supports that."""
-    state = hass.states.get(satellite_id)
-    if state and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE:
-        data = {ATTR_ENTITY_ID: satellite_id, "message": words}
-        await _async_call(hass, satellite_id, "announce", data, context)
 
 
 async def _async_call(
