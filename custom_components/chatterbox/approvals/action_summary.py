@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -38,24 +40,21 @@ class ActionKind(StrEnum):
         return Action(self.value) if self.value in Action else None
 
 
-_KINDS: Final[Mapping[str, ActionKind]] = {
-    "automation.trigger": ActionKind.RUN,
-    "scene.turn_on": ActionKind.RUN,
-    "script.toggle": ActionKind.RUN,
-    "script.turn_on": ActionKind.RUN,
-    "alarm_control_panel.alarm_disarm": ActionKind.DISARM,
-    "lock.lock": ActionKind.LOCK,
-    "lock.open": ActionKind.OPEN,
-    "lock.unlock": ActionKind.UNLOCK,
+_PATTERNS: Final[Mapping[ActionKind, tuple[str, ...]]] = {
+    ActionKind.RUN: ("automation.trigger", "scene.turn_on", "script.toggle", "script.turn_on"),
+    ActionKind.DISARM: ("alarm_control_panel.alarm_disarm",),
+    ActionKind.ARM: ("alarm_control_panel.alarm_arm*",),
+    ActionKind.LOCK: ("lock.lock",),
+    ActionKind.UNLOCK: ("lock.unlock",),
+    ActionKind.OPEN: ("lock.open", "cover.open_*", "cover.set_*", "valve.open_*", "valve.set_*"),
+    ActionKind.CLOSE: ("cover.close_*", "valve.close_*"),
+    ActionKind.OPEN_OR_CLOSE: ("cover.toggle*", "valve.toggle*"),
+    ActionKind.CHANGE: (f"*.{ANY_ACTION}*", "*.select_*", "*.set_*", "*.volume_*"),
+    ActionKind.TOGGLE: ("*.toggle",),
+    ActionKind.TURN_OFF: ("*.turn_off",),
+    ActionKind.TURN_ON: ("*.turn_on",),
 }
-_KINDS_OF_SERVICES: Final[Mapping[str, ActionKind]] = {
-    "toggle": ActionKind.TOGGLE,
-    "turn_off": ActionKind.TURN_OFF,
-    "turn_on": ActionKind.TURN_ON,
-}
-_OPENING: Final = frozenset({"cover", "valve"})
-"""Domains that open and close. Setting a position counts as opening."""
-_CHANGING: Final = (ANY_ACTION, "select_", "set_", "volume_")
+"""The actions of each kind; the first that matches counts. Setting a position counts as opening."""
 _VAGUE: Final = (ActionKind.CHANGE, ActionKind.USE)
 
 _MOST_KINDS: Final = 3
@@ -84,22 +83,11 @@ class ActionSummary:
         return len(named) + len(self.tools) + (self.has_more and bool(named)) > 1
 
 
+@lru_cache
 def kind_of(action: str) -> ActionKind:
     """Return the kind of an action such as `lock.unlock`."""
-    domain, _, service = action.partition(".")
-    if action in _KINDS:
-        return _KINDS[action]
-    if domain in _OPENING and service.startswith(("open_", "set_")):
-        return ActionKind.OPEN
-    if domain in _OPENING and service.startswith("close_"):
-        return ActionKind.CLOSE
-    if domain in _OPENING and service.startswith("toggle"):
-        return ActionKind.OPEN_OR_CLOSE
-    if domain == "alarm_control_panel" and service.startswith("alarm_arm"):
-        return ActionKind.ARM
-    if service.startswith(_CHANGING):
-        return ActionKind.CHANGE
-    return _KINDS_OF_SERVICES.get(service, ActionKind.USE)
+    kinds = (kind for kind, patterns in _PATTERNS.items() if any(fnmatchcase(action, one) for one in patterns))
+    return next(kinds, ActionKind.USE)
 
 
 @callback
