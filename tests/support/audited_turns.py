@@ -16,7 +16,7 @@ from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approve
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, Transcript, canonical_json
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
-from custom_components.chatterbox.approvals.audit import AuditedTurn, CallAudit, async_get_change_texts
+from custom_components.chatterbox.approvals.audit import CallAudit, async_get_change_texts
 from custom_components.chatterbox.approvals.guard import CallGuard, EffectsOf
 from custom_components.chatterbox.approvals.questions import ApprovalScope, GivenAnswer, Question, async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
@@ -81,8 +81,7 @@ class AuditedTalk:
         effects_of = self.effects_of or offer.dispatcher.async_effects
         guard = CallGuard(self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside)
         origin = turn_origin(said, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
-        audited = AuditedTurn(origin=origin, context=self.context, answered=answered)
-        audit = CallAudit(audited, await async_get_change_texts(self.hass))
+        audit = CallAudit(await async_get_change_texts(self.hass), origin, self.context, answered)
         audit.judged_by(guard, effects_of)
         return Begun(offer, guard, audit, origin)
 

@@ -159,11 +159,8 @@ class AuditedCall:
     @property
     def unknown(self) -> frozenset[UnknownReason]:
         """Why not all effects are known; empty if they are."""
-        match self.effects:
-            case Unresolved(unknowns):
-                return frozenset(unknown.reason for unknown in unknowns)
-            case _:
-                return frozenset()
+        unknowns = self.effects.unknowns if isinstance(self.effects, Unresolved) else ()
+        return frozenset(unknown.reason for unknown in unknowns)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -257,8 +254,11 @@ class ChangeTexts:
         is_done = record.outcome is ChangeOutcome.DONE
         actions = self._actions(record, "did" if is_done else "did_not")
         if not is_done:
-            error = _cut(" ".join(record.error.split()), _LONGEST_ERROR)
-            return shown_text(self._say(_reason(record), actions=actions, error=error or "?"))
+            waits_for_pin = record.outcome is ChangeOutcome.WAITING and record.change.verdict is Verdict.PIN
+            key = "waiting_for_pin" if waits_for_pin else record.outcome
+            error = " ".join(record.error.split()) or "?"
+            error = error if len(error) <= _LONGEST_ERROR else f"{error[: _LONGEST_ERROR - 1]}…"
+            return shown_text(self._say(key, actions=actions, error=error))
         if record.change.unknown and record.change.actions:
             actions = self._say("perhaps_more", actions=actions)
         if record.approval in (ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING):
@@ -305,17 +305,6 @@ async def async_get_change_texts(hass: HomeAssistant) -> ChangeTexts:
     return ChangeTexts(hass, await async_get_sentences(hass, hass.config.language))
 
 
-def _reason(record: ChangeRecord) -> str:
-    """Return the key of the text that says why something was not done."""
-    if record.outcome is ChangeOutcome.WAITING and record.change.verdict is Verdict.PIN:
-        return "waiting_for_pin"
-    return record.outcome
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
@@ -339,30 +328,30 @@ _LEAST_SAFE: Final = Annotated(ToolAnnotations())
 """The effects of a call whose tool is unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedTurn:
-    """The turn whose calls are audited."""
-
-    origin: Mapping[str, JsonValue]
-    """See `turns.events.turn_origin`."""
-    context: Context
-    """The context in which its calls run."""
-    answered: tuple[Question, GivenAnswer] | None = None
-    """The question that the turn resumes, and its answer."""
-    denied: Sequence[PendingCall] = ()
-    """The calls of that question that were denied while others were approved."""
-
-
 class CallAudit(Hooks):
     """Audits the calls of one turn.
 
     If a turn has hook scripts, this is a hook before them, to see the calls that they refuse.
     """
 
-    def __init__(self, turn: AuditedTurn, texts: ChangeTexts) -> None:
-        """Start with the approved calls: each of them gets exactly one record, whatever happens."""
-        self._turn = turn
+    def __init__(
+        self,
+        texts: ChangeTexts,
+        origin: Mapping[str, JsonValue],
+        context: Context,
+        answered: tuple[Question, GivenAnswer] | None = None,
+        denied: Sequence[PendingCall] = (),
+    ) -> None:
+        """Start with the approved calls: each of them gets exactly one record, whatever happens.
+
+        `origin` identifies the turn (see `turns.events.turn_origin`), whose calls run in `context`. `answered` is the
+        question that it resumes; of its calls, `denied` were denied while others were approved.
+        """
         self._texts = texts
+        self._origin = origin
+        self._context = context
+        self._answered = answered
+        self._denied = denied
         self._tools: dict[tuple[str, str], ToolDefinition] = {}
         """The tools of calls that it has seen as a hook, by name and arguments."""
         self._calls: dict[str, ToolCall] = {}
@@ -372,8 +361,8 @@ class CallAudit(Hooks):
         """Approved calls without a record, by their IDs, which are new once the turn has repeated them."""
         self._guard: CallGuard | None = None
         self._effects_of: EffectsOf = _unknown_effects
-        if turn.answered and turn.answered[1].approved:
-            self._owed = {asked.pending.call.id: asked for asked in turn.answered[0].calls}
+        if answered and answered[1].approved:
+            self._owed = {asked.pending.call.id: asked for asked in answered[0].calls}
 
     def judged_by(self, guard: CallGuard, effects_of: EffectsOf) -> None:
         """Set the guard before the first call; `effects_of` resolves calls that it never judged."""
@@ -383,9 +372,7 @@ class CallAudit(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> None:
         self._tools[tool.name, canonical_json(arguments)] = tool
 
-    @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> None:
-        self._tools[tool.name, canonical_json(arguments)] = tool
+    pre_approved_use = pre_tool_use
 
     async def follow(self, event: TurnEvent) -> None:
         """Follow an event of the turn, and record a call that ends with it."""
@@ -425,7 +412,7 @@ class CallAudit(Hooks):
             return
         elif (refusal := self._refusal(call)) is None:
             if asked:
-                is_denied = asked.pending in self._turn.denied
+                is_denied = asked.pending in self._denied
                 outcome = ChangeOutcome.DENIED if is_denied else ChangeOutcome.NOT_RUN
                 self._record(self._change(call, asked), outcome, asked)
         elif (key := (call.name, call.arguments)) not in self._refused:
@@ -477,9 +464,9 @@ class CallAudit(Hooks):
     ) -> None:
         if not change.changes_something:
             return
-        question, answer = self._turn.answered if asked and self._turn.answered else (None, None)
+        question, answer = self._answered if asked and self._answered else (None, None)
         record = ChangeRecord(
-            origin=self._turn.origin,
+            origin=self._origin,
             change=change,
             outcome=outcome,
             approval=approval_by(answer) if answer else self._approval(change.call, outcome),
@@ -488,7 +475,7 @@ class CallAudit(Hooks):
             error=error_text(result) if result and result.is_error else "",
             done_to=entities_done(result.native) if result else frozenset(),
         )
-        async_publish_change(self._texts, record, self._turn.context)
+        async_publish_change(self._texts, record, self._context)
 
     def _approval(self, call: ToolCall, outcome: ChangeOutcome) -> ApprovalWay:
         """Return why a call ran without a question, or `MISSING` if it did not run."""
@@ -511,12 +498,6 @@ _REFUSED: Final[Mapping[Refusal, ChangeOutcome]] = {
     Refusal.PIN_NOT_SET: ChangeOutcome.PIN_NOT_SET,
     Refusal.PERMISSION: ChangeOutcome.NOT_PERMITTED,
 }
-_OUTCOMES: Final[Mapping[QuestionState, ChangeOutcome]] = {
-    QuestionState.WAITING: ChangeOutcome.WAITING,
-    QuestionState.DENIED: ChangeOutcome.DENIED,
-    QuestionState.DROPPED: ChangeOutcome.DROPPED,
-    QuestionState.EXPIRED: ChangeOutcome.EXPIRED,
-}
 
 
 @callback
@@ -535,7 +516,7 @@ def _drop_all(hass: HomeAssistant, _stop: Event) -> None:
 
 
 async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> None:
-    if (outcome := _OUTCOMES.get(update.state)) is None:
+    if update.state in (QuestionState.APPROVED, QuestionState.CONCLUDED):  # the calls have records of their own
         return
     question, texts = update.question, await async_get_change_texts(hass)
     for change in map(AuditedCall.of_asked, question.calls):
@@ -543,7 +524,7 @@ async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> N
             record = ChangeRecord(
                 origin=question.origin,
                 change=change,
-                outcome=outcome,
+                outcome=ChangeOutcome(update.state),
                 approval=ApprovalWay.MISSING,
                 question_id=question.id,
                 answer=update.answer,

@@ -25,7 +25,7 @@ from ..agent.events import (
 )
 from ..agent.messages import AssistantMessage, JsonObject, JsonValue, Usage
 from ..approvals.asking import ApprovalRequester
-from ..approvals.audit import AuditedTurn, CallAudit, async_get_change_texts
+from ..approvals.audit import CallAudit, async_get_change_texts
 from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
 from ..history.stores import TurnRecording
 from ..people.speakers import Speaker, async_get_context_watch
@@ -81,10 +81,8 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
 
 async def async_audit(hass: HomeAssistant, read: TurnInput, record: TurnRecord) -> CallAudit:
     """Return the audit of a turn, which owes a record of each call that was approved."""
-    turn = AuditedTurn(
-        origin=record.origin, context=read.user_input.context, answered=read.answered, denied=read.denied
-    )
-    return CallAudit(turn, await async_get_change_texts(hass))
+    texts = await async_get_change_texts(hass)
+    return CallAudit(texts, record.origin, read.user_input.context, read.answered, read.denied)
 
 
 @dataclass(slots=True)
