@@ -163,10 +163,8 @@ class CallGuard(Hooks):
             return Deny(_MESSAGES[seen.refusal])
         return Ask("", _terms(seen)) if seen.is_asked else None
 
-    @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
-        """Judge an approved call again, since its effects may have changed."""
-        return await self.pre_tool_use(tool, arguments)
+    pre_approved_use = pre_tool_use
+    """An approved call is judged again, since its effects may have changed."""
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:

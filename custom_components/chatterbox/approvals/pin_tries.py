@@ -85,17 +85,14 @@ class PinTries:
             await self._async_keep((await self._async_known()).of_agents(agents))
 
     async def _async_known(self) -> PinGuard:
+        """Return the tries. A file that cannot be read counts as empty, so that nobody is locked out."""
         if self._guard is None:
-            self._guard = await self._async_stored()
+            try:
+                self._guard = PinGuard.from_json(await self._store.async_load() or [])
+            except Exception as error:  # noqa: BLE001  # whatever is in the file, a person waits for an answer
+                LOGGER.error("Stored PIN tries cannot be read, starting without any: %s", type(error).__name__)
+                self._guard = PinGuard()
         return self._guard
-
-    async def _async_stored(self) -> PinGuard:
-        """Read the stored tries. A file that cannot be read counts as empty, so that nobody is locked out."""
-        try:
-            return PinGuard.from_json(await self._store.async_load() or [])
-        except Exception as error:  # noqa: BLE001  # whatever is in the file, a person waits for an answer
-            LOGGER.error("Stored PIN tries cannot be read, starting without any: %s", type(error).__name__)
-            return PinGuard()
 
     async def _async_keep(self, guard: PinGuard) -> None:
         """Use a new state and store it at once. If the disk is full, it is kept until the next start."""

@@ -143,7 +143,7 @@ class _Judge:
             fit = _fit_of_kind(rule, domain, name)
             fitting = self._fitting(waiting, rule) if fit is not _Fit.NO else []
             for action in fitting:
-                suspected[action] = _stricter(suspected.get(action), rule)
+                suspected[action] = max(suspected.get(action, rule), rule, key=lambda one: one.verdict.strictness)
             if fit is _Fit.YES and fitting:
                 done = set(fitting)
                 waiting = [action for action in waiting if action not in done]
@@ -218,10 +218,6 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
     if service == ANY_ACTION and any(name.startswith(f"{of}.") for name in rule.actions):
         return _Fit.MAYBE
     return _Fit.NO
-
-
-def _stricter(one: Rule | None, other: Rule) -> Rule:
-    return other if one is None or other.verdict.strictness > one.verdict.strictness else one
 
 
 def _by_annotations(annotations: ToolAnnotations) -> Verdict:

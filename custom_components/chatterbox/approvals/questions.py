@@ -11,7 +11,6 @@ from enum import StrEnum
 from functools import partial
 from typing import Final, Self
 
-from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
@@ -379,7 +378,13 @@ async def async_refusal(
     user = await hass.auth.async_get_user(context.user_id)
     if user is None or not user.is_active:
         return AnswerRefusal.UNKNOWN_USER
-    return _refusal_for(user, question)
+    if user.is_admin:
+        return None
+    if not question.is_foreseen:
+        return AnswerRefusal.NEEDS_ADMIN
+    may = user.permissions.check_entity
+    in_control = all(may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids)
+    return None if in_control else AnswerRefusal.NOT_IN_CONTROL
 
 
 @callback
@@ -392,13 +397,3 @@ def _is_of_a_turn(hass: HomeAssistant, question: Question, context: Context) -> 
         return True
     callers = async_get_context_watch(hass).callers(context)
     return callers.comes_of_turn or callers.has_turn or not callers.is_fully_known
-
-
-def _refusal_for(user: User, question: Question) -> AnswerRefusal | None:
-    if user.is_admin:
-        return None
-    if not question.is_foreseen:
-        return AnswerRefusal.NEEDS_ADMIN
-    may = user.permissions.check_entity
-    in_control = all(may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids)
-    return None if in_control else AnswerRefusal.NOT_IN_CONTROL
