@@ -21,9 +21,7 @@ ITEMS = (ProviderItem("anthropic", {"thinking": "hm", "signature": "🔒"}), Pro
 def test_content_comes_back(content: JsonObject) -> None:
     decoded = CODEC.decode(CODEC.encode(content))
 
-    assert decoded is not None
-    assert decoded.is_authentic
-    assert decoded.content == content
+    assert decoded == (content, True)
 
 
 @given(json_objects(), st.data())
@@ -34,7 +32,7 @@ def test_what_was_changed_is_not_ours(content: JsonObject, data: st.DataObject) 
 
     decoded = CODEC.decode(changed)
 
-    assert decoded is None or not decoded.is_authentic
+    assert decoded is None or not decoded[1]
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -52,9 +50,7 @@ def test_what_is_no_object_was_never_written(text: str) -> None:
 def test_a_key_of_another_time_can_read_and_does_not_vouch() -> None:
     decoded = OTHER.decode(CODEC.encode({"a": 1}))
 
-    assert decoded is not None
-    assert decoded.content == {"a": 1}
-    assert not decoded.is_authentic
+    assert decoded == ({"a": 1}, False)
 
 
 def test_what_a_provider_wants_back_comes_back() -> None:

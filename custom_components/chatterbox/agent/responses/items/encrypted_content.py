@@ -25,15 +25,6 @@ _PROVIDER_ITEMS: Final = TypeAdapter(list[ProviderItem])
 
 
 @dataclass(frozen=True, slots=True)
-class DecodedContent:
-    """The content of an `encrypted_content`."""
-
-    content: JsonObject
-    is_authentic: bool
-    """Whether it was written with the current key, and not changed since."""
-
-
-@dataclass(frozen=True, slots=True)
 class ContentCodec:
     """Encodes and decodes `encrypted_content`. Content of another key can be read, but is not authentic."""
 
@@ -44,8 +35,11 @@ class ContentCodec:
         body = urlsafe_b64encode(canonical_json(content).encode(errors="replace")).decode("ascii")
         return f"{body}.{self._signature(body)}"
 
-    def decode(self, text: str) -> DecodedContent | None:
-        """Return the content of a text; None for one that was never written here."""
+    def decode(self, text: str) -> tuple[JsonObject, bool] | None:
+        """Return the content of a text, and whether it is authentic; None for one that was never written here.
+
+        Authentic is what was written with the current key, and not changed since.
+        """
         body, _, signature = text.rpartition(".")
         try:
             content: JsonValue = json.loads(urlsafe_b64decode(body.encode("ascii")))
@@ -54,7 +48,7 @@ class ContentCodec:
         if not isinstance(content, dict):
             return None
         expected = self._signature(body).encode()
-        return DecodedContent(content, hmac.compare_digest(signature.encode(errors="replace"), expected))
+        return content, hmac.compare_digest(signature.encode(errors="replace"), expected)
 
     def _signature(self, body: str) -> str:
         return hmac.digest(self._key, body.encode(), sha256).hex()
@@ -67,11 +61,9 @@ def encode_provider_items(items: Sequence[ProviderItem], codec: ContentCodec) ->
 
 def decode_provider_items(encrypted_content: str, codec: ContentCodec) -> tuple[ProviderItem, ...]:
     """Return what a reasoning item carries; nothing where it is not authentic."""
-    decoded = codec.decode(encrypted_content)
-    if decoded is None or not decoded.is_authentic:
-        return ()
+    content, is_authentic = codec.decode(encrypted_content) or ({}, False)
     try:
-        return tuple(_PROVIDER_ITEMS.validate_python(decoded.content.get("provider_items")))
+        return tuple(_PROVIDER_ITEMS.validate_python(content.get("provider_items"))) if is_authentic else ()
     except ValidationError:
         return ()
 
@@ -91,10 +83,10 @@ def decode_summary(
 
     One that is not authentic, as after a restart, counts as content from outside the home.
     """
-    decoded = codec.decode(encrypted_content)
-    if decoded is None or not isinstance(text := decoded.content.get("summary"), str):
+    content, is_authentic = codec.decode(encrypted_content) or ({}, False)
+    if not isinstance(text := content.get("summary"), str):
         return None
-    is_open = not decoded.is_authentic or decoded.content.get("has_outside_content") is not False
+    is_open = not is_authentic or content.get("has_outside_content") is not False
     call = ToolCall(call_id, _SUMMARY_TOOL, "{}")
     result = ToolResult(call_id, _SUMMARY_TOOL, f"{_HEADING}{text}", open_world=is_open)
     return AssistantMessage(tool_calls=(call,)), result
