@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.responses.ids import (
-    ItemIds,
     approval_request_id,
+    item_ids,
     new_response_id,
     read_approval_request_id,
     response_of,
@@ -14,7 +14,7 @@ from custom_components.chatterbox.agent.responses.ids import (
 
 def test_an_item_tells_its_response() -> None:
     first, second = new_response_id(), new_response_id()
-    ids, others = ItemIds(first), ItemIds(second)
+    ids, others = item_ids(first), item_ids(second)
 
     made = [ids("msg"), ids("fc"), others("msg"), *(ids("rs") for _ in range(70_000))]
 

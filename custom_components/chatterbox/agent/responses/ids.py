@@ -21,17 +21,10 @@ def new_response_id() -> str:
     return f"resp_{uuid4().hex}"
 
 
-class ItemIds:
-    """Creates the ids of the items of one response and of its input."""
-
-    def __init__(self, response_id: str) -> None:
-        """Start with the first item."""
-        self._stem = response_id.removeprefix("resp_")
-        self._numbers = count()
-
-    def __call__(self, prefix: str) -> str:
-        """Return the id of the next item."""
-        return f"{prefix}_{self._stem}{next(self._numbers):04x}"
+def item_ids(response_id: str) -> NewId:
+    """Return a function that creates the ids of the items of one response and of its input."""
+    stem, numbers = response_id.removeprefix("resp_"), count()
+    return lambda prefix: f"{prefix}_{stem}{next(numbers):04x}"
 
 
 def response_of(item_id: str) -> str | None:

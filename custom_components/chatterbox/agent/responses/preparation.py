@@ -13,10 +13,11 @@ from ..transcript import repair
 from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest
 from .chains import ConversationState, StoredResponses, items_of
 from .errors import ApiError, invalid, not_found
-from .ids import ItemIds, NewId, new_response_id, read_approval_request_id
+from .ids import NewId, item_ids, new_response_id, read_approval_request_id
 from .input import parse_input
 from .items.encrypted_content import ContentCodec
-from .items.reading import ApprovalResponse, ParsedItems
+from .items.reading import ParsedItems
+from .items.schema import ApprovalResponseItem
 from .request import CreateRequest, read_create, read_socket_create
 
 type Unstored = Mapping[str, ConversationState]
@@ -69,7 +70,7 @@ class Preparation:
     ) -> Plan:
         """Return the plan of the response that a client requests by HTTP or over a WebSocket. Raises `ApiError`."""
         response_id = new_response_id()
-        new_id = ItemIds(response_id)
+        new_id = item_ids(response_id)
         request = (read_socket_create if is_socket else read_create)(body, new_id)
         agent = find_model(self._backend, request.model)
         store = self._backend.store(agent.id) if agent.stores_responses else None
@@ -77,7 +78,9 @@ class Preparation:
             state = await self.state(caller, request.previous_response_id, response_id, unstored)
         else:
             state = await self._stored.in_conversation(caller, store, request.conversation_id)
-            state = _without_open_calls(state, request.items)
+            if not any(item["type"] == "function_call_output" for item in request.items):
+                # Without outputs, the conversation gives up the calls that it waits for: else it could not continue.
+                state = replace(state, transcript=repair(state.transcript))
         request = _with_store(request, None if request.previous_response_id in unstored else store)
         parsed = await self.parse(caller, request.items, state)
         return Plan(
@@ -118,34 +121,27 @@ def find_model(backend: Backend, model: str) -> ModelInfo:
 
 
 def approval_decisions(
-    responses: Sequence[ApprovalResponse], answered: frozenset[str] = frozenset()
+    responses: Sequence[ApprovalResponseItem], answered: frozenset[str] = frozenset()
 ) -> ApprovalDecisions | None:
     """Return the decisions of a client; None without any. Raises `ApiError` (400) unless they answer one response.
 
     Clients repeat answers that they have sent before (`answered`); these count only if there are no new ones.
     """
-    new = [response for response in responses if response.request_id not in answered]
+    new = [response for response in responses if response.approval_request_id not in answered]
     pending_id: str | None = None
     decisions: dict[int, Approved | Denied] = {}
     for response in new or responses:
-        if (request := read_approval_request_id(response.request_id)) is None:
-            raise _invalid_approval(f"There is no approval request '{response.request_id}'.")
+        if (request := read_approval_request_id(response.approval_request_id)) is None:
+            raise _invalid_approval(f"There is no approval request '{response.approval_request_id}'.")
         if pending_id not in {None, request[0]}:
             raise _invalid_approval("These answer approval requests of several responses. Answer one at a time.")
         pending_id = request[0]
-        decisions.setdefault(request[1], Approved() if response.approve else Denied(response.reason))
+        decisions.setdefault(request[1], Approved() if response.approve else Denied(response.reason or ""))
     return None if pending_id is None else ApprovalDecisions(pending_id, decisions)
 
 
 def _invalid_approval(message: str) -> ApiError:
     return invalid(message, "input", "approval_continuation_invalid")
-
-
-def _without_open_calls(state: ConversationState, items: Sequence[JsonObject]) -> ConversationState:
-    """Give up the calls that a conversation waits for if the client sends no outputs: else it could not continue."""
-    if any(item["type"] == "function_call_output" for item in items):
-        return state
-    return replace(state, transcript=repair(state.transcript))
 
 
 def _with_store(request: CreateRequest, store: ResponseStore | None) -> CreateRequest:

@@ -20,7 +20,7 @@ from .backend import Backend, Caller, ModelInfo
 from .background import BackgroundResponses
 from .chains import StoredResponses, shown_response
 from .errors import invalid, not_found
-from .ids import ItemIds, new_response_id
+from .ids import item_ids, new_response_id
 from .items.encrypted_content import ContentCodec, encode_summary
 from .preparation import Preparation, find_model
 from .request import read_compact
@@ -113,7 +113,7 @@ class ResponsesService:
     async def compact(self, body: JsonValue, caller: Caller) -> JsonObject:
         """Return a compaction: a summary that a client sends in place of the conversation. It is not stored."""
         response_id = new_response_id()
-        new_id = ItemIds(response_id)
+        new_id = item_ids(response_id)
         request, items = read_compact(body, new_id)
         agent = find_model(self._backend, request.model)
         state = await self._preparation.state(caller, request.previous_response_id, response_id)

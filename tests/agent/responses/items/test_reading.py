@@ -23,13 +23,12 @@ from custom_components.chatterbox.agent.responses.items.encrypted_content import
 )
 from custom_components.chatterbox.agent.responses.items.parts import InvalidItem
 from custom_components.chatterbox.agent.responses.items.reading import (
-    ApprovalResponse,
     ParsedItems,
     error_text,
     parse_items,
     phase_item,
 )
-from custom_components.chatterbox.agent.responses.items.schema import complete_item
+from custom_components.chatterbox.agent.responses.items.schema import ApprovalResponseItem, complete_item
 from custom_components.chatterbox.agent.transcript import NO_RESULT
 
 CODEC = ContentCodec(b"a key")
@@ -307,8 +306,11 @@ def test_answers_to_questions_are_handed_on() -> None:
 
     read = translated(said("system", "Be brief."), YES, no)
 
-    yes = ApprovalResponse("mcpr_1_0", approve=True)
-    assert read.approvals == (yes, ApprovalResponse("mcpr_1_1", approve=False, reason="Not now"))
+    yes = ApprovalResponseItem(approval_request_id="mcpr_1_0", approve=True)
+    assert read.approvals == (
+        yes,
+        ApprovalResponseItem(approval_request_id="mcpr_1_1", approve=False, reason="Not now"),
+    )
     assert read == ParsedItems((), "Be brief.", read.approvals)
     assert translated(YES, said("user", "And be quick.")).approvals == (yes,)
 
@@ -326,8 +328,12 @@ def test_a_question_ends_the_answers_to_the_one_before() -> None:
     no: JsonObject = {**YES, "approve": False}
     yes: JsonObject = {**YES, "approval_request_id": "mcpr_2_0"}
 
-    assert translated(first, no, second, yes).approvals == (ApprovalResponse("mcpr_2_0", approve=True),)
-    assert translated(first, no, sibling).approvals == (ApprovalResponse("mcpr_1_0", approve=False),)
+    assert translated(first, no, second, yes).approvals == (
+        ApprovalResponseItem(approval_request_id="mcpr_2_0", approve=True),
+    )
+    assert translated(first, no, sibling).approvals == (
+        ApprovalResponseItem(approval_request_id="mcpr_1_0", approve=False),
+    )
 
 
 @pytest.mark.parametrize("after", [said("assistant", "Fine."), {**MCP, "output": "on"}, CALL])

@@ -52,15 +52,6 @@ _MCP_CALL: Final = "mcp_"
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalResponse:
-    """A client's answer to an approval request."""
-
-    request_id: str
-    approve: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ParsedItems:
     """The meaning of items."""
 
@@ -68,7 +59,7 @@ class ParsedItems:
     """Every call is followed by its result. Results of calls of the history come first, for `transcript.repair`."""
     instructions: str = ""
     """Text of the system and developer messages at the beginning, unless there is nothing else to answer."""
-    approvals: tuple[ApprovalResponse, ...] = ()
+    approvals: tuple[ApprovalResponseItem, ...] = ()
     """Answers to act on; later output of the model ends earlier ones."""
     listed: frozenset[str] = frozenset()
     """Server labels whose tools are listed."""
@@ -98,7 +89,7 @@ class _Reader:
         self._instructions: list[str] = []
         self._context: list[str] = []
         self._asked: dict[str, ApprovalRequestItem] = {}
-        self._approvals: dict[str, ApprovalResponse] = {}
+        self._approvals: dict[str, ApprovalResponseItem] = {}
         self._listed: set[str] = set()
         self._cut: set[str] = set()
         self._open = AssistantMessage()
@@ -136,7 +127,7 @@ class _Reader:
             self._context, self._instructions = [*self._instructions, *self._context], []
         self._add_context()
         return ParsedItems(
-            messages=tuple(_with_context(_in_place(self._messages, open_before, self._cut))),
+            messages=_with_context(_in_place(self._messages, open_before, self._cut)),
             instructions=_PARAGRAPH.join(self._instructions),
             approvals=tuple(self._approvals.values()),
             listed=frozenset(self._listed),
@@ -151,7 +142,7 @@ class _Reader:
                 self._resolve_approvals(_question_of(request_id))
                 self._asked[request_id] = item
             case ApprovalResponseItem(approval_request_id=request_id):
-                self._approvals[request_id] = ApprovalResponse(request_id, item.approve, item.reason or "")
+                self._approvals[request_id] = item
             case ItemReference():
                 raise InvalidItem("The referenced item does not exist.", "id")
             case _:
@@ -218,7 +209,7 @@ class _Reader:
                 if not said.approve and (asked := self._asked.get(request_id)) is not None:
                     if _has_output(self._open):
                         self._close()
-                    self._messages += _refused_call(asked, said.reason)
+                    self._messages += _refused_call(asked, said.reason or "")
 
     def _close(self) -> None:
         """End the open message. Reasoning without text or calls is dropped."""
@@ -242,23 +233,16 @@ def _has_output(message: AssistantMessage) -> bool:
     return bool(message.text or message.tool_calls)
 
 
-def _with_context(messages: Iterable[Message]) -> Iterator[Message]:
-    """Yield messages with developer messages as the context of the user message that follows."""
-    waiting: UserMessage | None = None
+def _with_context(messages: Iterable[Message]) -> Transcript:
+    """Return messages with developer messages as the context of the user message that follows."""
+    joined: list[Message] = []
     for message in messages:
-        told = message
-        if waiting is not None:
-            if isinstance(message, UserMessage):
-                told = replace(message, context=_PARAGRAPH.join(filter(None, (waiting.context, message.context))))
-            else:
-                yield waiting
-            waiting = None
-        if isinstance(told, UserMessage) and told.context and not told.text and not told.attachments:
-            waiting = told
-        else:
-            yield told
-    if waiting is not None:
-        yield waiting
+        match joined, message:
+            case [*_, UserMessage("", (), context)], UserMessage() if context:
+                joined[-1] = replace(message, context=_PARAGRAPH.join(filter(None, (context, message.context))))
+            case _:
+                joined.append(message)
+    return tuple(joined)
 
 
 def phase_item(phase: str) -> ProviderItem:
