@@ -51,7 +51,7 @@ def test_a_failure_has_a_code_and_no_secret(failure: AgentError | None, status: 
     assert told.message
     assert_fits("ErrorPayload", told.payload)
     for part in ("secret", "10.0.0.7"):
-        assert part not in canonical_json(told.body)
+        assert part not in canonical_json(told.payload)
     assert told.retry_after == (3 if isinstance(failure, ProviderBusy) else None)
 
 

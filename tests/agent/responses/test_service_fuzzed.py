@@ -30,7 +30,7 @@ async def answer(body: JsonValue) -> None:
         refusal = error
     await backend.shut_down()
     assert refusal is None or refusal.status in {400, 404}
-    assert refusal is None or json.dumps(refusal.body)
+    assert refusal is None or json.dumps(refusal.payload)
     assert backend.taking == 0
 
 

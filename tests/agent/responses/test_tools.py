@@ -172,7 +172,7 @@ def test_servers_from_elsewhere_are_refused_and_their_secrets_not_told(name: str
         read_tools([WEATHER, {**ASSIST, name: value}])
 
     assert caught.value.param == f"tools[1].{name}"
-    assert "hunter2" not in str(caught.value.body)
+    assert "hunter2" not in str(caught.value.payload)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ Responses of other users do not exist for a caller.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
@@ -32,10 +32,6 @@ class ConversationState:
     transcript: Transcript = ()
     before: tuple[ResponseRecord, ...] = ()
     """Earlier responses, the oldest first. The transcript of a conversation may hold more than these."""
-
-    def after(self, record: ResponseRecord) -> ConversationState:
-        """Return the state after one more response."""
-        return replace(self, transcript=self.transcript + record.messages, before=(*self.before, record))
 
 
 @dataclass(frozen=True, slots=True)

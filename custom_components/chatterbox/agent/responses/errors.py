@@ -59,11 +59,6 @@ class ApiError(Exception):
         """The error object, as in bodies and events."""
         return {"type": self.kind.value, "code": self.code, "message": self.message, "param": self.param}
 
-    @property
-    def body(self) -> JsonObject:
-        """The body of an HTTP response."""
-        return {"error": self.payload}
-
 
 def invalid(message: str, param: str | None = None, code: str | None = None) -> ApiError:
     """Return the error of a request that the client has to change (400)."""

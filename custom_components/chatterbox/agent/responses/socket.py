@@ -6,6 +6,7 @@ Source: OpenResponses specification 2026-04-24, "WebSocket transport"; OpenAI AP
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -66,7 +67,9 @@ class SocketSession:
         if run.record.response["status"] not in CONTINUABLE:
             self._latest.pop(previous_id, None)
         elif plan.store is None:
-            self._latest = {plan.id: plan.state.after(run.record)}
+            state, record = plan.state, run.record
+            transcript, before = state.transcript + record.messages, (*state.before, record)
+            self._latest = {plan.id: replace(state, transcript=transcript, before=before)}
 
 
 async def _parsed(text: str) -> JsonValue:

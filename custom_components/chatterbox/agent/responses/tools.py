@@ -180,35 +180,28 @@ def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[Requeste
     match choice:
         case None:
             return ToolChoiceMode.AUTO, ToolChoiceMode.AUTO.value
+        case str() if choice in ToolChoiceMode:
+            mode = ToolChoiceMode(choice)
+            if mode is ToolChoiceMode.REQUIRED and not tools.functions and tools.hosted == ():
+                raise invalid("Tool choice 'required' needs tools that can be called.", _CHOICE, "invalid_value")
+            return mode, mode.value
         case str():
-            return _mode(choice, tools)
+            modes = ", ".join(f"'{mode}'" for mode in ToolChoiceMode)
+            text = f"Unknown choice; known are {modes}, and objects that name tools."
+            raise invalid(text, _CHOICE, "invalid_value")
         case {"type": "allowed_tools"}:
             allowed = parse_part(_AllowedTools, choice, _CHOICE)
             places = [f"{_CHOICE}.tools[{index}]" for index in range(len(allowed.tools))]
             refs = [_reference(tool, tools, place) for tool, place in zip(allowed.tools, places, strict=True)]
             mode = ToolChoiceMode(allowed.mode or ToolChoiceMode.AUTO)
-            echo: JsonObject = {"type": "allowed_tools", "mode": mode.value, "tools": [_echo(ref) for ref in refs]}
+            echoes = [ref.model_dump(exclude_none=True) for ref in refs]
+            echo: JsonObject = {"type": "allowed_tools", "mode": mode.value, "tools": [*echoes]}
             return AllowedTools(tuple(refs), mode), echo
         case dict():
             ref = _reference(choice, tools, _CHOICE)
-            return ref, _echo(ref)
+            return ref, ref.model_dump(exclude_none=True)
         case _:
             raise invalid("Expected a string or an object.", _CHOICE, "invalid_value")
-
-
-def _mode(choice: str, tools: RequestedTools) -> tuple[ToolChoiceMode, str]:
-    if choice not in ToolChoiceMode:
-        modes = ", ".join(f"'{mode}'" for mode in ToolChoiceMode)
-        text = f"Unknown choice; known are {modes}, and objects that name tools."
-        raise invalid(text, _CHOICE, "invalid_value")
-    mode = ToolChoiceMode(choice)
-    if mode is ToolChoiceMode.REQUIRED and not tools.functions and tools.hosted == ():
-        raise invalid("Tool choice 'required' needs tools that can be called.", _CHOICE, "invalid_value")
-    return mode, mode.value
-
-
-def _echo(ref: ToolRef) -> JsonObject:
-    return ref.model_dump(exclude_none=True)
 
 
 def _reference(value: JsonValue, tools: RequestedTools, place: str) -> ToolRef:

@@ -40,6 +40,7 @@ from .ids import NewId, approval_request_id
 from .items.encrypted_content import encode_provider_items
 from .items.parts import output_text, refusal, summary_text
 from .items.schema import (
+    COMPLETED,
     IN_PROGRESS,
     approval_request_item,
     function_call_item,
@@ -75,22 +76,18 @@ class EventWriter:
         written, self._written = self._written, []
         return written
 
-    def open(self, item: JsonObject, item_id: str) -> ItemWriter:
-        """Add an item, empty as yet. The one before it must be done."""
-        return ItemWriter(self, item, item_id)
-
-    def place(self, item: JsonObject, item_id: str) -> None:
+    def place(self, item: JsonObject) -> None:
         """Add an item that is complete at once."""
-        self.open(item, item_id).done(item)
+        ItemWriter(self, item).done(item)
 
 
 class ItemWriter:
     """Writes the events of one item."""
 
-    def __init__(self, events: EventWriter, item: JsonObject, item_id: str) -> None:
-        """Add the item."""
+    def __init__(self, events: EventWriter, item: JsonObject) -> None:
+        """Add the item, empty as yet. The one before it must be done."""
         self._events = events
-        self._id = item_id
+        self._id = item["id"]
         self._index = len(events.items)
         events.write("response.output_item.added", output_index=self._index, item=item)
 
@@ -147,20 +144,19 @@ class TextItems:
     def add_refusal(self, reason: str) -> None:
         """Write a message that refuses to answer."""
         self.close()
-        message_id = self._new_id("msg")
-        item = self._events.open(message_item(message_id, "assistant", [], status=IN_PROGRESS), message_id)
+        begun = message_item(self._new_id("msg"), "assistant", [], status=IN_PROGRESS)
+        item = ItemWriter(self._events, begun)
         item.write("response.content_part.added", content_index=0, part=refusal(""))
         item.write("response.refusal.delta", content_index=0, delta=reason)
         item.write("response.refusal.done", content_index=0, refusal=reason)
         part = refusal(reason)
         item.write("response.content_part.done", content_index=0, part=part)
-        item.done(message_item(message_id, "assistant", [part]))
+        item.done({**begun, "status": COMPLETED, "content": [part]})
 
     def add_encrypted(self, encrypted_content: str) -> None:
         """Write a reasoning item with encrypted content."""
         self.close()
-        reasoning_id = self._new_id("rs")
-        self._events.place(reasoning_item(reasoning_id, encrypted_content=encrypted_content), reasoning_id)
+        self._events.place(reasoning_item(self._new_id("rs"), encrypted_content=encrypted_content))
 
 
 class _Message:
@@ -169,7 +165,7 @@ class _Message:
     def __init__(self, events: EventWriter, item_id: str, phase: str | None) -> None:
         self._pieces: list[str] = []
         self._begun = message_item(item_id, "assistant", [], status=IN_PROGRESS, phase=phase)
-        self._item = events.open(self._begun, item_id)
+        self._item = ItemWriter(events, self._begun)
         self._item.write("response.content_part.added", content_index=0, part=output_text(""))
 
     def add(self, text: str) -> None:
@@ -190,7 +186,7 @@ class _Reasoning:
     def __init__(self, events: EventWriter, item_id: str) -> None:
         self._id = item_id
         self._pieces: list[str] = []
-        self._item = events.open(reasoning_item(item_id), item_id)
+        self._item = ItemWriter(events, reasoning_item(item_id))
         self._item.write("response.reasoning_summary_part.added", summary_index=0, part=summary_text(""))
 
     def add(self, text: str) -> None:
@@ -212,7 +208,7 @@ class McpCall:
     ) -> None:
         """Add the call with its arguments, and the id of its approval request if it had one."""
         self._as_item = partial(mcp_call_item, item_id, server_label, call, request_id=approval_request_id)
-        self._item = events.open({**self._as_item(), "arguments": ""}, item_id)
+        self._item = ItemWriter(events, {**self._as_item(), "arguments": ""})
         self._item.write("response.mcp_call.in_progress")
         if call.arguments:
             self._item.write("response.mcp_call_arguments.delta", delta=call.arguments)
@@ -227,7 +223,7 @@ class McpCall:
 def write_function_call(events: EventWriter, item_id: str, call: ToolCall) -> None:
     """Write a call of a function of the client, with the arguments as the model wrote them."""
     whole = function_call_item(item_id, call)
-    item = events.open({**whole, "arguments": "", "status": IN_PROGRESS}, item_id)
+    item = ItemWriter(events, {**whole, "arguments": "", "status": IN_PROGRESS})
     item.write("response.function_call_arguments.delta", delta=call.arguments)
     item.write("response.function_call_arguments.done", arguments=call.arguments)
     item.done(whole)
@@ -238,7 +234,7 @@ def write_tool_list(
 ) -> None:
     """Write the hosted tools of a label, or why there are none at the moment."""
     begun: JsonObject = {"type": "mcp_list_tools", "id": item_id, "server_label": server_label, "tools": []}
-    item = events.open(begun, item_id)
+    item = ItemWriter(events, begun)
     item.write("response.mcp_list_tools.in_progress")
     if failure is not None:
         item.write("response.mcp_list_tools.failed")
@@ -459,7 +455,7 @@ class TurnItems:
         for index, pending_call in enumerate(pending.calls):
             label = self._calls.offered.label_of(pending_call.call.name)
             request_id = approval_request_id(pending.id, index)
-            self._events.place(approval_request_item(request_id, label, pending_call.call), request_id)
+            self._events.place(approval_request_item(request_id, label, pending_call.call))
 
     def _phase_of(self, phase: str) -> str | None:
         """Return the phase for structured output, which has to be told from commentary."""

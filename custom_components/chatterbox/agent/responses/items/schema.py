@@ -143,6 +143,7 @@ _MODELS: Final[Mapping[str, tuple[str, TypeAdapter[ItemModel]]]] = {
     )
 }
 _WITH_STATUS: Final = frozenset({"message", "function_call", "function_call_output"})
+_PARTS: Final = {"user": SHOWN_PARTS, "assistant": ASSISTANT_PARTS}
 _NEVER_NULL: Final = ("phase", "encrypted_content", "status", "content", "call_id")
 
 
@@ -155,8 +156,12 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
         raise InvalidItem("An item has to be an object.", "")
     kind = _type_of(item)
     prefix, _ = _MODELS.get(kind, ("item", None))
-    whole: JsonObject = {"type": kind, "id": _id_of(item) or new_id(prefix)}
-    whole |= {name: value for name, value in item.items() if name not in whole and _is_said(name, value)}
+    item_id = item.get("id")
+    if item_id == "" or not isinstance(item_id, str | None):
+        raise InvalidItem("An id has to be a string that is not empty.", "id")
+    whole: JsonObject = {"type": kind, "id": new_id(prefix) if item_id is None else item_id}
+    given = {name: value for name, value in item.items() if value is not None or name not in _NEVER_NULL}
+    whole |= {name: value for name, value in given.items() if name not in whole}
     if kind not in _MODELS:
         return whole
     read = read_item(whole)
@@ -164,7 +169,7 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
         whole.setdefault("status", "completed")
     match read:
         case MessageItem():
-            whole["content"] = complete_parts(read.content, _parts_of(read.role), "content")
+            whole["content"] = complete_parts(read.content, _PARTS.get(read.role, INSTRUCTION_PARTS), "content")
         case FunctionCallOutputItem(output=list(parts)):
             whole["output"] = complete_parts(parts, SHOWN_PARTS, "output")
         case FunctionCallOutputItem(output=output) if not isinstance(output, str):
@@ -206,30 +211,6 @@ def _type_of(item: JsonObject) -> str:
             raise InvalidItem(f"Unknown item type; known are: {', '.join(_MODELS)}.", "type")
         case _:
             raise InvalidItem("An item needs a type, or a role where it is a message.", "type")
-
-
-def _is_said(name: str, value: JsonValue) -> bool:
-    return value is not None or name not in _NEVER_NULL
-
-
-def _id_of(item: JsonObject) -> str | None:
-    match item.get("id"):
-        case None:
-            return None
-        case str(id_) if id_:
-            return id_
-        case _:
-            raise InvalidItem("An id has to be a string that is not empty.", "id")
-
-
-def _parts_of(role: str) -> frozenset[str]:
-    match role:
-        case "user":
-            return SHOWN_PARTS
-        case "assistant":
-            return ASSISTANT_PARTS
-        case _:
-            return INSTRUCTION_PARTS
 
 
 def shown_call_id(call_id: str) -> str:
