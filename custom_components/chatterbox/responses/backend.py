@@ -62,17 +62,20 @@ class ResponsesBackend:
 
     def agents(self) -> Sequence[ModelInfo]:
         """Return the agents of the services that have the API enabled."""
-        return tuple(_info(found) for found in self._found())
+        found = ((one.entity, one.agent.settings.keep_history) for one in self._found())
+        return tuple(ModelInfo(one.entity_id, int(one.created_at.timestamp()), keeps) for one, keeps in found)
 
     def store(self, agent: str) -> ResponseStore | None:
         """Return the store of an agent; None for one that is set to keep nothing."""
         found = self._find(agent)
-        return _store_of(self._hass, found) if found.agent.settings.keep_history else None
+        if not found.agent.settings.keep_history:
+            return None
+        return EntryResponseStore(self._hass, found.entry, found.subentry.subentry_id)
 
     def stores(self) -> Sequence[ResponseStore]:
         """Return the stores of all services that have the API enabled."""
         services = {found.entry.entry_id: found for found in self._found()}
-        return tuple(_store_of(self._hass, found) for found in services.values())
+        return tuple(EntryResponseStore(self._hass, one.entry, one.subentry.subentry_id) for one in services.values())
 
     async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         """Take a turn."""
@@ -164,15 +167,6 @@ class ResponsesBackend:
         """Drop the turns of an agent that is unloaded, or was renamed."""
         if (turns := self._turns.pop(subentry_id, None)) is not None:
             turns.end()
-
-
-def _store_of(hass: HomeAssistant, found: _Found) -> ResponseStore:
-    return EntryResponseStore(hass, found.entry, found.subentry.subentry_id)
-
-
-def _info(found: _Found) -> ModelInfo:
-    created_at = int(found.entity.created_at.timestamp())
-    return ModelInfo(found.entity.entity_id, created_at, found.agent.settings.keep_history)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,13 @@ class Exchange:
         """Return the user whose token was sent. Raises `ApiError` (401) without one."""
         user: User | None = self.request.get(KEY_HASS_USER)
         if not self.request.get(KEY_AUTHENTICATED) or user is None or not user.is_active:
-            raise unauthenticated()
+            raise ApiError(
+                "Send a token of Home Assistant, as Authorization: Bearer TOKEN. Your profile there makes long-lived"
+                " ones.",
+                status=401,
+                kind=ErrorType.AUTHENTICATION,
+                code="invalid_api_key",
+            )
         return user
 
     @property
@@ -132,11 +138,6 @@ class Exchange:
         """Return a JSON answer."""
         return web.Response(text=encoded(value), status=status, content_type=JSON, headers=self.headers())
 
-    @property
-    def is_compressed(self) -> bool:
-        """Whether the body is compressed, and may become any size."""
-        return hdrs.CONTENT_ENCODING in self.request.headers
-
     async def answer_and_cut(self, response: web.Response) -> None:
         """Answer without reading the rest of the body, which would be uncompressed only to be dropped."""
         response.force_close()
@@ -152,7 +153,7 @@ class Exchange:
         headers = self.headers() | dict(more)
         if error.retry_after is not None:
             headers[hdrs.RETRY_AFTER] = str(round(error.retry_after))
-        text = encoded(error.body)
+        text = encoded({"error": error.payload})
         if error.status == HTTPStatus.UNAUTHORIZED:
             headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
             raise web.HTTPUnauthorized(text=text, content_type=JSON, headers=headers)
@@ -162,16 +163,6 @@ class Exchange:
 def encoded(value: JsonValue) -> str:
     """Return JSON in ASCII, which needs no care with line ends or split characters."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
-
-
-def unauthenticated() -> ApiError:
-    """Return the error of a request without a valid token."""
-    return ApiError(
-        "Send a token of Home Assistant, as Authorization: Bearer TOKEN. Your profile there makes long-lived ones.",
-        status=401,
-        kind=ErrorType.AUTHENTICATION,
-        code="invalid_api_key",
-    )
 
 
 def _parsed(body: bytes) -> JsonValue:

@@ -25,7 +25,7 @@ from ..agent.messages import (
 from ..agent.protocols import Ask, Hooks
 from ..agent.responses.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
 from ..agent.responses.errors import invalid
-from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, HostedTools, ToolRef
+from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, ToolRef
 from ..agent.transcript import TranscriptRecorder
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
@@ -40,20 +40,20 @@ _WANTED_BY_CLIENT: Final = "wanted by the client"
 _NO_TOOLS: Final = "It has no tools at the moment."
 
 
-def _words(request: TurnRequest) -> UserMessage | None:
+def words_of(request: TurnRequest) -> UserMessage | None:
     """Return the words of a request; None where it continues after tool results or an approval."""
     last = request.transcript[-1] if request.transcript else None
     return last if isinstance(last, UserMessage) else None
 
 
 def _before_words(request: TurnRequest) -> Transcript:
-    return request.transcript if _words(request) is None else request.transcript[:-1]
+    return request.transcript if words_of(request) is None else request.transcript[:-1]
 
 
 def _added(request: TurnRequest) -> Transcript:
     """Return the messages that a request adds beside its words, as far as it is known which of them are new."""
     if request.added is not None:
-        words = _words(request)
+        words = words_of(request)
         return tuple(message for message in request.added if message is not words)
     history = _before_words(request)
     new = next((i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)), len(history))
@@ -101,11 +101,6 @@ class ApiTurnSource(TurnSource):
         )
 
     @property
-    def words(self) -> UserMessage | None:
-        """The words of the request; None where it continues after tool results or an approval."""
-        return _words(self.request)
-
-    @property
     def so_far(self) -> Transcript:
         """The transcript of the request with all that the turn has added until now."""
         return self.request.transcript + self._recorder.interrupted()
@@ -148,7 +143,11 @@ class ApiTurnSource(TurnSource):
         """Return the tools that the client wants, and tell it of them. Raises `ApiError` for a tool that is missing."""
         wishes = {wish.server_label: wish for wish in self.request.hosted or ()}
         kept = tuple(
-            tool for tool in tools.definitions if _is_wanted(wishes.get(tools.labels.get(tool.name, OWN_LABEL)), tool)
+            tool
+            for tool in tools.definitions
+            if (wish := wishes.get(tools.labels.get(tool.name, OWN_LABEL))) is None
+            or wish.allowed is None
+            or wish.allowed.takes(tool)
         )
         by_label: dict[str, list[ToolDefinition]] = {label: [] for label in wishes}
         for tool in kept:
@@ -157,12 +156,7 @@ class ApiTurnSource(TurnSource):
         self._check(tools, kept)
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
         offered = ToolsOffered(by_label, failures, self.answered)
-        selection = ToolSelection(
-            tools._replace(definitions=kept),
-            self.client_tools,
-            _choice(self.request, offered),
-            _allowed(self.request, offered),
-        )
+        selection = ToolSelection(tools._replace(definitions=kept), self.client_tools, *_choice(self.request, offered))
         self.tell(offered)
         return selection
 
@@ -174,7 +168,7 @@ class ApiTurnSource(TurnSource):
     @override
     def message(self, text: str, chat_log: ChatLog, files: ShownFiles, context: str) -> UserMessage | None:
         """Return the words of the client, which come with attachments and a context of their own."""
-        if (said := self.words) is None:
+        if (said := words_of(self.request)) is None:
             return None
         return replace(said, context="\n\n".join(filter(None, (context, said.context))))
 
@@ -225,39 +219,24 @@ class ClientApprovals(Hooks):
         wish = self._wishes.get(self._labels.get(tool.name, OWN_LABEL))
         return Ask("", _WANTED_BY_CLIENT) if wish is not None and wish.asks(tool) else None
 
-    @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Ask | None:
-        return await self.pre_tool_use(tool, arguments)
+    pre_approved_use = pre_tool_use
 
 
-def _is_wanted(wish: HostedTools | None, tool: ToolDefinition) -> bool:
-    return wish is None or wish.allowed is None or wish.allowed.takes(tool)
-
-
-def _choice(request: TurnRequest, offered: ToolsOffered) -> ToolChoice:
+def _choice(request: TurnRequest, offered: ToolsOffered) -> tuple[ToolChoice, frozenset[str] | None]:
+    """Return the tool choice, and the names of the tools that may be called; None for all."""
     match request.tool_choice:
         case ToolChoiceMode() as mode:
-            return mode
+            return mode, None
         case FunctionRef(name=name):
-            return NamedTool(name)
-        case HostedToolRef(name=None):
-            return ToolChoiceMode.REQUIRED  # of what is allowed
+            return NamedTool(name), None
+        case HostedToolRef(name=None) as label:
+            return ToolChoiceMode.REQUIRED, _names(label, offered, "tool_choice")  # of what is allowed
         case HostedToolRef() as tool:
             (name,) = _names(tool, offered, "tool_choice")
-            return NamedTool(name)
-        case AllowedTools(mode=mode):
-            return mode
-
-
-def _allowed(request: TurnRequest, offered: ToolsOffered) -> frozenset[str] | None:
-    match request.tool_choice:
-        case HostedToolRef(name=None) as label:
-            return _names(label, offered, "tool_choice")
-        case AllowedTools(tools):
+            return NamedTool(name), None
+        case AllowedTools(tools, mode):
             names = (_names(tool, offered, f"tool_choice.tools[{index}]") for index, tool in enumerate(tools))
-            return frozenset[str]().union(*names)
-        case _:
-            return None
+            return mode, frozenset[str]().union(*names)
 
 
 def _names(tool: ToolRef, offered: ToolsOffered, param: str) -> frozenset[str]:

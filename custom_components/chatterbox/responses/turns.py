@@ -27,7 +27,7 @@ from ..runtime.health import async_check_health
 from ..speech.sentences import async_get_sentences
 from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
-from .source import ApiTurnSource
+from .source import ApiTurnSource, words_of
 
 _MOST_QUESTIONS: Final = 20
 """Questions that wait for the clients of one user; the oldest make room."""
@@ -79,7 +79,8 @@ class ApiTurns:
 
     def _from_client(self, read: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""
-        said = replace(read.user_input, text=source.words.text if source.words else "")
+        words = words_of(source.request)
+        said = replace(read.user_input, text=words.text if words else "")
         read = replace(read, user_input=said)
         return replace(read, source=replace(source, resume=partial(self._async_resume, read, source)))
 
@@ -150,11 +151,8 @@ class ApiTurns:
     def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
         asked = (self.agent_id, request.caller.user_id, given.pending_id)
         for question in async_get_approvals(self._hass).waiting:
-            if question.speaker.is_api_client and asked == (
-                question.scope.agent_id,
-                question.scope.user_id,
-                question.id,
-            ):
+            scope = question.scope
+            if question.speaker.is_api_client and asked == (scope.agent_id, scope.user_id, question.id):
                 return question
         raise _no_question()
 

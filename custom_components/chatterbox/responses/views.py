@@ -146,7 +146,7 @@ class _Api:
         except ApiError as error:
             is_for_sockets = error.status == HTTPStatus.UPGRADE_REQUIRED
             response = exchange.refusal(error, {hdrs.UPGRADE: "websocket"} if is_for_sockets else {})
-            if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and exchange.is_compressed:
+            if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and hdrs.CONTENT_ENCODING in request.headers:
                 await exchange.answer_and_cut(response)
             return response
         except Exception as error:  # noqa: BLE001  # a client gets a JSON error also for a bug
