@@ -12,7 +12,7 @@ from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
-from .profiles import nearest_effort
+from .profiles import nearest_effort, with_wishes
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -140,11 +140,9 @@ def _parameters(payload: JsonObject) -> Iterator[tuple[_Path, JsonValue]]:
 def _without(payload: JsonObject, path: _Path) -> JsonObject:
     """Return `payload` without a field, and without the object that this leaves empty."""
     field, *inner = path
-    rest = {name: value for name, value in payload.items() if name != field}
     outer = payload.get(field)
-    if inner and isinstance(outer, dict) and (left := {name: outer[name] for name in outer if name != inner[0]}):
-        return {name: left if name == field else value for name, value in payload.items()}
-    return rest
+    left = {name: outer[name] for name in outer if name != inner[0]} if inner and isinstance(outer, dict) else {}
+    return {name: left if name == field else value for name, value in payload.items() if left or name != field}
 
 
 _LEAST_BUDGET: Final = 1024
@@ -212,8 +210,7 @@ def _with_least_thinking(payload: JsonObject, said: re.Match[str]) -> JsonObject
         return payload
     if "between_tools" in said.string:
         return {**payload, "thinking": {"type": "between_tools"}}
-    rest = {name: value for name, value in payload.items() if name != "thinking"}
-    return _with_effort(rest, ReasoningEffort.LOW)
+    return _with_effort(_without(payload, ("thinking",)), ReasoningEffort.LOW)
 
 
 def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
@@ -221,11 +218,12 @@ def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     if _kind(payload) != "adaptive":
         return payload
     effort = _effort(payload)
-    changed = {name: value for name, value in _with_effort(payload, None).items() if name != "thinking"}
+    changed = _without(_with_effort(payload, None), ("thinking",))
     limit = payload["max_tokens"]
     half = limit // 2 if isinstance(limit, int) else 0
     budget = min(_BUDGETS.get(effort or ReasoningEffort.HIGH, _LARGEST_BUDGET), half)
-    if budget >= _LEAST_BUDGET and not _is_forced(payload) and not _is_amid_unthought_calls(payload):
+    is_forced = _inner(payload, "tool_choice", "type") in ("any", "tool")  # which excludes a budget
+    if budget >= _LEAST_BUDGET and not is_forced and not _is_amid_unthought_calls(payload):
         changed["thinking"] = {"type": "enabled", "budget_tokens": budget}
     return changed
 
@@ -285,38 +283,24 @@ ANTHROPIC_ADJUSTMENTS: Final = (
 )
 
 
+def _inner(payload: JsonObject, field: str, name: str) -> JsonValue:
+    outer = payload.get(field)
+    return outer.get(name) if isinstance(outer, dict) else None
+
+
 def _kind(payload: JsonObject) -> JsonValue:
-    match payload.get("thinking"):
-        case {"type": kind}:
-            return kind
-        case _:
-            return None
+    return _inner(payload, "thinking", "type")
 
 
 def _effort(payload: JsonObject) -> ReasoningEffort | None:
-    match payload.get("output_config"):
-        case {"effort": str(effort)} if effort in set(ReasoningEffort):
-            return ReasoningEffort(effort)
-        case _:
-            return None
+    effort = _inner(payload, "output_config", "effort")
+    return ReasoningEffort(effort) if effort in list(ReasoningEffort) else None
 
 
 def _with_effort(payload: JsonObject, effort: ReasoningEffort | None) -> JsonObject:
     """Return the payload with an effort, None for none."""
-    config = payload.get("output_config")
-    kept = {name: value for name, value in config.items() if name != "effort"} if isinstance(config, dict) else {}
-    changed = kept if effort is None else {**kept, "effort": effort}
-    rest = {name: value for name, value in payload.items() if name != "output_config"}
-    return {**rest, "output_config": changed} if changed else rest
-
-
-def _is_forced(payload: JsonObject) -> bool:
-    """Return whether a call is forced: then there can be no thinking budget."""
-    match payload.get("tool_choice"):
-        case {"type": "any" | "tool"}:
-            return True
-        case _:
-            return False
+    rest = _without(payload, ("output_config", "effort"))
+    return rest if effort is None else with_wishes(rest, {"output_config": {"effort": effort}})
 
 
 def _is_amid_unthought_calls(payload: JsonObject) -> bool:
