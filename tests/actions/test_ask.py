@@ -1,5 +1,6 @@
 """The action that asks an agent: it gets the whole turn, its own, and speaks for nobody but who has called it."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,7 +23,7 @@ from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_STARTED, SERVI
 from tests.support.config_entries import only_agent
 from tests.support.documented_yaml import blocks_with
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
-from tests.support.talk import AGENT, LIGHT_ON, Serve
+from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -84,6 +85,19 @@ async def test_the_whole_turn_is_returned(hass: HomeAssistant, serve: Serve) -> 
     assert timings.keys() == {"duration", "first_words", "phases", "inferences", "tools"}
     assert [tool["name"] for tool in timings["tools"]] == ["intent__HassTurnOn"]
     assert len(timings["inferences"]) == 2
+
+
+async def test_concurrent_callers_get_their_own_answers(hass: HomeAssistant, serve: Serve) -> None:
+    answers = tuple(ScriptedAnswer(content=f"Answer {number}.") for number in range(5))
+    server = await serve(Script(answers=answers))
+
+    context = Context()
+    responses = await asyncio.gather(*(ask(hass, f"question {number}", context) for number in range(5)))
+
+    prompts = [str(messages_of(request)[-1]["content"]) for request in server.requests]
+    order = [next(number for number in range(5) if text.endswith(f"question {number}")) for text in prompts]
+    assert [responses[number]["speech"] for number in order] == [f"Answer {number}." for number in range(5)]
+    assert len({response["conversation_id"] for response in responses}) == 5
 
 
 async def test_without_an_agent_the_only_one_is_asked(hass: HomeAssistant, serve: Serve) -> None:

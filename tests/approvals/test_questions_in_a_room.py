@@ -19,6 +19,7 @@ from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
+from custom_components.chatterbox.approvals.questions import async_get_approvals
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
@@ -250,6 +251,20 @@ async def cut_in(turn: asyncio.Task[str]) -> None:
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await turn
+
+
+async def test_a_barge_in_before_the_question_asks_nothing_later(hass: HomeAssistant, serve: Serve) -> None:
+    thinks = ScriptedAnswer(content="I will see what I can do.", tool_calls=(UNLOCK,), piece_delay_seconds=30)
+    server = await serve(Script(answers=(thinks, ScriptedAnswer(content="Yes to what?"))))
+    room = await furnish(hass, StreamingVoice())
+    turn = asyncio.create_task(talk(room, "unlock the front door"))
+    await server.asked.wait()
+
+    await cut_in(turn)
+
+    assert async_get_approvals(hass).waiting == ()
+    assert await talk(room, "yes") == "Yes to what?"
+    assert is_locked(hass)
 
 
 async def test_who_cuts_in_while_an_approved_action_runs_does_not_start_it_again(

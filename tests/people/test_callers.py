@@ -66,6 +66,21 @@ async def test_a_script_speaks_in_the_name_of_its_user_who_does_not_hear(
     ]
 
 
+async def test_a_script_that_a_user_starts_without_waiting_is_the_caller(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
+    anna = await a_user(hass)
+    await add_scripts(hass, trusted=[speak()], other=[speak()])
+
+    for number, script in enumerate(("script.other", "script.trusted"), 1):
+        context = Context(user_id=anna)
+        await hass.services.async_call("script", "turn_on", {"entity_id": script}, context=context)
+        await agent.has_taken_turns(number)
+
+    assert [speaker.caller for speaker in agent.speakers] == ["script.other", "script.trusted"]
+    assert agent.askings == [Asking.NOBODY, Asking.TRUSTED]
+
+
 async def test_a_user_who_calls_the_action_does_not_hear_either(hass: HomeAssistant, agent: ListeningAgent) -> None:
     anna = await a_user(hass)
 

@@ -7,7 +7,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 from custom_components.chatterbox.const import CONF_RESPONSES_API
 from tests.support.api_clients import enable_api
 from tests.support.servers.script import Script, ScriptedAnswer
-from tests.support.talk import AGENT, Serve, messages_of
+from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -64,6 +64,33 @@ async def test_what_was_said_is_kept_for_who_goes_on(
     assert stored == second
     assert (await api_client.delete(f"/api/chatterbox/v1/responses/{first['id']}")).status == 200
     assert (await api_client.get(f"/api/chatterbox/v1/responses/{first['id']}")).status == 404
+
+
+async def test_another_user_has_no_access_to_a_response_and_no_more_rights(
+    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, hass_read_only_access_token: str
+) -> None:
+    """The response of the owner is stored in the first round, and still runs in the second."""
+    light_on = ScriptedAnswer(tool_calls=(LIGHT_ON,))
+    slow = ScriptedAnswer(content="Never.", delay_seconds=60)
+    server = await serve(Script(answers=(ScriptedAnswer(content="Hi!"), light_on, ScriptedAnswer(content="No."), slow)))
+    await enable_api(hass)
+    owner, guest = await hass_client(), await hass_client(hass_read_only_access_token)
+    responses = "/api/chatterbox/v1/responses"
+    body = {"model": AGENT, "input": "Hi"}
+    stored = await (await owner.post(responses, json=body)).json()
+
+    assert (await guest.post(responses, json={"model": AGENT, "input": "Light!"})).status == 200
+    assert hass.states.is_state("light.kitchen_ceiling", "off")
+    assert "no right" in str(messages_of(server.requests[2])[-1])
+
+    running = await (await owner.post(responses, json={**body, "background": True})).json()
+    for response, status in ((stored, "completed"), (running, "in_progress")):
+        address = f"{responses}/{response['id']}"
+        for method, path in (("GET", ""), ("GET", "/input_items"), ("POST", "/cancel"), ("DELETE", "")):
+            assert (await guest.request(method, address + path)).status == 404
+        assert (await (await owner.get(address)).json())["status"] == status
+    cancelled = await owner.post(f"{responses}/{running['id']}/cancel")
+    assert (await cancelled.json())["status"] == "cancelled"
 
 
 async def test_a_response_in_the_background_ends_with_its_agent(

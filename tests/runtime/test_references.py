@@ -7,9 +7,10 @@ from typing import Final
 
 import pytest
 from aiohttp import web
+from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import EVENT_HOMEASSISTANT_STARTED
-from homeassistant.core import CoreState, HomeAssistant
+from homeassistant.core import Context, CoreState, HomeAssistant
 from homeassistant.helpers import (
     area_registry as ar,
     device_registry as dr,
@@ -25,6 +26,7 @@ from custom_components.chatterbox.settings.agent import AgentSettings, settings_
 from custom_components.chatterbox.settings.rules import Rule, Verdict
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving
+from tests.support.talk import AGENT, move_into_the_demo_home, speech
 
 LIGHT: Final = "light.kitchen_ceiling"
 LAMP: Final = "light.cooking_lamp"
@@ -48,6 +50,19 @@ async def rename(hass: HomeAssistant, old: str, new: str) -> None:
 def stored(entry: MockConfigEntry) -> AgentSettings:
     """Return how the only agent of an entry is set."""
     return settings_of(only_agent(entry).data)
+
+
+async def test_a_call_is_judged_by_the_rule_of_an_entity_with_a_new_id(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry(**NEVER_LIGHT))
+
+    await rename(hass, LIGHT, LAMP)
+    said = await conversation.async_converse(
+        hass, "turn on the Kitchen Ceiling Light", None, Context(), "en", AGENT, device_id="a-satellite"
+    )
+
+    assert speech(said) == "The rules of this home don't allow that."
+    assert hass.states.is_state(LAMP, "off")
 
 
 async def test_the_trusted_callers_of_tasks_are_followed(hass: HomeAssistant) -> None:

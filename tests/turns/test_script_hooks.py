@@ -340,6 +340,18 @@ async def test_a_script_that_fails_refuses_calls_and_nothing_else(
     assert {key for key, _ in issues_of(hass)} == {"guard_failed", "script_failed"}
 
 
+async def test_a_script_that_already_runs_in_single_mode_refuses(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(ACTS, pre_tool_use="script.judge")
+    slow = [{"wait_for_trigger": {"trigger": "event", "event_type": "go_on"}}, *answering({"decision": "allow"})]
+    await add_script(hass, slow, mode="single")
+    await hass.services.async_call("script", "turn_on", {"entity_id": "script.judge"}, blocking=True)
+
+    await say(hass, "light!")
+
+    assert hass.states.is_state(LIGHT, "off")
+    assert issues_of(hass) == [("guard_failed", {"agent": "Talker", "script": "The judge"})]
+
+
 async def test_a_script_that_is_gone_is_named_until_it_is_back(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(*ACTS.answers, *ACTS.answers)), pre_tool_use="script.judge")
 

@@ -389,6 +389,16 @@ def test_a_call_goes_out_with_the_piece_that_completes_it() -> None:
             ),
             id="phases of messages",
         ),
+        pytest.param(
+            [
+                added(message(item_id="a")),
+                words("One.", None, "a1"),
+                done(message("One.", "a2", phase="commentary")),
+                completed(),
+            ],
+            (kept({"type": "message", "phase": "commentary"}),),
+            id="phase of a message that ends under another id",
+        ),
     ],
 )
 def test_what_the_service_wants_back_is_kept_with_its_place(
