@@ -3,6 +3,7 @@
 import operator
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import Final, TypeGuard
@@ -223,10 +224,8 @@ def _join(path: str, key: str) -> str:
 def _embedded(value: JsonValue, opening: str) -> JsonValue:
     """Return the list or object that a text contains as JSON, or the value as it is."""
     if isinstance(value, str) and value.lstrip().startswith(opening):
-        try:
+        with suppress(ValueError):
             return parse_json(value)
-        except ValueError:
-            pass
     return value
 
 

@@ -74,7 +74,7 @@ class TextCallReader:
         self._thoughts: MarkupScanner | None = None
         self._began_in_thought = model.begins_in_thought
         self._calls = _Calls(request)
-        self._thought_of: list[WrittenCall] = []
+        self._thought_of: dict[WrittenCall, None] = {}
         """Calls in the reasoning: they count only if nothing else follows."""
         self._draft = ""
         self._answered = False
@@ -193,9 +193,8 @@ class TextCallReader:
         for piece in pieces:
             if isinstance(piece, CallText):
                 for call in self._read(piece, whole=piece.closed).calls:
-                    is_new = len(self._thought_of) < _MAX_CALLS and call not in self._thought_of
-                    if is_new and self._tool_of(call.name):
-                        self._thought_of.append(call)
+                    if len(self._thought_of) < _MAX_CALLS and self._tool_of(call.name):
+                        self._thought_of[call] = None
 
 
 class _Calls:

@@ -203,12 +203,15 @@ class MarkupScanner:
         if end < 0:
             self._at = start if flows else self._at
             return False
-        if region.kind is Kind.HEADER:
-            self._read_header(self._held[self._at : end], end)
-            return True
         if region.kind is Kind.DRAFT and end > start:  # it was reasoning after all
             self._pieces.append(ReasoningText("", begins=True))
-        self._return_to_text(end)
+        header = self._held[self._at : end] if region.kind is Kind.HEADER else ""
+        if "to=" in header:
+            self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
+        elif "analysis" in header:
+            self._enter(THOUGHT_OF_CHANNEL, end, end)
+        else:
+            self._return_to_text(end)
         return True
 
     def _pass_on(self, region: Region, text: str) -> None:
@@ -234,14 +237,6 @@ class MarkupScanner:
     def _return_to_text(self, at: int) -> None:
         self._region, self._at, self._looked_at = None, at, at
         self._line_start = self._glued = True
-
-    def _read_header(self, header: str, end: int) -> None:
-        if "to=" in header:
-            self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
-        elif "analysis" in header:
-            self._enter(THOUGHT_OF_CHANNEL, end, end)
-        else:
-            self._return_to_text(end)
 
 
 def _without_header(text: str) -> str:
