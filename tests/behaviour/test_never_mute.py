@@ -71,3 +71,26 @@ async def test_every_answer_and_every_action_is_heard(
 
     assert words in room.heard.replace("][", " ")
     assert words in room.speech
+
+
+@pytest.mark.parametrize("reason", ["model_length", "error", "insufficient_system_resource", "abort"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+        ScriptedAnswer(content='<tool_call>{"name": "HassTurnOn", "arguments": {"name": "Kitchen ceiling light"'),
+        ScriptedAnswer(content='<tool_call>{"name": "HassTurnOn", "arguments": {"area": "Kitchen"}}</tool_call>'),
+    ],
+    ids=["native", "cut text", "whole text"],
+)
+async def test_a_message_that_was_cut_never_acts(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture, answer: ScriptedAnswer, reason: str
+) -> None:
+    await serve(Script(answers=(answer.model_copy(update={"finish_reason": reason}),)), llm_hass_api=["assist"])
+    room = await furnish(hass, WholeVoice())
+
+    await room.say("turn on the light!")
+
+    assert hass.states.is_state("light.kitchen_ceiling", "off")
+    assert ("too long" if reason == "model_length" else "stopped in the middle") in room.speech
+    assert reason == "model_length" or f"unknown finish reason: '{reason}'" in caplog.text

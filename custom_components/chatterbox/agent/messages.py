@@ -177,6 +177,11 @@ class FinishReason(StrEnum):
     UNKNOWN = "unknown"
     """The service named a reason that we do not know; what it wrote is kept."""
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the model may have had more to say, so that no call of the message may run."""
+        return self not in {FinishReason.STOP, FinishReason.TOOL_CALLS}
+
 
 _MOST_TOKENS: Final = 100_000_000
 """No turn takes as many; a service that reports more reports nonsense, which would not fit into a database."""

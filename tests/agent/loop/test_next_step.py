@@ -169,6 +169,10 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, WAITING), finish_reason=FinishReason.LENGTH),
         Finish(StopReason.LENGTH),
     ),
+    "calls of a message with a strange end": (
+        replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, WAITING), finish_reason=FinishReason.UNKNOWN),
+        Finish(StopReason.UNKNOWN_FINISH),
+    ),
     "calls of a message that was filtered": (
         replace(WITH_CALLS, open_calls=(RUNNABLE, CLIENTS, WAITING), finish_reason=FinishReason.CONTENT_FILTER),
         Finish(StopReason.CONTENT_FILTER),

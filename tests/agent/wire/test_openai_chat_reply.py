@@ -93,7 +93,6 @@ CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(Finish
         pytest.param([chunk({"tool_calls": [CALL]}, "tool_calls")], CALLED, id="call with the finish"),
         pytest.param([chunk({"tool_calls": [CALL]}), STOP], CALLED, id="call and finish stop"),
         pytest.param([chunk({"tool_calls": [CALL]}), chunk({}, "function_call")], CALLED, id="call and the old finish"),
-        pytest.param([chunk({"tool_calls": [CALL]}), chunk({}, "done")], CALLED, id="call and an unknown finish"),
         pytest.param([STOP, chunk({"tool_calls": [CALL]})], CALLED, id="call after the finish"),
         pytest.param(
             [chunk({"content": "I do.", "tool_calls": [CALL]}, "tool_calls")],
@@ -177,7 +176,9 @@ def test_a_call_without_arguments_after_the_finish_goes_out_at_the_end() -> None
         ("content_filter", FinishReason.CONTENT_FILTER),
         ("tool_calls", FinishReason.STOP),
         ("function_call", FinishReason.STOP),
-        ("eos_token", FinishReason.UNKNOWN),
+        ("eos_token", FinishReason.STOP),
+        ("model_length", FinishReason.LENGTH),
+        ("insufficient_system_resource", FinishReason.UNKNOWN),
     ],
 )
 def test_finish_reasons_without_calls(sent: str, reason: FinishReason) -> None:

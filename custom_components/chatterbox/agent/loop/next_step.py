@@ -139,7 +139,7 @@ def next_step(state: TurnState) -> NextStep:
         return _step_for_answer(state, _STOP_REASONS[state.finish_reason])
     if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
         return Finish(StopReason.DEADLINE)
-    if state.open_calls and state.finish_reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
+    if state.open_calls and state.finish_reason is not None and state.finish_reason.is_cut:
         return Finish(_STOP_REASONS[state.finish_reason])  # the model had more to say: none of the calls may run
     if state.open_calls:
         return _step_for_calls(state)

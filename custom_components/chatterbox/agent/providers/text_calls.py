@@ -28,9 +28,6 @@ from ..wire.text_markup import (
 )
 from ..wire.written_calls import ReadText, WrittenCall, read_calls
 
-_CUT_SHORT: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
-_STAY: Final = _CUT_SHORT | {FinishReason.TOOL_CALLS}
-"""Finish reasons that calls do not change."""
 _SPACE: Final = string.whitespace
 _MAX_CALLS: Final = 256
 """Written calls in one message; more are dropped."""
@@ -96,10 +93,10 @@ class TextCallReader:
             case ToolCallReady(call):
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
-                self._end(cut=reason in _CUT_SHORT)
+                self._end(cut=reason.is_cut)
                 began_unseen = self._text.thought_began_unseen
                 self._model.begins_in_thought = began_unseen or (self._began_in_thought and not self._draft)
-                called = self._calls.any and reason not in _STAY
+                called = self._calls.any and not reason.is_cut
                 self._out.append(replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event)
             case ProviderSwitched():
                 self._out.append(event)

@@ -301,16 +301,20 @@ class _Chunk(WireModel):
 _CHUNK: Final = TypeAdapter(_Chunk)
 
 
+_WHOLE_ENDINGS: Final = (
+    *("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete"),
+    *("tool_calls", "tool_call", "tool_use", "function_call"),
+)
+"""Finish reasons of a complete message, of all servers and gateways."""
+
+
 class ChatReplyReader(ReplyReader):
     """Reads the chunks of a stream, or a whole completion."""
 
     _MAY_OMIT_LAST_LINE = True
     _FINISH_REASONS: ClassVar = {
-        "stop": FinishReason.STOP,
-        "tool_calls": FinishReason.TOOL_CALLS,
-        "function_call": FinishReason.TOOL_CALLS,
-        "length": FinishReason.LENGTH,
-        WINDOW_FULL: FinishReason.LENGTH,
+        **dict.fromkeys(_WHOLE_ENDINGS, FinishReason.STOP),
+        **dict.fromkeys(("length", "max_tokens", "model_length", WINDOW_FULL), FinishReason.LENGTH),
         "content_filter": FinishReason.CONTENT_FILTER,
     }
 

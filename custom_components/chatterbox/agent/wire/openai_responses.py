@@ -502,11 +502,6 @@ class ResponsesReplyReader(ReplyReader):
         return None if event.item_id else next(iter(newest_first), None)
 
     @override
-    def _finish_reason(self) -> FinishReason:
-        """Return the finish reason; an incomplete response with calls is incomplete."""
-        return super()._finish_reason() if self._finish in self._FINISH_REASONS else FinishReason.UNKNOWN
-
-    @override
     def _provider_items(self) -> Iterator[ProviderItem]:
         phase = ""
         for item in self._items:

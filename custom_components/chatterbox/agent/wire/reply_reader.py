@@ -1,6 +1,7 @@
 """Reads a reply of any wire format: its bytes to JSON, and what the format finds there to events."""
 
 import json
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -14,6 +15,8 @@ from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcri
 from .call_assembly import CallAssembler, CallFragment
 from .event_streams import DONE, ServerSentEvent, SSEDecoder
 from .parts import CallIds, Lenient, WireModel, new_call_id, sendable_text
+
+_LOGGER = logging.getLogger(__name__)
 
 WINDOW_FULL: Final = "model_context_window_exceeded"
 """Finish reason of Anthropic and Z.ai."""
@@ -53,7 +56,7 @@ class ReplyReader(ABC):
     """
 
     _FINISH_REASONS: ClassVar[Mapping[str, FinishReason]]
-    """By the lower-case reason of the service; others are unknown."""
+    """By the lower-case reason of the service. All others are unknown, and cut the message."""
     _MAY_OMIT_LAST_LINE: ClassVar = False
     """Whether servers are known to omit the line end after the last event."""
 
@@ -102,7 +105,9 @@ class ReplyReader(ABC):
         yield from self._ready(self._calls.finish())
         if self._finish.casefold() == WINDOW_FULL and not (self._text_length or self._has_calls):
             raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)
-        yield CompletionResult(self._finish_reason(), self._usage, tuple(self._provider_items()))
+        if (reason := self._finish_reason()) is FinishReason.UNKNOWN:
+            _LOGGER.warning("The service ended an answer with an unknown finish reason: %.100r", self._finish)
+        yield CompletionResult(reason, self._usage, tuple(self._provider_items()))
 
     @abstractmethod
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
@@ -138,13 +143,11 @@ class ReplyReader(ABC):
         yield from map(ToolCallReady, calls)
 
     def _finish_reason(self) -> FinishReason:
-        """Return the finish reason; where it contradicts the calls, or is unknown, the calls decide."""
+        """Return the finish reason; of the two that end a whole message, the calls decide which."""
         reason = self._FINISH_REASONS.get(self._finish.casefold(), FinishReason.UNKNOWN)
-        if reason in {FinishReason.LENGTH, FinishReason.CONTENT_FILTER}:
+        if reason.is_cut:
             return reason
-        if self._has_calls:
-            return FinishReason.TOOL_CALLS
-        return FinishReason.STOP if reason is FinishReason.TOOL_CALLS else reason
+        return FinishReason.TOOL_CALLS if self._has_calls else FinishReason.STOP
 
 
 def _error_report(data: bytes) -> JsonValue:
