@@ -13,7 +13,7 @@ from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY
 from homeassistant.components import ai_task
 from homeassistant.components.ai_task import AITaskEntityFeature
 from homeassistant.const import ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE
-from homeassistant.core import Context, HomeAssistant, ServiceResponse
+from homeassistant.core import Context, HomeAssistant, ServiceResponse, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
@@ -274,7 +274,12 @@ async def test_tasks_at_the_same_time_have_the_rights_of_who_asked(hass: HomeAss
 
 async def test_a_task_is_counted_like_a_turn(hass: HomeAssistant) -> None:
     records: list[TurnRecord] = []
-    async_dispatcher_connect(hass, SIGNAL_TURN, records.append)
+
+    @callback  # otherwise it is called in another thread, some time later
+    def note(record: TurnRecord) -> None:
+        records.append(record)
+
+    async_dispatcher_connect(hass, SIGNAL_TURN, note)
     usage = ScriptedUsage(prompt_tokens=90, completion_tokens=6)
     async with working(hass, Script(answers=(ScriptedAnswer(content="3", usage=usage),))):
         await have_done(hass)
