@@ -1,4 +1,4 @@
-"""The actions `chatterbox.purge` and `chatterbox.export`: delete what is stored, or write it to a file or a response.
+"""The actions `chatterbox.purge` and `chatterbox.export`: delete stored conversations and memories, or write them out.
 
 Only administrators may call them, and automations of the home.
 """

@@ -1,4 +1,4 @@
-"""The seams of the loop, with their contracts.
+"""Interfaces between the loop and its providers, tools and hooks, as `typing.Protocol` classes with their contracts.
 
 An implementation may rely on what is written here, and on nothing else.
 """

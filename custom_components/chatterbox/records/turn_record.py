@@ -1,4 +1,4 @@
-"""The record of a turn: built once, while its events pass, and projected for everything that tells of the turn.
+"""The record of a turn, built once from its events; bus events, trace, diagnostics, sensors and history read from it.
 
 Projections: the data of bus events, numbers and times (`TurnFacts`), what a tool says it has done, and the messages
 that are stored. `SIGNAL_TURN` hands the finished record to usage, diagnostics and sensors.

@@ -1,4 +1,4 @@
-"""What a language file says about yes, no and numbers, and the phrases that its sentence templates stand for.
+"""Loads the language files with the words for yes, no and numbers, and expands their sentence templates to phrases.
 
 Templates have the syntax of Home Assistant's sentences and are expanded by hassil: `[please]` may be left out,
 `(yes|yeah)` is one of both. `<it>` stands for the device in question: a word for it, or its name; `<action>` for what

@@ -1,4 +1,4 @@
-"""Failures of model services as our errors: HTTP statuses, error bodies, exceptions of `aiohttp`, overlong prompts.
+"""Translates failures of model services to `ProviderError`: HTTP statuses, error bodies, exceptions, refused prompts.
 
 Messages quote what the service said in one short line, without keys. Sources of the wordings: the documentation and the
 source code of the services named beside them.

@@ -1,4 +1,4 @@
-"""Finds stored responses, and what a new response continues: a chain of responses, or a conversation.
+"""Looks up stored responses, and the transcript that a new one continues; raises the errors for ids that do not exist.
 
 Responses of other users do not exist for a caller.
 """
