@@ -254,16 +254,21 @@ async def cut_in(turn: asyncio.Task[str]) -> None:
 
 
 async def test_a_barge_in_before_the_question_asks_nothing_later(hass: HomeAssistant, serve: Serve) -> None:
-    thinks = ScriptedAnswer(content="I will see what I can do.", tool_calls=(UNLOCK,), piece_delay_seconds=30)
-    server = await serve(Script(answers=(thinks, ScriptedAnswer(content="Yes to what?"))))
+    """The question comes after the calls that need no approval, and one of them is slow."""
+    winch = SlowWinch(hass)
+    winch.tool.annotations = llm.ToolAnnotations(read_only=True, destructive=False)
+    both = ScriptedAnswer(tool_calls=(*RAISES.tool_calls, UNLOCK))
+    await serve(Script(answers=(both, ScriptedAnswer(content="Yes to what?"))), llm_hass_api=["assist", "winch"])
     room = await furnish(hass, StreamingVoice())
     turn = asyncio.create_task(talk(room, "unlock the front door"))
-    await server.asked.wait()
+    await winch.is_asked.wait()
 
     await cut_in(turn)
+    winch.may_end.set()
 
-    assert async_get_approvals(hass).waiting == ()
     assert await talk(room, "yes") == "Yes to what?"
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert async_get_approvals(hass).waiting == ()
     assert is_locked(hass)
 
 
