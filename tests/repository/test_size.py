@@ -1,6 +1,6 @@
 """The product and its tests stay as small as they are, or shrink.
 
-Whoever gets below a ceiling lowers it in the same change.
+A feature raises a ceiling by the lines that it adds; whoever gets below a ceiling lowers it in the same change.
 """
 
 import ast
@@ -20,10 +20,10 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of the product": 40_850,  # target: 38,000
-    "modules of the product": 221,  # target: 260
-    "lines of the tests": 78_200,  # target: 70,000
-    "fragments": 9,  # target: below 10
+    "lines of the product": 38_000,
+    "modules of the product": 216,
+    "lines of the tests": 70_000,
+    "fragments": 9,
 }
 
 
