@@ -45,10 +45,7 @@ async def async_setup_entry(
 ) -> None:
     """Add one entity for each conversation agent of a service."""
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-        async_add_entities(
-            [ChatterboxConversationEntity(entry, subentry)],
-            config_subentry_id=subentry.subentry_id,
-        )
+        async_add_entities([ChatterboxConversationEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
 
 
 class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):

@@ -133,4 +133,4 @@ def test_a_pattern_takes_time_in_proportion(name: str, pattern: re.Pattern[str])
     ],
 )
 def test_what_only_looks_like_a_call_is_read_at_once(text: str) -> None:
-    assert len(read_calls(text[:65_536], whole=True).calls) <= 1
+    assert len(read_calls(text[:65_536]).calls) <= 1

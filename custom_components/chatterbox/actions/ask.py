@@ -8,12 +8,7 @@ from typing import Final
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
 from homeassistant.components import conversation
-from homeassistant.components.conversation.const import (
-    ATTR_AGENT_ID,
-    ATTR_CONVERSATION_ID,
-    ATTR_LANGUAGE,
-    ATTR_TEXT,
-)
+from homeassistant.components.conversation.const import ATTR_AGENT_ID, ATTR_CONVERSATION_ID, ATTR_LANGUAGE, ATTR_TEXT
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 

@@ -9,14 +9,7 @@ from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..const import CONF_PIN
 from ..settings.agent import settings_of
 from ..settings.options import Problem
-from .approval_form import (
-    APPROVAL_KEYS,
-    KNOWN_PIN,
-    approval_schema,
-    approvals_as_form,
-    read_approvals,
-    typed_pin,
-)
+from .approval_form import APPROVAL_KEYS, KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
 from .model_flow import ModelFlow, errors_of
 from .rule_form import RuleLabels, async_get_rule_labels

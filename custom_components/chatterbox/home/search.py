@@ -8,12 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from homeassistant.components.conversation import (
-    DOMAIN as CONVERSATION_DOMAIN,
-    ChatLog,
-    ToolResultContent,
-    UserContent,
-)
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN, ChatLog, ToolResultContent, UserContent
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr

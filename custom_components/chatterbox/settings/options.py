@@ -131,11 +131,7 @@ def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
     """Return what is stored for a new agent."""
     if kind is const.ServiceKind.OFFLINE:
         return {}
-    return {
-        CONF_MODEL: model,
-        CONF_LLM_HASS_API: [llm.LLM_API_ASSIST],
-        CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT,
-    }
+    return {CONF_MODEL: model, CONF_LLM_HASS_API: [llm.LLM_API_ASSIST], CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT}
 
 
 def value_of(settings: AgentSettings, option: str) -> Any:

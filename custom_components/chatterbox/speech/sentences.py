@@ -92,9 +92,7 @@ def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed 
     """Translate what a service said when its entry was set up: ask for a new key, or try again later."""
     kind = ConfigEntryAuthFailed if isinstance(error, ProviderRejectedKey) else ConfigEntryNotReady
     return kind(
-        translation_domain=DOMAIN,
-        translation_key=error_key(error),
-        translation_placeholders={"service": service},
+        translation_domain=DOMAIN, translation_key=error_key(error), translation_placeholders={"service": service}
     )
 
 

@@ -100,11 +100,7 @@ async def _async_ask_assist(api: AssistAPI, llm_context: llm.LLMContext, home: H
 
 
 def _ask_platform(
-    api: AssistAPI,
-    domain: str,
-    platform: LLMToolsPlatformProtocol,
-    llm_context: llm.LLMContext,
-    home: HomeDetail,
+    api: AssistAPI, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, home: HomeDetail
 ) -> tuple[list[llm.Tool], str, str]:
     """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
     found = async_get_home(api.hass, llm_context.assistant)

@@ -137,11 +137,7 @@ class GetForecastTool(Tool):
 def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None, area: str | None) -> State:
     """Return the weather entity, or of several the one nearest to the device of the speaker."""
     constraints = intent.MatchTargetsConstraints(
-        name=name,
-        area_name=area,
-        domains={WEATHER_DOMAIN},
-        assistant=llm_context.assistant,
-        allow_duplicate_names=True,
+        name=name, area_name=area, domains={WEATHER_DOMAIN}, assistant=llm_context.assistant, allow_duplicate_names=True
     )
     matched = sorted(matching_states(hass, constraints), key=lambda state: (state.name.casefold(), state.entity_id))
     if states := [state for state in matched if state.state != STATE_UNAVAILABLE]:

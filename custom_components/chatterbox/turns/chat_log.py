@@ -218,10 +218,7 @@ def content_of(message: Message, agent_id: str) -> Content:
             )
         case ToolResult():
             return ToolResultContent(
-                agent_id=agent_id,
-                tool_call_id=message.call_id,
-                tool_name=message.name,
-                result=to_native(message),
+                agent_id=agent_id, tool_call_id=message.call_id, tool_name=message.name, result=to_native(message)
             )
 
 
@@ -319,10 +316,7 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
 
 
 async def _deltas(
-    chat_log: ChatLog,
-    events: AsyncGenerator[TurnEvent],
-    follow: Follow,
-    report: TurnRecord,
+    chat_log: ChatLog, events: AsyncGenerator[TurnEvent], follow: Follow, report: TurnRecord
 ) -> AsyncGenerator[Delta]:
     """Take the events into the report, and yield them as ChatLog deltas. A `role` begins a message."""
     in_message = False

@@ -112,7 +112,6 @@ CALLS: Final = (
     Written("Hermes, unclosed, then words", f"<tool_call>\n{_CALL}\nIt is on.", "It is on.", "", (_TURN_ON_KITCHEN,)),
     Written("Hermes, opened instead of closed", f"<tool_call>{_CALL}<tool_call>", calls=(_TURN_ON_KITCHEN,)),
     Written("Hermes, closed otherwise", f"<tool_call>{_CALL}</function_call>", calls=(_TURN_ON_KITCHEN,)),
-    Written("Hermes, a brace missing", f"<tool_call>{_CALL[:-1]}</tool_call>", calls=(_TURN_ON_KITCHEN,)),
     Written("Hermes, a brace too many", f"<tool_call>{_CALL}}}</tool_call>", calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Hermes, arguments as text",
@@ -192,7 +191,6 @@ CALLS: Final = (
         calls=(_TURN_ON_KITCHEN,),
     ),
     Written("Llama 3, among words", f"I call {_CALL} now.", "I call now.", "", (_TURN_ON_KITCHEN,)),
-    Written("Llama 3, unclosed", _CALL[:-1], calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Llama 3, python tag",
         f'<|python_tag|>{{"name": "HassTurnOn", "parameters": {_ON}}}<|eom_id|>',
@@ -205,7 +203,6 @@ CALLS: Final = (
     Written("Llama 4", '[HassTurnOn(name="Kitchen Light"), GetLiveContext()]', calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT)),
     Written("Python, alone", "On it.\nHassTurnOn(name='Kitchen Light')", "On it.\n", "", (_TURN_ON_KITCHEN,)),
     Written("Python, an object", f"HassTurnOn({_ON})", calls=(_TURN_ON_KITCHEN,)),
-    Written("Python, unclosed", '<|python_tag|>HassTurnOn(name="Kitchen Light"', calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Python, by position", '<|python_tag|>HassTurnOn("Kitchen Light")', calls=(("HassTurnOn", '"Kitchen Light")…'),)
     ),

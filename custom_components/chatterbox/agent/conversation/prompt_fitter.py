@@ -161,11 +161,7 @@ class PromptFitter:
     """Fits the requests to one model, and learns from their outcomes. Safe for concurrent turns."""
 
     def __init__(
-        self,
-        context: ContextWindow,
-        allowance: Allowance = _DEFAULT_ALLOWANCE,
-        *,
-        server_cuts: bool = False,
+        self, context: ContextWindow, allowance: Allowance = _DEFAULT_ALLOWANCE, *, server_cuts: bool = False
     ) -> None:
         """Fit requests into the `context` window.
 

@@ -30,14 +30,14 @@ _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 
 
-def repair_json(text: str, *, close: bool = False) -> JsonValue:
+def repair_json(text: str) -> JsonValue:
     """Parse malformed JSON to a value that `parse_json` accepts too.
 
-    `close` adds missing brackets if the text ends with a complete string, list or object. Use it only for text that was
-    not cut off: `{"area": "Kitchen"` could have continued. Raises ValueError if the text is unreadable or ambiguous.
+    Nothing that is missing at the end is supplied: `{"area": "Kitchen"` could have continued. Raises ValueError if the
+    text is unreadable or ambiguous.
     """
     text = _without_fence(text)
-    value, end = read_value(text, close=close)
+    value, end = read_value(text)
     if not _LEFT_OVER.fullmatch(text, skip_blank(text, end)):
         raise ValueError(f"there is more after the value, at character {end}")
     return value
@@ -67,9 +67,9 @@ def _without_fence(text: str) -> str:
     return content.removesuffix(_FENCE) if is_fenced and (not label or label.isidentifier()) else text
 
 
-def read_value(text: str, start: int = 0, *, close: bool = False) -> tuple[JsonValue, int]:
+def read_value(text: str, start: int = 0) -> tuple[JsonValue, int]:
     """Parse the value at `start` like `repair_json`, and return it with its end."""
-    reader = _Reader(text, start, close=close)
+    reader = _Reader(text, start)
     value = reader.value()
     return parse_json(canonical_json(value)), reader.position
 
@@ -83,17 +83,13 @@ def skip_blank(text: str, position: int) -> int:
 class _Reader:
     """A recursive descent parser."""
 
-    def __init__(self, text: str, start: int, *, close: bool) -> None:
+    def __init__(self, text: str, start: int) -> None:
         self.position = start
         self._text = text
-        self._close = close
         self._depth = 0
-        self._after_closer = False
-        """True after a complete string, list or object."""
 
     def value(self) -> JsonValue:
         char = self._next_char()
-        self._after_closer = char != "" and (char in "{[" or char in _QUOTES)
         if char == "{":
             return self._object()
         if char == "[":
@@ -118,7 +114,7 @@ class _Reader:
             self._expect(":")
             result[key] = self.value()
             self._separate("}")
-        self._leave()
+        self._depth -= 1
         return result
 
     def _list(self) -> list[JsonValue]:
@@ -127,34 +123,26 @@ class _Reader:
         while not self._ends("]"):
             result.append(self.value())
             self._separate("]")
-        self._leave()
+        self._depth -= 1
         return result
 
     def _enter(self) -> None:
         self.position += 1
         self._depth += 1
-        self._after_closer = False
         if self._depth > MAX_DEPTH:
             raise ValueError("it is nested too deeply")
 
-    def _leave(self) -> None:
-        self._depth -= 1
-        self._after_closer = True
-
     def _ends(self, closer: str) -> bool:
-        """Skip the closing bracket, or the end of the text if it may stand for one."""
-        char = self._next_char()
-        if char == closer:
+        """Skip the closing bracket, if it is next."""
+        if ends := self._next_char() == closer:
             self.position += 1
-            return True
-        return char == "" and self._close and self._after_closer
+        return ends
 
     def _separate(self, closer: str) -> None:
         """Skip the comma after a part. Before the end there is none."""
         char = self._next_char()
         if char == ",":
             self.position += 1
-            self._after_closer = False  # another part has to follow
         elif char not in {closer, ""}:
             raise self._unreadable("a comma")
 

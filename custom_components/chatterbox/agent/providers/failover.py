@@ -15,15 +15,7 @@ from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
 from ..timeouts import SYSTEM_CLOCK, Clock
 from ..transcript import changing_tools
-from .managed_provider import (
-    RANDOM_JITTER,
-    BreakerState,
-    Jitter,
-    ManagedProvider,
-    Permit,
-    StartedStream,
-    every_tool,
-)
+from .managed_provider import RANDOM_JITTER, BreakerState, Jitter, ManagedProvider, Permit, StartedStream, every_tool
 
 _WAITING_SHARE: Final = 0.75
 """Share of the remaining time that may be spent on providers that do not start to answer."""

@@ -194,12 +194,7 @@ def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderErro
 
 
 def error_of_response(
-    status: int,
-    body: bytes,
-    *,
-    retry_after: str | None = None,
-    secret: str = "",
-    now: datetime | None = None,
+    status: int, body: bytes, *, retry_after: str | None = None, secret: str = "", now: datetime | None = None
 ) -> ProviderError:
     """Return the error of an unsuccessful response.
 

@@ -43,10 +43,7 @@ class OpenAIResponsesProvider(HTTPProvider):
     def _payload(self, request: CompletionRequest) -> JsonObject:
         profile = self._profile
         payload = request_to_payload(
-            request,
-            self._model,
-            attachments=profile.attachments,
-            output_beside_tools=profile.output_beside_tools,
+            request, self._model, attachments=profile.attachments, output_beside_tools=profile.output_beside_tools
         )
         return lay_over(with_wishes(payload, self._wishes(request)), self._options.extra)
 

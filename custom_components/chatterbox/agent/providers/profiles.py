@@ -225,12 +225,7 @@ LOCALAI: Final = ServerProfile(
     window_pages=("models",),
 )
 LITELLM: Final = ServerProfile(
-    "litellm",
-    "LiteLLM",
-    base_url="http://localhost:4000",
-    passes_on=True,
-    accepts_pdfs=True,
-    window_pages=("models",),
+    "litellm", "LiteLLM", base_url="http://localhost:4000", passes_on=True, accepts_pdfs=True, window_pages=("models",)
 )
 OPENROUTER: Final = ServerProfile(
     "openrouter",

@@ -268,11 +268,7 @@ ANTHROPIC_ADJUSTMENTS: Final = (
         re.compile(r"adaptive thinking is not supported|does not support the effort parameter|tag 'adaptive'"),
         _with_a_budget,
     ),
-    Adjustment(
-        "so long an answer",
-        re.compile(r"max_tokens\W{1,3}\d+\s*>\s*(?P<limit>\d+)"),
-        _with_fewer_tokens,
-    ),
+    Adjustment("so long an answer", re.compile(r"max_tokens\W{1,3}\d+\s*>\s*(?P<limit>\d+)"), _with_fewer_tokens),
     Adjustment(
         "so long an answer to this prompt",
         re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)"),

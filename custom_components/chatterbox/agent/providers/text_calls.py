@@ -163,7 +163,7 @@ class TextCallReader:
             self._out += self._calls.written(WrittenCall("", rest), None)
 
     def _read(self, piece: CallText, *, whole: bool) -> ReadText:
-        read = read_calls(piece.text, whole=whole)
+        read = read_calls(piece.text)
         name = read.rest.strip()
         if piece.certain and whole and not read.calls and self._tool_of(name):  # GLM, for a call without arguments
             return ReadText((WrittenCall(name, "{}"),))

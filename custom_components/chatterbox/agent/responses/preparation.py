@@ -61,12 +61,7 @@ class Preparation:
     """Returns seconds since the epoch."""
 
     async def plan(
-        self,
-        caller: Caller,
-        body: JsonValue,
-        unstored: Unstored = NOTHING_UNSTORED,
-        *,
-        is_socket: bool = False,
+        self, caller: Caller, body: JsonValue, unstored: Unstored = NOTHING_UNSTORED, *, is_socket: bool = False
     ) -> Plan:
         """Return the plan of the response that a client requests by HTTP or over a WebSocket. Raises `ApiError`."""
         response_id = new_response_id()

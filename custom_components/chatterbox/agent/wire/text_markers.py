@@ -197,10 +197,7 @@ _CALL_MARKS: Final = (
     ("<|functioncallbegin|>", "<|functioncallend|>"),
     ("<start_function_call>", "<end_function_call>"),
 )
-_TURNS: Final = (
-    ("<|im_start|>", ("user", "system", "tool"), "assistant"),
-    ("<start_of_turn>", ("user",), "model"),
-)
+_TURNS: Final = (("<|im_start|>", ("user", "system", "tool"), "assistant"), ("<start_of_turn>", ("user",), "model"))
 """Start of a message, the roles of others, and the role of the model."""
 _NOISE_MARKS: Final = (("[tool_results]", "[/tool_results]"), ("<|tool_response>", "<tool_response|>"))
 

@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .call_assembly import BracketFollower
-from .text_markers import (
-    CALL_OF_CHANNEL,
-    DRAFT_FROM_START,
-    NOT_YET,
-    THOUGHT_OF_CHANNEL,
-    Kind,
-    Marker,
-    Markers,
-    Region,
-)
+from .text_markers import CALL_OF_CHANNEL, DRAFT_FROM_START, NOT_YET, THOUGHT_OF_CHANNEL, Kind, Marker, Markers, Region
 
 MAX_HELD_CHARACTERS: Final = 65_536
 """Of a possible call. A spoken request never needs more; a runaway model writes more."""
@@ -136,10 +127,7 @@ class MarkupScanner:
                 self._say_until(self._at + 1)
                 continue
             for marker in self._markers.at(
-                self._held[self._at],
-                line_start=self._line_start,
-                message_start=self._message_start,
-                glued=self._glued,
+                self._held[self._at], line_start=self._line_start, message_start=self._message_start, glued=self._glued
             ):
                 found = marker.opening.match(self._held, self._at)
                 if isinstance(found, re.Match):

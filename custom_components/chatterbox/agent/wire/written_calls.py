@@ -81,21 +81,21 @@ class _NotInThisFormat(ValueError):
     """The text does not look like this."""
 
 
-def read_calls(text: str, *, whole: bool) -> ReadText:
-    """Parse all calls in a text. If it is `whole`, the model may have omitted closing brackets.
+def read_calls(text: str) -> ReadText:
+    """Parse all calls in a text. Nothing that is missing is supplied.
 
     A text that cannot be parsed, but names a tool, is one call with invalid arguments.
     """
     text = _ADDRESS.sub("", _QUOTE_TOKEN.sub('"', text), count=1)
     start = _skip(_BETWEEN_CALLS, text, 0)
-    if tagged := _read_tags(text, start, whole=whole):
+    if tagged := _read_tags(text, start):
         return ReadText(tagged)
     for read_next in (_next_json, _next_named, _next_python):
         calls: list[WrittenCall] = []
         position = start
         with suppress(ValueError):  # what was read before stays
             while True:
-                found, end = read_next(text, position, whole=whole)
+                found, end = read_next(text, position)
                 calls += found
                 position = _skip(_BETWEEN_CALLS, text, end)
         if calls:
@@ -112,31 +112,31 @@ def _skip(what: re.Pattern[str], text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _read_tags(text: str, start: int, *, whole: bool) -> tuple[WrittenCall, ...]:
+def _read_tags(text: str, start: int) -> tuple[WrittenCall, ...]:
     """Parse `<function=NAME><parameter=KEY>VALUE</parameter></function>` and similar tags."""
     if tagged := _TAGGED.findall(text):
-        return tuple(WrittenCall(name, _tagged_arguments(content, whole=whole)) for _, name, content in tagged)
+        return tuple(WrittenCall(name, _tagged_arguments(content)) for _, name, content in tagged)
     pairs, name = _PAIRED.findall(text), _NAME.match(text, start)
     return (WrittenCall(name[0], canonical_json(dict(pairs))),) if pairs and name else ()
 
 
-def _tagged_arguments(content: str, *, whole: bool) -> str:
+def _tagged_arguments(content: str) -> str:
     if parameters := _PARAMETER.findall(content):
         values: JsonObject = {key.strip(): value.removeprefix("\n").removesuffix("\n") for key, value in parameters}
         return canonical_json(values)
     if not content.strip():
         return "{}"
     try:
-        return canonical_json(read_value(content, close=whole)[0])
+        return canonical_json(read_value(content)[0])
     except ValueError:
         return content.strip() + _CUT
 
 
-def _next_json(text: str, position: int, *, whole: bool) -> tuple[list[WrittenCall], int]:
+def _next_json(text: str, position: int) -> tuple[list[WrittenCall], int]:
     """Parse an object or a list of objects."""
     if not text.startswith(("{", "["), position):
         raise _NotInThisFormat
-    value, end = read_value(text, position, close=whole)
+    value, end = read_value(text, position)
     return _calls_of(value), end
 
 
@@ -173,23 +173,23 @@ def _arguments_text(arguments: JsonValue) -> str:
     return "{}" if arguments is None else canonical_json(arguments)
 
 
-def _next_named(text: str, position: int, *, whole: bool) -> tuple[list[WrittenCall], int]:
+def _next_named(text: str, position: int) -> tuple[list[WrittenCall], int]:
     """Parse `NAME{…}`: a name and an object, with any tokens between them."""
     if not (found := _NAMED.match(text, position)):
         raise _NotInThisFormat
-    arguments, end = read_value(text, found.end(), close=whole)
+    arguments, end = read_value(text, found.end())
     return [WrittenCall(found[1], canonical_json(arguments))], end
 
 
-def _next_python(text: str, position: int, *, whole: bool) -> tuple[list[WrittenCall], int]:
+def _next_python(text: str, position: int) -> tuple[list[WrittenCall], int]:
     """Parse `NAME(KEY=VALUE, …)`, alone, in a list, printed or assigned."""
     if not (found := _PYTHON.match(text, position)):
         raise _NotInThisFormat
-    arguments, end = _python_arguments(text, found.end(), whole=whole)
+    arguments, end = _python_arguments(text, found.end())
     return [WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False)], end
 
 
-def _python_arguments(text: str, position: int, *, whole: bool) -> tuple[str, int]:
+def _python_arguments(text: str, position: int) -> tuple[str, int]:
     """Parse the contents of parentheses: keywords or one object."""
     arguments: JsonObject = {}
     while (position := skip_blank(text, position)) < len(text) and text[position] != ")":
@@ -206,6 +206,6 @@ def _python_arguments(text: str, position: int, *, whole: bool) -> tuple[str, in
             position += 1
         elif text[position : position + 1] not in {")", ""}:
             raise _NotInThisFormat
-    if position >= len(text) and not whole:
+    if position >= len(text):
         raise _NotInThisFormat
     return canonical_json(arguments), position + 1
