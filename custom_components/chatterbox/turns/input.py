@@ -42,6 +42,8 @@ class Reading(Enum):
     """A PIN where a yes is enough. The question is asked again, for it was perhaps taken for another."""
     TOO_LATE = auto()
     """An answer to a question that has run out, or that needs a PIN where the agent has none any more."""
+    UNHEARD = auto()
+    """An answer while another question waits that nobody has heard here yet: it is said first."""
     SOMETHING_ELSE = auto()
     """A new request. It holds no PIN, so a model may read it."""
 
@@ -130,6 +132,11 @@ class TurnInput:
         return ApprovalAnswer(self.answered[0].pending, self.decisions) if self.answered else None
 
     @property
+    def is_resumed(self) -> bool:
+        """Whether a question was answered elsewhere, so that nobody hears this turn where it was asked."""
+        return self.answered is not None and self.answered[1].channel is not Channel.VOICE
+
+    @property
     def is_heard(self) -> bool:
         """Tell whether the answer is spoken."""
         return self.user_input.satellite_id is not None or self.user_input.device_id is not None
@@ -176,7 +183,8 @@ class InputReader:
         scope = ApprovalScope.of_input(user_input, self.agent_id, chat_log.conversation_id)
         # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
         is_person = speaker.asking is Asking.PERSON
-        question = async_get_approvals(self.hass).asked_at(scope) if is_person else None
+        approvals = async_get_approvals(self.hass)
+        question = approvals.asked_at(scope) if is_person else None
         has_pin = self.settings.pin is not None
         if question is None:
             shown = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
@@ -185,9 +193,14 @@ class InputReader:
         asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
         shown = async_redact_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin)
         read = TurnInput(shown, speaker, self.source)
-        is_late = question not in async_get_approvals(self.hass).waiting
-        text, language, pin = user_input.text, user_input.language, self.settings.pin
+        is_late = question not in approvals.waiting
+        is_unheard = not is_late and not approvals.was_heard(question.id)
+        text, language, pin = user_input.text, user_input.language, None if is_unheard else self.settings.pin
         reading = await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
+        if is_unheard:
+            if reading is Reading.SOMETHING_ELSE:
+                return read
+            reading = Reading.UNHEARD
         return self._as_answer(read, question, reading, sentences)
 
     def _as_answer(
@@ -212,7 +225,8 @@ class InputReader:
             case Reading.PIN_MISSING | Reading.PIN_UNCLEAR:
                 key = "missing" if reading is Reading.PIN_MISSING else "unclear"
                 return replace(read, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
-            case Reading.PIN_NOT_NEEDED:
+            case Reading.UNHEARD | Reading.PIN_NOT_NEEDED:
+                approvals.note_heard(question.id)
                 return replace(read, reply=question.text, asks_again=True)
             case Wrong(tries_left) if tries_left:
                 return replace(read, reply=wrong_pin_text(sentences, tries_left), asks_again=True)

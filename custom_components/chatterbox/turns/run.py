@@ -4,7 +4,7 @@ The words of a turn were read before (`input.py`); a turn begins with them, or w
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from homeassistant.components.conversation import ChatLog
@@ -50,6 +50,8 @@ class AgentTurns:
     _template_error: str | None = None
     _missing_apis: tuple[str, ...] = ()
     _is_over: bool = False
+    _latest: dict[str, TurnRecord] = field(default_factory=dict)
+    """The turn under way that began last in each conversation. Resumed turns, which nobody hears, are none."""
 
     @property
     def _continuity(self) -> Continuity:
@@ -84,6 +86,8 @@ class AgentTurns:
         else:
             thread = Thread(conversation_id)
         record.origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
+        if not read.is_resumed:
+            self._latest[conversation_id] = record
         recorder = await async_start_recording(self._hass, self._entry, self._subentry, read, record)
         try:
             with in_turn():
@@ -104,6 +108,8 @@ class AgentTurns:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
             recorder.finish()
+            if self._latest.get(conversation_id) is record:
+                del self._latest[conversation_id]
         return record
 
     def _new_record(self, read: TurnInput) -> TurnRecord:
@@ -168,14 +174,15 @@ class AgentTurns:
             approved=read.approved,
             guard=guard,
             composer=composer,
-            keep=partial(self._keep, read.source),
+            keep=partial(self._keep, read.source, record),
             is_written=read.source.asks_in_words,
         )
 
-    def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
+    def _keep(self, source: TurnSource, record: TurnRecord, question: Question, expires_in: float) -> bool:
         if self._is_over or source.resume is None:
             return False
-        async_get_approvals(self._hass).ask(question, expires_in, source.resume)
+        is_heard = self._latest.get(str(record.origin["conversation_id"])) is record
+        async_get_approvals(self._hass).ask(question, expires_in, source.resume, is_heard=is_heard)
         return True
 
     def _scripts(self, read: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:

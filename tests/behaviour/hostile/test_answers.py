@@ -9,7 +9,9 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
 from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.helpers.llm import ToolInput
 from homeassistant.setup import async_setup_component
+from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import MockUser, async_fire_time_changed
 
 from custom_components.chatterbox.approvals.questions import (
@@ -22,6 +24,7 @@ from custom_components.chatterbox.approvals.questions import (
 from custom_components.chatterbox.const import DOMAIN
 from tests.behaviour.hostile.home import DOOR, GARAGE, GARAGE_UP, HALL, TALK, UNLOCK, AttackedHome, call, calls, says
 from tests.repository.test_translations import LANGUAGES
+from tests.support.llm_apis import StubTool, register
 
 NO_YES = (
     "yes but only if mum is home",
@@ -317,3 +320,49 @@ async def test_words_of_a_script_are_no_answer_to_who_was_asked(
     await hass.services.async_call("script", "whisper", blocking=True, context=context)
 
     home.assert_unharmed()
+
+
+@pytest.mark.parametrize("words", ["yes please", "yes", "no"])
+async def test_words_do_not_answer_a_question_that_was_asked_while_a_turn_was_resumed(
+    hass: HomeAssistant, home: AttackedHome, words: str
+) -> None:
+    await home.attack(calls(GARAGE_UP), calls(UNLOCK))
+    (heard,) = home.waiting
+    await async_get_approvals(hass).answer(heard.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+    (unheard,) = home.waiting
+    home.let_in.clear()
+
+    answer = await home.say(words)
+
+    assert home.let_in == []
+    assert answer == unheard.text
+    await home.say("yes")
+    assert len(home.let_in) == 1, "it was said now"
+
+
+async def test_a_question_of_an_older_turn_takes_no_yes_to_a_newer_one(hass: HomeAssistant, home: AttackedHome) -> None:
+    reached, passed = asyncio.Event(), asyncio.Event()
+
+    async def wait(_: ToolInput) -> JsonObjectType:
+        reached.set()
+        await passed.wait()
+        return {}
+
+    register(hass, "waiting-room", StubTool(name="wait", answer=wait))
+    apis = {
+        "llm_hass_api": ["assist", "waiting-room"],
+        "ask_after_outside_content": False,
+        "rules": [{"verdict": "allow", "tools": ["wait"]}],
+    }
+    await home.taken_over(calls(call("wait")), calls(GARAGE_UP), calls(UNLOCK), **apis)
+    older = asyncio.ensure_future(home.say("good evening"))
+    await reached.wait()
+    assert "Garage" in await home.say("open the garage")
+    passed.set()
+    await older
+
+    answer = await home.say("yes")
+
+    assert home.let_in == []
+    assert "Front Door" in answer
+    assert [question.text for question in home.waiting] == [answer]
