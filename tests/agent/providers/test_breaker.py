@@ -92,6 +92,15 @@ def test_after_the_cool_down_one_request_passes(circuit: Circuit) -> None:
     circuit.admit()
 
 
+def test_a_probe_whose_request_is_refused_shows_that_the_service_is_up(circuit: Circuit) -> None:
+    circuit.open()
+    circuit.clock.advance(10)
+
+    circuit.admit().failed(ProviderRejectedRequest("too long"))
+
+    assert (circuit.breaker.state, circuit.breaker.failures) == (CLOSED, 0)
+
+
 def test_each_failed_probe_makes_the_next_wait_longer_up_to_a_bound(circuit: Circuit) -> None:
     circuit.open()
     waits = []

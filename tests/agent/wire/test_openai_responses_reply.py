@@ -495,6 +495,12 @@ def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonV
     assert caught.value.report == reported
 
 
+def test_an_error_in_place_of_a_whole_response_is_recognised() -> None:
+    with pytest.raises(ReportedFailure) as caught:
+        read_whole({"status": "failed", "error": {"code": "x", "message": "boom"}})
+    assert caught.value.report == {"code": "x", "message": "boom"}
+
+
 def test_a_response_in_progress_reports_no_error() -> None:
     event: JsonObject = {"type": "response.in_progress", "response": {"status": "in_progress", "error": None}}
 
