@@ -21,7 +21,11 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
-from custom_components.chatterbox.people.speakers import EVENT_AUTOMATION_TRIGGERED
+from custom_components.chatterbox.people.speakers import (
+    EVENT_AUTOMATION_TRIGGERED,
+    MAX_CONTEXTS,
+    async_get_context_watch,
+)
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.faults import FAULTS
 from tests.behaviour.chaos.footprint import Footprint, growth
@@ -113,6 +117,8 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
     await move_in(hass, HOME)
     for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
         await conversation.async_converse(hass, NOT_UNDERSTOOD, None, Context(), language)
+    for _ in range(MAX_CONTEXTS):  # what is full cannot be taken for what grows
+        async_get_context_watch(hass).take_for_turn(Context())
     register(hass, API, *counted_tools(runs), name="Chaos", prompt="Keep the list.")
     hass.bus.async_listen(EVENT_CALL_SERVICE, runs.service_called)
     ticking = asyncio.create_task(clock.run())
