@@ -38,7 +38,7 @@ from .warm_up import WarmUp
 
 @dataclass(slots=True)
 class AgentTurns:
-    """The turns of one agent. Of them it keeps only what was wrong with the agent in the last one."""
+    """The turns of one agent: which are under way, and what was wrong with the agent in the last one."""
 
     _hass: HomeAssistant
     _agent_id: str
