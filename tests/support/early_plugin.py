@@ -1,0 +1,14 @@
+"""Loads Home Assistant before the plugins of pytest, and lets the latest published fixtures run with a newer one.
+
+Home Assistant replaces httpx, and cannot once another plugin has imported it.
+"""
+
+from pytest_homeassistant_custom_component import patch_json, patch_recorder, patch_time  # isort: skip  # before others
+
+from homeassistant.components import logger
+from homeassistant.components.logger import helpers
+
+__all__ = ["patch_json", "patch_recorder", "patch_time"]
+
+# Moved in 2026.11; the fixtures of 2026.10 look for it where it was.
+vars(logger).setdefault("_clear_logger_overwrites", vars(helpers)["_clear_logger_overwrites"])
