@@ -9,6 +9,8 @@ names and areas are looked up anew. Ends with status 1 when the quickest round o
 allowed.
 """
 
+import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
+
 import argparse
 import asyncio
 import gc
@@ -22,7 +24,7 @@ from typing import Final
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, frame, llm
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -170,6 +172,7 @@ async def main(rounds: int) -> bool:
     """Print a line for each kind of call; tell whether all were quick enough."""
     with tempfile.TemporaryDirectory() as folder:
         async with async_test_home_assistant(config_dir=folder) as hass:
+            frame.async_setup(hass)
             hass.data.pop(DATA_CUSTOM_COMPONENTS)
             await build(hass)
             home = await Home.of(hass)

@@ -7,6 +7,8 @@ which is kept until the home changes, and to find what one sentence may mean, wh
 later. `-v` names the sentences that are not understood.
 """
 
+import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
+
 import argparse
 import asyncio
 import time
@@ -14,6 +16,7 @@ from statistics import median
 from typing import Final
 
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import frame
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
 from custom_components.chatterbox.home.entity_index import EntityIndex
@@ -52,6 +55,7 @@ async def _main() -> None:
     parser.add_argument("-v", "--verbose", action="store_true")
     is_verbose = parser.parse_args().verbose
     async with async_test_home_assistant() as hass:
+        frame.async_setup(hass)
         heads = ("language", "entities", "sentences", *(f"in {most}" for most in _PLACES), "index", "first", "later")
         print(_ROW.format(*heads))  # noqa: T201
         for language in LANGUAGES:

@@ -5,6 +5,8 @@ a satellite, right after a room got another name and once more, and beside them 
 with status 1 when a turn takes longer than is allowed.
 """
 
+import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
+
 import argparse
 import asyncio
 import logging
@@ -18,7 +20,7 @@ from typing import Final
 
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, llm
+from homeassistant.helpers import area_registry as ar, frame, llm
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
@@ -67,6 +69,7 @@ async def main(rounds: int) -> bool:
     """Print a line for each kind of turn; tell whether all were quick enough."""
     with tempfile.TemporaryDirectory() as folder:
         async with async_test_home_assistant(config_dir=folder) as hass:
+            frame.async_setup(hass)
             hass.data.pop(DATA_CUSTOM_COMPONENTS)
             await move_into_the_demo_home(hass)
             area = next(iter(ar.async_get(hass).async_list_areas()))

@@ -9,6 +9,8 @@ A file is entered when one of its functions is executed; importing it does not c
 into another one, directly or through code that is not part of the integration.
 """
 
+import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
+
 import argparse
 import asyncio
 import logging
@@ -29,6 +31,7 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import frame
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
@@ -113,6 +116,7 @@ async def _home(script: Script) -> AsyncGenerator[HomeAssistant]:
     service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: str(server.make_url("/v1"))}
     with tempfile.TemporaryDirectory() as folder:
         async with async_test_home_assistant(config_dir=folder) as hass:
+            frame.async_setup(hass)
             hass.data.pop(DATA_CUSTOM_COMPONENTS)
             await async_setup_component(hass, "http", {})
             await move_into_the_demo_home(hass)

@@ -4,6 +4,7 @@ Knows the formats through the servers that the tests have; must not know HTTP, o
 """
 
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -85,9 +86,9 @@ def model_list(spoken: Format) -> JsonValue:
 
 
 def words(fragments: int, characters: int) -> str:
-    """Return prose that is sent in so many fragments of so many characters."""
+    """Return prose that is sent in so many fragments of so many characters, and does not repeat itself."""
     length = fragments * characters
-    return (_PROSE * (length // len(_PROSE) + 1))[:length]
+    return (_PROSE + " ".join(random.Random(0).choices(_PROSE.split(), k=length)))[:length]  # noqa: S311 # no secret
 
 
 @cache
