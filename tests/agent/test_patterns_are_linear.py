@@ -1,4 +1,4 @@
-"""No text, however strange, takes the patterns of wire formats and of speech longer than its length allows.
+"""No text, however strange, takes a pattern, or what reads text with patterns, longer than its length allows.
 
 All of them read what a model wrote, on the event loop: one that tries a text in many ways stops
 the whole home.
@@ -6,7 +6,9 @@ the whole home.
 
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from itertools import product
 from time import process_time
@@ -14,7 +16,20 @@ from types import ModuleType
 
 import pytest
 
-from custom_components.chatterbox.agent import speech, wire
+from custom_components.chatterbox.agent import confirmation, json, providers, speech, text, wire
+from custom_components.chatterbox.agent.confirmation.answers import understand_answer
+from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
+from custom_components.chatterbox.agent.confirmation.spoken_digits import spoken_digits
+from custom_components.chatterbox.agent.json.coercion import read_arguments
+from custom_components.chatterbox.agent.json.repair import fenced_blocks, repair_json
+from custom_components.chatterbox.agent.loop.structured_output import read_output
+from custom_components.chatterbox.agent.protocols import OutputFormat
+from custom_components.chatterbox.agent.providers.failures import error_of_response
+from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
+from custom_components.chatterbox.agent.speech.speech_filter import asks_back, speakable
+from custom_components.chatterbox.agent.unverified_actions import UnverifiedActionFilter
+from custom_components.chatterbox.agent.wire.text_markers import markers_for
+from custom_components.chatterbox.agent.wire.text_markup import MarkupScanner
 from custom_components.chatterbox.agent.wire.written_calls import read_calls
 
 LARGE = 20_000
@@ -36,6 +51,7 @@ PARTS = (
 )
 UNITS = (
     *PARTS,
+    *('"\\', '"a\\', '\\"'),
     *("a ", ". ", "\\n", "\\a", "\\frac{", "{a}", "```", "```json", "json", "json ", "call:", "to=", "to=a "),
     *("[args]", "[call_id]", "[call_id]a", "[tool_calls]", "<tool_call", "<tool_call ", "<tool_calls" + " " * 12),
     "<a:tool_call",
@@ -74,31 +90,61 @@ TEXTS = tuple(dict.fromkeys([*product(("", "a", "<function=a><parameter=", "a<to
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    for package in (wire, speech):
+    for package in (wire, speech, json, confirmation, providers):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             yield from patterns_of(import_module(module.name))
+    yield from patterns_of(text)
 
 
 def patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
     for name, value in vars(module).items():
-        found = value.items() if isinstance(value, dict) else [("", value)]
-        for key, pattern in found:
-            if isinstance(pattern, re.Pattern) and isinstance(pattern.pattern, str):
-                yield f"{module.__name__.rpartition('.')[2]}.{name}.{key}".strip("."), pattern
+        yield from _patterns_in(value, f"{module.__name__.rpartition('.')[2]}.{name}")
 
 
-def look(pattern: re.Pattern[str], text: str, *, everywhere: bool) -> None:
-    pattern.match(text)
-    pattern.fullmatch(text)
-    if everywhere:
-        for _ in pattern.finditer(text):
+def _patterns_in(value: object, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+    match value:
+        case re.Pattern(pattern=str()):
+            yield name, value
+        case dict():
+            for key, item in value.items():
+                yield from _patterns_in(item, f"{name}.{key}")
+        case tuple() | list():
+            for place, item in enumerate(value):
+                yield from _patterns_in(item, f"{name}.{place}")
+        case Adjustment(what=what, said=said):
+            yield f"{name}.{what}", said
+        case _:
             pass
 
 
-def seconds(pattern: re.Pattern[str], text: str, *, everywhere: bool) -> float:
+def look(pattern: re.Pattern[str], written: str, *, everywhere: bool) -> None:
+    pattern.match(written)
+    pattern.fullmatch(written)
+    if everywhere:
+        for _ in pattern.finditer(written):
+            pass
+
+
+def seconds(act: Callable[[str], object], text: str) -> float:
     start = process_time()
-    look(pattern, text, everywhere=everywhere)
+    with suppress(ValueError):
+        act(text)
     return process_time() - start
+
+
+def assert_in_proportion(act: Callable[[str], object], head: str, unit: str) -> None:
+    texts = [(head + unit * (length // len(unit) + 1))[:length] + "\0" for length in (160, SMALL, LARGE)]
+    seconds(act, texts[0])
+    measured: list[tuple[float, float]] = []
+    for _ in range(3):
+        large = seconds(act, texts[2])
+        if large < SURELY_LINEAR:
+            return
+        small = seconds(act, texts[1])
+        if large < MOST_SECONDS and large < MOST_GROWTH * small:
+            return
+        measured.append((small, large))
+    raise AssertionError(f"{head + unit!r} takes {measured}")
 
 
 def test_patterns_are_found() -> None:
@@ -112,18 +158,66 @@ def test_patterns_are_found() -> None:
 def test_a_pattern_takes_time_in_proportion(name: str, pattern: re.Pattern[str]) -> None:
     everywhere = ONLY_AT_A_PLACE.isdisjoint(name.split("."))
     for head, unit in TEXTS:
-        texts = [(head + unit * (length // len(unit) + 1))[:length] + "\0" for length in (160, SMALL, LARGE)]
-        look(pattern, texts[0], everywhere=everywhere)
-        if seconds(pattern, texts[2], everywhere=everywhere) < SURELY_LINEAR:
-            continue
-        small, large = (min(seconds(pattern, text, everywhere=everywhere) for _ in range(3)) for text in texts[1:])
-        assert large < MOST_SECONDS, (head, unit)
-        assert large < MOST_GROWTH * small or large < SURELY_LINEAR, (head, unit)
+        assert_in_proportion(partial(look, pattern, everywhere=everywhere), head, unit)
+
+
+def in_pieces(feed: Callable[[str], object], end: Callable[[], object], written: str) -> None:
+    for start in range(0, len(written), 512):
+        feed(written[start : start + 512])
+    end()
+
+
+def scan(written: str) -> None:
+    scanner = MarkupScanner(markers_for(("light_on",)))
+    in_pieces(scanner.feed, scanner.finish, written)
+
+
+def check(written: str) -> None:
+    checked = UnverifiedActionFilter("en")
+    in_pieces(checked.feed, checked.end, written)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "calls": read_calls,
+    "markup": scan,
+    "arguments": lambda written: read_arguments(written, {"type": "object"}),
+    "JSON": repair_json,
+    "fences": fenced_blocks,
+    "data": lambda written: read_output(written, OutputFormat("data", {"type": "object", "properties": {}})),
+    "speech": lambda written: speakable(written, "en"),
+    "question": lambda written: asks_back(f"{written}?", "en"),
+    "claims": check,
+    "answer": lambda said: understand_answer(said, "en"),
+    "digits": lambda said: spoken_digits(said, "de"),
+    "PIN": lambda said: may_be_pin(said, "de", is_asked_for=True),
+    "refusal": lambda written: error_of_response(400, written.encode(errors="replace"), secret="a"),
+    "words": lambda said: text.spoken_words(said, "ab"),
+    "runs": lambda said: list(text.runs(text.fold(said))),
+}
+SAID = (
+    "four ",
+    "vier",
+    "one ",
+    "a moment ",
+    "yes ",
+    "tausend ",
+    "I turned on the light ",
+    "\u0316\u0301",
+    "\u2039",
+    '"a. ',
+)
+
+
+@pytest.mark.timeout(90)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_takes_time_in_proportion(reader: str) -> None:
+    for unit in (*UNITS, *SAID):
+        assert_in_proportion(READERS[reader], "", unit)
 
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
-    "text",
+    "written",
     [
         "light_on" + "```json" * 40,
         "a" + ("<tool_call" + " " * 12) * 6 + "x",
@@ -132,5 +226,5 @@ def test_a_pattern_takes_time_in_proportion(name: str, pattern: re.Pattern[str])
         "a<arg_key>" * 6500,
     ],
 )
-def test_what_only_looks_like_a_call_is_read_at_once(text: str) -> None:
-    assert len(read_calls(text[:65_536]).calls) <= 1
+def test_what_only_looks_like_a_call_is_read_at_once(written: str) -> None:
+    assert len(read_calls(written[:65_536]).calls) <= 1

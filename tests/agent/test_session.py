@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import override
 
 import pytest
@@ -22,14 +23,17 @@ from custom_components.chatterbox.agent.loop.turn import Approved, Denied, Limit
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
+    NamedTool,
     ToolCall,
+    ToolChoice,
+    ToolChoiceMode,
     ToolOutcome,
     ToolResult,
     Transcript,
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import Deny, Hooks, Rewrite
+from custom_components.chatterbox.agent.protocols import Ask, Deny, Hooks, Rewrite
 from custom_components.chatterbox.agent.session import Session
 from custom_components.chatterbox.agent.toolbox import Toolbox, tool
 from tests.agent.turns import assert_valid, finished, results, run_other_tasks
@@ -221,9 +225,9 @@ async def test_in_manual_mode_the_caller_runs_the_tools() -> None:
     assert results(events) == []
     assert [*talk.open_calls] == [SUM, UNLOCK]
 
-    talk.add_result("u", await BOX.run(UNLOCK))
+    await talk.add_result("u", await BOX.run(UNLOCK))
     assert [*talk.open_calls] == [SUM]
-    talk.add_result("1", 3)
+    await talk.add_result("1", 3)
     async with aclosing(talk.resume()) as rest:
         end = finished([event async for event in rest])
 
@@ -251,28 +255,28 @@ async def test_results_may_be_anything_that_tools_return(
 ) -> None:
     talk, _ = session(call(SUM), run_tools=False)
     await talk.ask("What is 1 + 2?")
-    talk.add_result("1", result, is_error=is_error)
+    await talk.add_result("1", result, is_error=is_error)
     assert talk.history[-1] == recorded
 
 
 async def test_a_result_that_nobody_waits_for_is_refused() -> None:
     talk, _ = session(call(SUM, UNLOCK), run_tools=False)
     with pytest.raises(ValueError, match=r"No call '1' waits for a result; waiting: none\."):
-        talk.add_result("1", 3)
+        await talk.add_result("1", 3)
     await talk.ask("Go!")
     with pytest.raises(ValueError, match=r"No call 'x' waits for a result; waiting: 1, u\."):
-        talk.add_result("x", 3)
-    talk.add_result("1", 3)
+        await talk.add_result("x", 3)
+    await talk.add_result("1", 3)
     with pytest.raises(ValueError, match=r"No call '1' waits for a result; waiting: u\."):
-        talk.add_result("1", 3)
+        await talk.add_result("1", 3)
 
 
 async def test_a_result_that_is_not_json_is_refused_and_can_be_given_again() -> None:
     talk, _ = session(call(SUM), run_tools=False)
     await talk.ask("Go!")
     with pytest.raises(ValueError, match="a object that is not JSON"):
-        talk.add_result("1", object())
-    talk.add_result("1", 3)
+        await talk.add_result("1", object())
+    await talk.add_result("1", 3)
     assert not talk.open_calls
 
 
@@ -281,7 +285,7 @@ async def test_going_on_without_all_results_is_refused() -> None:
     with pytest.raises(ValueError, match="no results to go on from"):
         talk.resume()
     await talk.ask("Go!")
-    talk.add_result("u", "open")
+    await talk.add_result("u", "open")
     for step in (talk.resume, lambda: talk.say("And?")):
         with pytest.raises(ValueError, match=r"no result yet: 1 \(add\)\. Use add_result"):
             step()
@@ -290,7 +294,7 @@ async def test_going_on_without_all_results_is_refused() -> None:
 async def test_results_that_arrive_while_new_words_are_said_are_read_with_them() -> None:
     talk, provider = session(call(SUM), say("3. Yes?"), run_tools=False)
     await talk.ask("Go!")
-    talk.add_result("1", 3)
+    await talk.add_result("1", 3)
     assert await talk.ask("And listen!") == "3. Yes?"
     assert provider.requests[1].transcript[-2:] == (ToolResult("1", "add", "3"), UserMessage("And listen!"))
 
@@ -300,7 +304,7 @@ async def test_an_invalid_call_gets_its_result_in_manual_mode_too() -> None:
     talk, provider = session(call(wrong, SUM), say("3."), run_tools=False)
     await talk.ask("Go!")
     assert [*talk.open_calls] == [SUM]
-    talk.add_result("1", 3)
+    await talk.add_result("1", 3)
     async with aclosing(talk.resume()) as events:
         assert finished([event async for event in events]).text == "3."
     assert_valid(provider.requests[1].transcript)
@@ -311,10 +315,133 @@ async def test_hooks_for_prompts_and_speech_apply_in_manual_mode() -> None:
     censor = ScriptedCensor(lambda text: Rewrite(text.upper()))
     talk, provider = session(call(SUM), say("It is three."), run_tools=False, hooks=(hook, censor))
     await talk.ask("Go!")
-    talk.add_result("1", 3)
+    await talk.add_result("1", 3)
     async with aclosing(talk.resume()) as events:
         assert finished([event async for event in events]).text == "IT IS THREE."
     assert provider.requests[0].transcript == (UserMessage("go!"),)
+
+
+async def test_hooks_see_calls_before_they_are_handed_out_and_results_before_the_model() -> None:
+    """They may refuse a call, change it, and change its result."""
+    wrong = ToolCall("x", "add", '{"a": "many"}')
+    hook = ScriptedHooks(
+        before=lambda name, _: Deny("Not today.") if name == "unlock" else Rewrite({"a": 10, "b": 2}),
+        after=lambda result: Rewrite(f"about {result.content}"),
+    )
+    talk, provider = session(call(SUM, UNLOCK, wrong), say("It is about 12."), run_tools=False, hooks=(hook,))
+
+    await talk.ask("Add and open!")
+    assert [*talk.open_calls] == [ToolCall("1", "add", '{"a":10,"b":2}')]
+    await talk.add_result("1", 12)
+    async with aclosing(talk.resume()) as events:
+        assert finished([event async for event in events]).text == "It is about 12."
+
+    assert hook.calls == [("add", {"a": 1, "b": 2}), ("unlock", {"door": "front"})]
+    assert [(one.id, result.content) for one, result in hook.results] == [("1", "12")]
+    about, refused, unfit = results_of(talk)
+    assert (about, refused) == ("about 12", "Not today.")
+    assert "a" in unfit
+    assert_valid(provider.requests[1].transcript)
+
+
+async def test_a_call_that_a_hook_asks_about_is_handed_out_after_the_yes_alone() -> None:
+    hook = asks_for("unlock")
+    talk, _ = session(call(UNLOCK), say("It is open."), run_tools=False, hooks=(hook,))
+
+    await talk.ask("Open!")
+    assert (waiting(talk), talk.open_calls) == (["unlock"], ())
+    async with aclosing(talk.answer(Approved())) as events:
+        assert finished([event async for event in events]).stop_reason is StopReason.CLIENT_TOOLS
+
+    [handed_out] = talk.open_calls
+    assert (handed_out.name, handed_out.arguments) == ("unlock", '{"door":"front"}')
+    assert hook.approved_calls == [("unlock", {"door": "front"})]
+    await talk.add_result(handed_out.id, "open")
+    async with aclosing(talk.resume()) as events:
+        assert finished([event async for event in events]).text == "It is open."
+    assert_valid(talk.history)
+
+
+async def test_a_yes_to_other_terms_is_asked_for_anew_in_manual_mode() -> None:
+    hook = ScriptedHooks(before=lambda *_: Ask("Open?", "front"), approved=lambda *_: Ask("Both?", "front,back"))
+    talk, _ = session(call(UNLOCK), run_tools=False, hooks=(hook,))
+
+    await talk.ask("Open!")
+    async with aclosing(talk.answer(Approved())) as events:
+        assert finished([event async for event in events]).stop_reason is StopReason.APPROVAL_REQUIRED
+
+    assert talk.open_calls == ()
+    assert talk.pending
+    assert [one.reason for one in talk.pending.calls] == ["Both?"]
+
+
+async def test_a_result_that_comes_while_the_conversation_is_interrupted_is_refused() -> None:
+    seen, resume = asyncio.Event(), asyncio.Event()
+
+    class Slow(Hooks):
+        @override
+        async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
+            seen.set()
+            await resume.wait()
+
+    talk, _ = session(call(SUM), run_tools=False, hooks=(Slow(),))
+    await talk.ask("Go!")
+    giving = asyncio.create_task(talk.add_result("1", 3))
+    await seen.wait()
+
+    await talk.interrupt()
+    resume.set()
+
+    with pytest.raises(ValueError, match="No call '1' waits for a result"):
+        await giving
+    assert_valid(talk.history)
+    assert len(results_of(talk)) == 1
+
+
+# Choice of tools
+
+
+@pytest.mark.parametrize("choice", [ToolChoiceMode.REQUIRED, NamedTool("add")])
+async def test_a_forced_call_is_forced_once_for_what_is_said(choice: ToolChoice) -> None:
+    """Its results are answered in words, also where the caller runs the tools."""
+    for run_tools in (True, False):
+        provider = ScriptedProvider(call(SUM), say("3."), call(replace(SUM, id="2")))
+        talk = Session(provider, BOX, run_tools=run_tools, tool_choice=choice)
+        await talk.ask("What is 1 + 2?")
+        if not run_tools:
+            await talk.add_result("1", 3)
+            async with aclosing(talk.resume()) as events:
+                assert finished([event async for event in events]).text == "3."
+        assert [request.tool_choice for request in provider.requests] == [choice, ToolChoiceMode.AUTO]
+
+
+async def test_only_allowed_tools_run() -> None:
+    provider = ScriptedProvider(call(UNLOCK), say("I may not."))
+    talk = Session(provider, BOX, allowed_tools=frozenset({"add"}))
+
+    assert await talk.ask("Open!") == "I may not."
+
+    assert "not allowed" in results_of(talk)[0]
+
+
+async def test_a_tool_that_there_is_not_cannot_be_chosen() -> None:
+    talk = Session(ScriptedProvider(), BOX, tool_choice=NamedTool("subtract"))
+
+    with pytest.raises(ValueError, match="there is no tool 'subtract' to choose; offered: add, unlock, wait"):
+        await talk.ask("What is 3 - 2?")
+    with pytest.raises(ValueError, match="offered: none"):
+        await Session(ScriptedProvider(), tool_choice=NamedTool("add")).ask("Go!")
+
+
+async def test_a_conversation_without_calls_ends_with_what_was_said() -> None:
+    provider = ScriptedProvider(call(UNLOCK, text="I will not."), say("Fine."))
+    talk = Session(provider, BOX, tool_choice=ToolChoiceMode.NONE)
+
+    assert await talk.ask("Open!") == "I will not."
+    assert await talk.ask("And now?") == "Fine."
+
+    assert [request.tool_choice for request in provider.requests] == [ToolChoiceMode.NONE] * 2
+    assert_valid(talk.history)
 
 
 # Approvals
@@ -466,7 +593,7 @@ async def test_interrupting_leaves_open_calls_without_results() -> None:
     third = ToolCall("2", "add", '{"a":2,"b":2}')
     talk, provider = session(call(SUM, UNLOCK, third), say("Never mind."), run_tools=False)
     await talk.ask("Go!")
-    talk.add_result("u", "open")
+    await talk.add_result("u", "open")
 
     await talk.interrupt()
 

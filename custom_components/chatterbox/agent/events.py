@@ -35,6 +35,8 @@ class StopReason(StrEnum):
     DEADLINE = "deadline"
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
+    REPETITION = "repetition"
+    """The model repeated itself, and its message was ended."""
     UNKNOWN_FINISH = "unknown_finish"
     """The model ended its message for a reason that we do not know."""
     UNVERIFIED_ACTION = "unverified_action"

@@ -174,6 +174,8 @@ class FinishReason(StrEnum):
     TOOL_CALLS = "tool_calls"
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
+    REPETITION = "repetition"
+    """The message did nothing but repeat itself, so that we ended it; no service names this reason."""
     UNKNOWN = "unknown"
     """The service named a reason that we do not know; what it wrote is kept."""
 

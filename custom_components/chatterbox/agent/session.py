@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Self
 
 from .events import PendingApproval, Phase, PhaseEntered, PromptReplaced, TurnEvent, TurnFinished, UsageReported
+from .loop.hooks import HookChain
 from .loop.loop import AgenticLoop, answer_of
 from .loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
-from .messages import ToolCall, ToolResult, Transcript, Usage, UserMessage
+from .messages import ToolCall, ToolChoice, ToolChoiceMode, ToolResult, Transcript, Usage, UserMessage
 from .protocols import Hooks, LLMProvider, ResponseComposer
 from .toolbox import Toolbox, as_outcome
 from .transcript import NOT_STARTED, TranscriptRecorder, repair, synthetic_result
@@ -38,13 +39,19 @@ class Session:
         limits: Limits | None = None,
         composer: ResponseComposer | None = None,
         history: Transcript = (),
+        tool_choice: ToolChoice = ToolChoiceMode.AUTO,
+        allowed_tools: frozenset[str] | None = None,
     ) -> None:
         """Begin a conversation, or resume one with its `history`."""
         toolbox = toolbox or Toolbox()
         self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
+        self._guards_client_calls = bool(hooks)
         self._tools = tuple(replace(one, client=not run_tools) for one in toolbox.definitions)
         self._instructions = instructions
         self._limits = limits or Limits()
+        self._tool_choice = tool_choice
+        self._allowed_tools = allowed_tools
+        self._hooks = HookChain(hooks, lambda: self._limits.tool_timeout)
         self._live: _LiveTurn | None = None
         self._owed: dict[str, ToolCall] = {}
         self.history = repair(history)
@@ -98,21 +105,26 @@ class Session:
                 raise ValueError(f"No call {call_id!r} waits for a yes; waiting: {', '.join(ids)}.")
         return self._take(text, ApprovalAnswer(pending, decisions))
 
-    def add_result(self, call_id: str, result: object, *, is_error: bool = False) -> None:
-        """Give the result of an open call: anything that `toolbox.as_outcome` takes.
+    async def add_result(self, call_id: str, result: object, *, is_error: bool = False) -> None:
+        """Give the result of an open call, which hooks see first: anything that `toolbox.as_outcome` takes.
 
         Raises ValueError for a call that does not wait for one, and for a result that is not JSON.
         """
-        if call_id not in self._owed:
-            waiting = ", ".join(self._owed) or "none"
-            raise ValueError(f"No call {call_id!r} waits for a result; waiting: {waiting}.")
+        call = self._owed_call(call_id)
         outcome = as_outcome(result)
         failed = is_error or outcome.is_error
-        name = self._owed[call_id].name
+        name = call.name
         outside = outcome.open_world or any(tool.name == name and tool.annotations.open_world for tool in self._tools)
-        self._add(
-            ToolResult(call_id, name, outcome.content, is_error=failed, open_world=outside, native=outcome.native)
-        )
+        given = ToolResult(call_id, name, outcome.content, is_error=failed, open_world=outside, native=outcome.native)
+        seen = await self._hooks.post_tool_use(call, given)
+        self._owed_call(call_id)  # an interruption may have answered it meanwhile
+        self._add(seen)
+
+    def _owed_call(self, call_id: str) -> ToolCall:
+        if (call := self._owed.get(call_id)) is None:
+            waiting = ", ".join(self._owed) or "none"
+            raise ValueError(f"No call {call_id!r} waits for a result; waiting: {waiting}.")
+        return call
 
     def resume(self) -> AsyncGenerator[TurnEvent]:
         """Let the model read the results that were added, and follow the turn on.
@@ -140,7 +152,18 @@ class Session:
     async def _take(self, text: str | None, approval: ApprovalAnswer | None = None) -> AsyncGenerator[TurnEvent]:
         while self._live is not None:
             await self.interrupt()
-        turn = Turn(text, self.history, self._instructions, self._tools, limits=self._limits, approval=approval)
+        turn = Turn(
+            text,
+            self.history,
+            self._instructions,
+            self._tools,
+            # What forces a call is for new words: the results of that call would be answered by the next one.
+            self._tool_choice if text is not None or self._tool_choice is ToolChoiceMode.NONE else ToolChoiceMode.AUTO,
+            self._allowed_tools,
+            self._limits,
+            approval,
+            guards_client_calls=self._guards_client_calls,
+        )
         self.pending = None
         live = self._live = _LiveTurn(text, self._loop.stream(turn))
         try:

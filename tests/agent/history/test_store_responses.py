@@ -127,6 +127,21 @@ async def test_an_updated_response_does_not_count_as_new(url: str, stores: Store
     assert await kept(store) == ["resp 2"]
 
 
+async def test_a_response_of_a_later_time_counts_as_new(url: str, stores: Stores) -> None:
+    """It neither goes with those of its old time nor keeps them."""
+    store, _ = stores.open(url, clock=lambda: MORNING + DAY)
+    for number in range(1, 4):
+        store.record(response(number))
+    assert await store.record(response(1, created_at=MORNING + DAY, said="x" * 1_000)).stored()
+    assert await store.response("resp 1") == response(1, created_at=MORNING + DAY, said="x" * 1_000)
+    assert await store.prune("agent", Retention(seconds=DAY / 2), of_responses=True) == 2
+    assert await kept(store) == ["resp 1"]
+    store.record(response(2, created_at=MORNING + DAY, said="x" * 3_000))
+    assert await store.record(response(1, created_at=MORNING + DAY + 1)).stored()
+    assert await store.prune("agent", Retention(size=3_000), of_responses=True) == 1
+    assert await kept(store) == ["resp 1"]
+
+
 async def test_responses_are_counted(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     assert await store.response_totals(["agent"]) == (0, 0)

@@ -6,7 +6,15 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.text import MAX_DEPTH, check_json, parse_json, shown
+from custom_components.chatterbox.agent.json.text import (
+    MAX_DEPTH,
+    check_count,
+    check_json,
+    check_size,
+    parse_json,
+    shown,
+)
+from custom_components.chatterbox.agent.messages import JsonValue
 from tests.agent.json_values import json_values
 
 
@@ -22,6 +30,7 @@ def test_what_was_written_as_json_is_read_as_it_was(value: object) -> None:
         ('{"a": 1} trailing', "Extra data"),
         ('{"a": 1, "b": ', "Expecting value"),
         ("NaN", "nan|NaN"),
+        ("\ufeff{}", "byte order mark"),
         ("[Infinity]", "Infinity"),
         ("[-Infinity]", "-Infinity"),
         ("1e999", "1e999"),
@@ -97,3 +106,30 @@ def test_what_is_read_keeps_to_the_rules_and_nothing_else_is_refused(text: str) 
 def test_a_long_value_is_cut() -> None:
     assert shown({"b": 1, "a": "ä"}) == '{"a":"ä","b":1}'
     assert shown("x" * 100, 10) == '"xxxxxxxxx…'
+
+
+@given(json_values())
+def test_the_values_of_json_are_counted_before_it_is_parsed(value: JsonValue) -> None:
+    """As many as there are at least; characters of texts are none."""
+    text = json.dumps([value, '[[{{,,"\\'])
+    count = json.dumps(value).count(",") + sum(json.dumps(value).count(character) for character in "[{") + 3
+
+    check_count(text, count)
+    check_size(parse_json(text), count, count)
+
+
+@pytest.mark.parametrize("text", ["[1,1,1,1]", "[[[[]]]]", '{"a":{"b":{"c":{}}}}', '["a","b","c",{}]', "[1,[1,[1]]"])
+def test_json_of_too_many_values_is_refused_unparsed(text: str) -> None:
+    check_count(text, 5)
+    with pytest.raises(ValueError, match="more than 3 values; send fewer"):
+        check_count(text, 3)
+
+
+def test_a_value_has_so_many_others_and_so_many_at_one_place() -> None:
+    value: JsonValue = {"a": [1, 2, 3], "b": {"c": "d"}}
+
+    check_size(value, 6, 3)
+    with pytest.raises(ValueError, match="more than 5 values"):
+        check_size(value, 5, 3)
+    with pytest.raises(ValueError, match="more than 2 entries"):
+        check_size(value, 6, 2)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH
 from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, Resolved, Runnable, judge
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -14,6 +15,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.text import find_tool, spellings
+from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALL_LENGTH
 from tests.support.doubles import tool
 
 DOMAIN: JsonObject = {"type": "object", "properties": {"domain": {"type": "array", "items": {"type": "string"}}}}
@@ -114,10 +116,36 @@ def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
     assert "not allowed" in refusal(judge(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ()))
 
 
-@pytest.mark.parametrize(("written", "handed_out"), [("not json", "not json"), (" ", "{}")])
+@pytest.mark.parametrize(("written", "handed_out"), [('{ "page": 1 }', '{ "page": 1 }'), (" ", "{}")])
 def test_a_call_of_the_client_is_handed_out_as_it_was_written(written: str, handed_out: str) -> None:
     """Invariant 29."""
     assert judged("show_page", written) == JudgedCall(ToolCall("1", "show_page", handed_out), ClientCall())
+
+
+def of_length(length: int) -> str:
+    return '{"a":"' + "x" * (length - 8) + '"}'
+
+
+@pytest.mark.parametrize("guards", [False, True])
+def test_a_client_gets_long_arguments_whole(*, guards: bool) -> None:
+    text = of_length(MAX_CALL_LENGTH)
+    call = judge(ToolCall("1", "show_page", text), TOOLS, None, (), guards_client_calls=guards)
+
+    assert isinstance(call.verdict, ClientCall)
+    assert call.call.arguments == text
+
+
+@pytest.mark.parametrize("guards", [False, True])
+@pytest.mark.parametrize("written", ["not json", "[]", '{"a":"x', "{'a': 1}", of_length(MAX_CALL_LENGTH + 1)])
+def test_a_client_gets_no_call_with_broken_or_cut_arguments(written: str, *, guards: bool) -> None:
+    call = judge(ToolCall("1", "show_page", written), TOOLS, None, (), guards_client_calls=guards)
+
+    assert "one JSON object of at most 1000000 characters" in refusal(call)
+    assert len(call.call.arguments) <= 1_000
+
+
+def test_a_tool_of_ours_takes_no_long_arguments() -> None:
+    assert "too long" in refusal(judged("HassTurnOn", of_length(MAX_ARGUMENTS_LENGTH + 1)))
 
 
 @pytest.mark.parametrize(

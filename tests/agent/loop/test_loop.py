@@ -26,8 +26,8 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import Deny
-from tests.agent.turns import collect, finished, phases
+from custom_components.chatterbox.agent.protocols import Deny, OutputFormat
+from tests.agent.turns import assert_whole, collect, finished, phases, results
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, never, say
 
 from .loop_tools import ON, SHOW, TURN, UNLOCK
@@ -171,10 +171,16 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         [RECEIVE, *THINK, *ANSWER],
         StopReason.PROVIDER_FAILED,
     ),
-    "no tools wanted, called twice even so": (
+    "no tools wanted, called even so": (
         replace(TURN, tool_choice=ToolChoiceMode.NONE),
-        [call(ON), call(replace(ON, id="9"))],
-        [RECEIVE, *THINK, *ACT, *THINK, *ACT, *ANSWER],
+        [call(ON)],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
+    "no tools wanted, called even so before data was given": (
+        replace(TURN, tool_choice=ToolChoiceMode.NONE, output=OutputFormat("data", {"type": "object"})),
+        [call(ON), say("{}")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
         StopReason.COMPLETED,
     ),
 }
@@ -192,6 +198,21 @@ async def test_each_kind_of_turn_has_its_walk(
     assert finished(events).stop_reason is reason
     assert len(provider.requests) == len(script)
     assert provider.open_streams == 0
+
+
+@pytest.mark.parametrize(("said", "answer"), [("It is on.", "It is on."), (" ", "I don't have an answer to that.")])
+async def test_what_is_said_beside_an_unwanted_call_is_the_answer(said: str, answer: str) -> None:
+    """The caller has asked for words without calls: it is not asked for them twice, and the call does not run."""
+    turn = replace(TURN, tool_choice=ToolChoiceMode.NONE)
+    provider, dispatcher = ScriptedProvider(call(ON, text=said)), ScriptedDispatcher()
+
+    events = await collect(AgenticLoop(provider, dispatcher), turn)
+
+    assert (finished(events).stop_reason, finished(events).text) == (StopReason.COMPLETED, answer)
+    assert dispatcher.started == []
+    [result] = results(events)
+    assert "Not run" in result.content
+    assert_whole(events, turn)
 
 
 async def test_words_that_a_hook_refuses_reach_no_model() -> None:

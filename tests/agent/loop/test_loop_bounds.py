@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import logging
+import re
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -31,7 +33,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, LeavableProvider
 from tests.agent.turns import collect, finished, results, run_other_tasks, spoken
-from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+from tests.support.doubles import Gate, Line, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
 TURN = Turn("Light!", tools=(LIGHT, LOOK))
@@ -117,9 +119,10 @@ class Hasty(LeavableProvider):
 
     async def stream(self, _: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Write, and end well."""
-        end = time.monotonic() + 1
+        end, number = time.monotonic() + 1, 0
         while time.monotonic() < end:
-            yield TextDelta("so ")
+            yield TextDelta(f"so {number} ")
+            number += 1
         yield CompletionResult(FinishReason.STOP)
 
 
@@ -127,7 +130,7 @@ async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for() -> None
     events = await collect(AgenticLoop(Hasty(), ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.05)))
 
     assert finished(events).stop_reason is StopReason.DEADLINE
-    assert spoken(events).startswith("so so ")
+    assert spoken(events).startswith("so 0 so 1 ")
 
 
 async def test_a_result_that_is_there_at_the_deadline_is_kept() -> None:
@@ -289,3 +292,34 @@ async def test_a_call_that_reads_is_not_waited_for_when_its_model_fails() -> Non
     assert "Cut off" in results(events)[0].content
     assert dispatcher.running == 0
     assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
+
+
+@pytest.mark.parametrize(
+    ("limits", "inferences", "bound"),
+    [
+        (Limits(max_iterations=1), [call(light(1))], "max_iterations"),
+        (Limits(max_iterations=2), [call(light(1)), say("It is on.")], "max_iterations"),
+        (Limits(max_tool_calls=1), [call(light(1), light(2)), say("One is on.")], "max_tool_calls"),
+        (Limits(deadline=0.1), [[ToolCallReady(light(1)), never]], "deadline"),
+        (Limits(), [say("The light is", FinishReason.LENGTH)], "length"),
+    ],
+)
+async def test_a_bound_that_is_reached_is_logged_as_a_warning(
+    limits: Limits, inferences: list[list[Line]], bound: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await collect(AgenticLoop(ScriptedProvider(*inferences), ScriptedDispatcher()), replace(TURN, limits=limits))
+
+    [record] = [record for record in caplog.records if "A turn ended" in record.message]
+    assert record.levelno == logging.WARNING
+    assert record.message.endswith(f"at its bound {bound}")
+
+
+async def test_each_turn_is_one_line_in_the_log_of_who_looks_for_faults(caplog: pytest.LogCaptureFixture) -> None:
+    loop = AgenticLoop(ScriptedProvider(call(light(1), light(2)), say("They are on.")), ScriptedDispatcher())
+
+    with caplog.at_level(logging.DEBUG, "custom_components.chatterbox.agent.loop"):
+        await collect(loop, TURN)
+
+    [record] = [record for record in caplog.records if "A turn ended" in record.message]
+    assert record.levelno == logging.DEBUG
+    assert re.fullmatch(r"A turn ended as completed after 2 inferences, 2 tool calls and \d+\.\d s", record.message)

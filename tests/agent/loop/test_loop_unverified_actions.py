@@ -252,7 +252,7 @@ async def test_a_going_on_turn_keeps_its_context_in_the_correction() -> None:
 
 
 async def test_a_long_report_is_cut_in_the_correction() -> None:
-    _, provider = await play(say(LIE + " Bye." * 1_000), say("I did nothing."))
+    _, provider = await play(say(LIE + "".join(f" Bye {number}." for number in range(1_000))), say("I did nothing."))
 
     assert LIE in provider.requests[1].directive
     assert len(provider.requests[1].directive) < 2_000

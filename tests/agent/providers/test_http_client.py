@@ -12,14 +12,14 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from custom_components.chatterbox.agent.errors import ProviderRejectedKey, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import ProviderRejectedKey, ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits, api_root, ollama_root, server_root
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from tests.support.servers.certificate import self_signed
-from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server
+from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, IMPATIENT, KEY, REQUEST, STOP, collect, provider_of
 
@@ -150,6 +150,20 @@ async def test_a_conversation_of_some_megabytes_is_sent(session: aiohttp.ClientS
         assert await collect(provider_of(server, session), request) == ANSWER_EVENTS
 
     assert len(server.requests[0].body) > 3_000_000
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+async def test_words_and_key_go_nowhere_else(session: aiohttp.ClientSession, status: int) -> None:
+    async with raw_http_server(ANSWER) as elsewhere:
+        moved = reply(b"", status=status, headers={"Location": f"http://127.0.0.1:{elsewhere.port}/v1"})
+        async with raw_http_server(moved) as server:
+            provider = provider_of(server, session)
+            for attempt in (lambda: collect(provider), provider.list_models):
+                with pytest.raises(ProviderReplyInvalid):
+                    await attempt()
+
+    assert len(server.requests) == 2
+    assert elsewhere.requests == []
 
 
 async def test_a_certificate_that_nobody_vouches_for(session: aiohttp.ClientSession, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from custom_components.chatterbox.agent.errors import (
 )
 from custom_components.chatterbox.agent.events import (
     ProviderEvent,
-    TextDelta,
 )
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -99,11 +98,18 @@ async def test_blanks_that_arrive_before_a_whole_answer_are_passed_over(session:
         assert await collect(provider_of(server, session)) == HI
 
 
-async def test_a_compressed_stream_is_read(session: aiohttp.ClientSession) -> None:
-    packed = gzip.compress(HELLO + STOP)
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_compressed_answer_is_not_unpacked(session: aiohttp.ClientSession, status: int) -> None:
+    packed = reply(gzip.compress(HELLO + STOP), "text/event-stream", status, {"Content-Encoding": "gzip"})
 
-    async with raw_http_server(reply(packed, "text/event-stream", headers={"Content-Encoding": "gzip"})) as server:
-        assert (await collect(provider_of(server, session)))[0] == TextDelta("Hello")
+    async with raw_http_server(packed) as server:
+        with pytest.raises(ProviderReplyInvalid if status == 200 else ProviderUnreachable) as refused:
+            await collect(provider_of(server, session))
+
+    assert str(refused.value) == (
+        "the service sent a compressed answer, which was not asked for" if status == 200 else "HTTP 500"
+    )
+    assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What tests of the service say to it, and how they read what it answers."""
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -34,7 +35,7 @@ async def ask(
     service: ResponsesService, text: JsonValue = "Hello!", caller: Caller = ANNA, /, **fields: JsonValue
 ) -> JsonObject:
     """Ask for a response in one piece, check it, and return it."""
-    answer = await service.create(request(text, **fields), caller)
+    answer = await service.create(json.dumps(request(text, **fields)), caller)
     assert isinstance(answer, dict)
     check_resource(answer)
     return answer
@@ -44,7 +45,7 @@ async def stream(
     service: ResponsesService, text: JsonValue = "Hello!", caller: Caller = ANNA, /, **fields: JsonValue
 ) -> list[JsonObject]:
     """Ask for a response in events, check the stream, and return them."""
-    answer = await service.create(request(text, stream=True, **fields), caller)
+    answer = await service.create(json.dumps(request(text, stream=True, **fields)), caller)
     assert isinstance(answer, AsyncGenerator)
     events = await collected(answer)
     check_stream(events)

@@ -1,6 +1,7 @@
 """Responses in the background: polled, followed, cancelled, bounded, and forgotten."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import override
@@ -97,7 +98,7 @@ class Broken(BackendDouble):
 
 async def begin(service: ResponsesService, text: str = "Hello!", **fields: JsonValue) -> JsonObject:
     """Ask for a response in the background, and return it as it is at first."""
-    answer = await service.create(request(text, background=True, **fields), ANNA)
+    answer = await service.create(json.dumps(request(text, background=True, **fields)), ANNA)
     assert isinstance(answer, dict)
     check_resource(answer)
     return answer
@@ -164,7 +165,7 @@ async def test_a_stream_is_resumed_where_it_broke_off() -> None:
     backend = BackendDouble(ScriptedProvider([*say("One. ")[:1], gate, *say("Two.")]))
     service = ResponsesService(backend)
 
-    answer = await service.create(request(background=True, stream=True), ANNA)
+    answer = await service.create(json.dumps(request(background=True, stream=True)), ANNA)
     assert isinstance(answer, AsyncGenerator)
     first: list[JsonObject] = []
     async with aclosing(answer) as events:
@@ -349,7 +350,7 @@ async def test_only_so_many_run_at_once_for_a_caller() -> None:
     await run_other_tasks()
     await service.cancel(str(begun[0]["id"]), ANNA)
     await begin(service)
-    others = await service.create(request(background=True), BEN)
+    others = await service.create(json.dumps(request(background=True)), BEN)
 
     assert (refused.value.status, refused.value.code) == (429, "too_many_background_responses")
     assert isinstance(others, dict)
@@ -375,9 +376,10 @@ async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store
     assert refused.value.param == "stream"
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"), [("Hello!", "word " * 1_150_000), ("word " * 1_150_000, "Hello!")], ids=["said", "sent"]
-)
+LONG = " ".join(map(str, range(850_000)))
+
+
+@pytest.mark.parametrize(("question", "answer"), [("Hello!", LONG), (LONG, "Hello!")], ids=["said", "sent"])
 async def test_what_has_ended_takes_only_so_much_room(question: str, answer: str) -> None:
     """About 11 MB each, of 32: the words once to show them, and once to go on from."""
     backend = BackendDouble(ScriptedProvider(*[say(answer)] * 5, say("Short.")))

@@ -1,5 +1,6 @@
 """What a response goes on from: chains of responses, their branches, conversations, and references to items."""
 
+import json
 from dataclasses import replace
 from typing import override
 
@@ -99,7 +100,7 @@ async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
     assert isinstance(failed, dict)
     incomplete = await ask(service)
     going_on = await ask(service, previous_response_id=incomplete["id"])
-    running = await service.create(request(background=True), ANNA)
+    running = await service.create(json.dumps(request(background=True)), ANNA)
     assert isinstance(running, dict)
     cancelled = await service.cancel(str(running["id"]), ANNA)
 

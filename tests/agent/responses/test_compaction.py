@@ -1,5 +1,7 @@
 """Conversations said in few words, and gone on with."""
 
+import json
+
 import pytest
 
 from custom_components.chatterbox.agent.messages import (
@@ -20,7 +22,7 @@ from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, sa
 
 async def compacted(service: ResponsesService, **fields: JsonValue) -> JsonObject:
     """Have a conversation compacted, check what comes, and return its item."""
-    resource = await service.compact({"model": KITCHEN, **fields}, ANNA)
+    resource = await service.compact(json.dumps({"model": KITCHEN, **fields}), ANNA)
     assert_fits("CompactResource", resource)
     assert (resource["object"], type(resource["created_at"])) == ("response.compaction", int)
     (item,) = objects(resource["output"])
@@ -64,7 +66,7 @@ async def test_what_came_before_is_compacted_too() -> None:
 
     assert backend.compacted[0][1] == (UserMessage("Lamps on!"), AssistantMessage("They are."))
     with pytest.raises(ApiError) as foreign:
-        await service.compact({"model": KITCHEN, "previous_response_id": first["id"]}, BEN)
+        await service.compact(json.dumps({"model": KITCHEN, "previous_response_id": first["id"]}), BEN)
     assert (foreign.value.status, foreign.value.code) == (404, "previous_response_not_found")
 
 
@@ -95,6 +97,6 @@ async def test_what_cannot_be_compacted_is_refused(body: JsonObject, status: int
     backend = BackendDouble()
 
     with pytest.raises(ApiError) as refused:
-        await ResponsesService(backend).compact(body, ANNA)
+        await ResponsesService(backend).compact(json.dumps(body), ANNA)
 
     assert (refused.value.status, refused.value.param, backend.compacted) == (status, param, [])

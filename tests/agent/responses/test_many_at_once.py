@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import logging
 import random
 from collections.abc import AsyncGenerator
@@ -68,7 +69,7 @@ async def test_thirty_two_at_once_do_not_mix() -> None:
 
 async def test_a_response_is_stored_before_its_last_event() -> None:
     backend = BackendDouble(ScriptedProvider(say("Hello.")))
-    answer = await ResponsesService(backend).create(request(stream=True), ANNA)
+    answer = await ResponsesService(backend).create(json.dumps(request(stream=True)), ANNA)
     assert isinstance(answer, AsyncGenerator)
 
     async with aclosing(answer) as events:
@@ -87,7 +88,7 @@ async def test_whoever_goes_away_ends_the_turn_at_once() -> None:
     backend = BackendDouble(provider, dispatcher, tools={"home": (LIGHT,)})
     service = ResponsesService(backend)
 
-    answer = await service.create(request(stream=True, tools=[mcp()]), ANNA)
+    answer = await service.create(json.dumps(request(stream=True, tools=[mcp()])), ANNA)
     assert isinstance(answer, AsyncGenerator)
     async with aclosing(answer) as events:
         async for event in events:
@@ -119,7 +120,7 @@ async def test_two_hundred_abandoned_streams_leave_nothing() -> None:
     service = ResponsesService(backend)
     tasks, objects = len(asyncio.all_tasks()), 0
     for number in range(200):
-        answer = await service.create(request(stream=True), ANNA)
+        answer = await service.create(json.dumps(request(stream=True)), ANNA)
         assert isinstance(answer, AsyncGenerator)
         async with aclosing(answer) as events:
             for _ in range(number % 6):
@@ -139,7 +140,7 @@ async def test_two_hundred_abandoned_streams_leave_nothing() -> None:
 
 async def test_events_that_nobody_reads_begin_no_turn() -> None:
     backend = BackendDouble(ScriptedProvider([never]))
-    answer = await ResponsesService(backend).create(request(stream=True), ANNA)
+    answer = await ResponsesService(backend).create(json.dumps(request(stream=True)), ANNA)
     assert isinstance(answer, AsyncGenerator)
 
     await answer.aclose()

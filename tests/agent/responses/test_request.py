@@ -1,5 +1,7 @@
 """Every field of a request is obeyed, echoed or refused by name."""
 
+from dataclasses import replace
+
 import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
@@ -289,10 +291,7 @@ def test_what_is_out_of_bounds_is_refused_by_name(fields: dict[str, JsonValue], 
     "fields",
     [
         {"prompt": {"id": "pmpt_1"}},
-        {"context_management": [{"type": "compaction"}]},
         {"moderation": {"model": "omni"}},
-        {"prompt_cache_options": {"mode": "explicit"}},
-        {"prompt_cache_retention": "24h"},
         {"background_options": {"completion_window": "2h"}},
         {"access_programs": {"cyber": "standard"}},
         {"image": {"context_compression": "enabled"}},
@@ -304,6 +303,20 @@ def test_what_nobody_can_do_is_refused_by_name(fields: dict[str, JsonValue]) -> 
 
     assert (err.param, err.code) == (name, "unsupported_parameter")
     assert read(**{name: {}}) == read(**{name: []}) == read()
+
+
+def test_hints_are_returned_and_change_nothing() -> None:
+    hints: JsonObject = {
+        "context_management": [{"type": "compaction", "compact_threshold": 1_000}],
+        "prompt_cache_options": {"mode": "explicit", "ttl": "30m"},
+        "prompt_cache_retention": "24h",
+    }
+
+    hinted = read(**hints)
+
+    assert hinted.echo == {**read().echo, **hints}
+    assert replace(hinted, echo=read().echo) == read()
+    assert read_compact({**ASKED, **hints}, new_id)[1] == read_compact(ASKED, new_id)[1]
 
 
 def test_unknown_fields() -> None:
@@ -376,7 +389,7 @@ def test_compaction() -> None:
         ({"model": "m"}, "input"),
         ({"model": "m", "input": [5]}, "input[0]"),
         ({"model": "m", "input": "Hi", "tools": []}, "tools"),
-        ({"model": "m", "input": "Hi", "prompt_cache_retention": "24h"}, "prompt_cache_retention"),
+        ({"model": "m", "input": "Hi", "moderation": {"model": "omni"}}, "moderation"),
     ],
 )
 def test_what_cannot_be_compacted(body: JsonObject, param: str) -> None:

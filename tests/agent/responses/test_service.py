@@ -1,5 +1,7 @@
 """One response, from request to answer: whole and streamed, with functions and tools, kept and not."""
 
+import json
+
 import pytest
 
 from custom_components.chatterbox.agent.errors import (
@@ -74,6 +76,22 @@ async def test_a_text_is_answered() -> None:
     assert turn.conversation_id == response["id"]
 
 
+async def test_input_that_ends_with_an_assistant_message_is_answered() -> None:
+    """Nested handoffs of `openai-agents` send what was said so far as one such message. It is asked for once."""
+    backend = BackendDouble(ScriptedProvider(say("In Rome it is sunny."), say("In Oslo too.")))
+    service = ResponsesService(backend)
+    handed_over = "For context, here is the conversation so far: 1. user: How is the weather in Rome?"
+
+    response = await ask(service, [{"role": "assistant", "content": handed_over}])
+    await ask(service, "And in Oslo?", previous_response_id=response["id"])
+
+    assert said(response) == "In Rome it is sunny."
+    asked = UserMessage("", context="(Answer the conversation above.)")
+    assert backend.turns[0].transcript == (AssistantMessage(handed_over), asked)
+    answered = (AssistantMessage(handed_over), asked, AssistantMessage("In Rome it is sunny."))
+    assert backend.turns[1].transcript == (*answered, UserMessage("And in Oslo?"))
+
+
 async def test_what_is_streamed_is_what_is_whole() -> None:
     """Invariants 12, 14."""
     script = [call(ON, text="One moment."), say("It is on.")]
@@ -100,12 +118,11 @@ async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
         (request(stream=True, tools=[mcp("garage")]), "tools"),
         (request(stream=True, model="conversation.attic"), "model"),
         (request([], stream=True), "input"),
-        (request([{"role": "assistant", "content": "So?"}], stream=True), "input"),
         ("no object", None),
     ]
     for body, param in wrong:
         with pytest.raises(ApiError) as refused:
-            await collected(await service.create(body, ANNA))
+            await collected(await service.create(json.dumps(body), ANNA))
         assert refused.value.param == param
 
 

@@ -25,7 +25,7 @@ async def answer(body: JsonValue) -> None:
     backend = BackendDouble(ScriptedProvider(*(say("Hello.") for _ in range(12))))
     refusal: ApiError | None = None
     try:
-        await _check(await ResponsesService(backend).create(body, ANNA))
+        await _check(await ResponsesService(backend).create(json.dumps(body), ANNA))
     except ApiError as error:
         refusal = error
     await backend.shut_down()
@@ -71,7 +71,7 @@ async def test_compactions_made_worse_are_answered_or_refused(body: JsonValue) -
     """Invariant 67."""
     refusal: ApiError | None = None
     try:
-        await ResponsesService(BackendDouble()).compact(body, ANNA)
+        await ResponsesService(BackendDouble()).compact(json.dumps(body), ANNA)
     except ApiError as error:
         refusal = error
     assert refusal is None or refusal.status in {400, 404}

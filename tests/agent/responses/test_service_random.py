@@ -1,5 +1,6 @@
 """Random clients of a random model: whatever they do in whatever order, what is promised holds."""
 
+import json
 from dataclasses import dataclass, field
 from itertools import cycle
 
@@ -165,7 +166,7 @@ class Clients:
             return await ask(self.service, sent, step.caller, store=step.store, **fields)
         if step.how == "streamed":
             return last_response(await stream(self.service, sent, step.caller, store=step.store, **fields))
-        begun = await self.service.create(request(sent, background=True, **fields), step.caller)
+        begun = await self.service.create(json.dumps(request(sent, background=True, **fields)), step.caller)
         assert isinstance(begun, dict)
         check_resource(begun)
         query = {"stream": "true"}

@@ -160,15 +160,24 @@ async def test_a_call_without_arguments_has_no_piece_of_them() -> None:
 
 async def test_what_is_forbidden_is_not_run_and_the_model_goes_on() -> None:
     """Invariants 24, 25."""
-    forbidden = replace(TURN, allowed_tools=frozenset({"look"}))
-    none = replace(TURN, tool_choice=ToolChoiceMode.NONE)
-    for turn in (forbidden, none):
-        asking = Asking(turn=turn)
-        answer = await asking.answered(call(ON, SHOW), say("I may not."))
-        assert asking.dispatcher.started == []
-        assert outcomes(answer) == [("mcp_call", "light_on", "failed"), ("mcp_call", "show_page", "failed")]
-        assert text_of(answer.items[-1]) == "I may not."
-        assert answer.response["status"] == "completed"
+    asking = Asking(turn=replace(TURN, allowed_tools=frozenset({"look"})))
+    answer = await asking.answered(call(ON, SHOW), say("I may not."))
+    assert asking.dispatcher.started == []
+    assert outcomes(answer) == [("mcp_call", "light_on", "failed"), ("mcp_call", "show_page", "failed")]
+    assert text_of(answer.items[-1]) == "I may not."
+    assert answer.response["status"] == "completed"
+
+
+@pytest.mark.parametrize("said", ["", "I may not."])
+async def test_a_call_where_none_is_wanted_is_not_run_and_ends_the_response(said: str) -> None:
+    """Invariants 24, 25."""
+    asking = Asking(turn=replace(TURN, tool_choice=ToolChoiceMode.NONE))
+    answer = await asking.answered(call(ON, SHOW, text=said))
+    assert asking.dispatcher.started == []
+    assert outcomes(answer) == [("mcp_call", "light_on", "failed"), ("mcp_call", "show_page", "failed")]
+    texts = [text_of(item) for item in answer.items if item["type"] == "message"]
+    assert texts == [said or "I don't have an answer to that."]
+    assert answer.response["status"] == "completed"
 
 
 @pytest.mark.parametrize("pauses", [False, True])

@@ -3,6 +3,7 @@
 import pytest
 
 from custom_components.chatterbox.agent.speech import SpeechFilter, speakable
+from custom_components.chatterbox.agent.speech.spoken_text import without_marks
 
 LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "pt", "pl", "sv", "zh"]
 
@@ -14,6 +15,17 @@ def assert_said(text: str, spoken: str, language: str) -> None:
     assert speakable(text, language) == spoken
     assert "".join(map(speech.feed, text)) + speech.finish() == spoken
     assert speakable(spoken, language) == spoken
+
+
+@pytest.mark.parametrize(
+    ("word", "bare"),
+    [
+        *(("**bold**", "bold"), ("***both***", "both"), ("*_both_*", "both"), ("__init__", "init"), ("**", "")),
+        *(("2**3", "2**3"), ("(1)*(2)", "(1)*(2)"), ("**2*3**", "2*3"), ("snake_case", "snake_case")),
+    ],
+)
+def test_marks_of_any_length_are_removed_at_once(word: str, bare: str) -> None:
+    assert without_marks(word, "a link") == bare
 
 
 READABLE = [

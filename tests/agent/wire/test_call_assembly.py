@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.wire.call_assembly import (
+    MAX_CALL_LENGTH,
     MAX_CALLS,
-    MAX_OBJECT_CHARACTERS,
     CallAssembler,
     CallFragment,
     ObjectText,
@@ -416,16 +416,16 @@ def test_runaway_text_is_bounded_and_never_complete(piece: str) -> None:
     text = ObjectText()
     text.add('{"a":"')
 
-    for _ in range(2 * MAX_OBJECT_CHARACTERS // len(piece)):
+    for _ in range(2 * MAX_CALL_LENGTH // len(piece)):
         text.add(piece)
     text.add('"}')
 
-    assert len(text.text) == MAX_OBJECT_CHARACTERS + 1
+    assert len(text.text) == MAX_CALL_LENGTH + 1
     assert not text.complete
 
 
 def test_an_object_of_the_greatest_length_is_complete() -> None:
-    written = '{"a":"' + "x" * (MAX_OBJECT_CHARACTERS - 8) + '"}'
+    written = '{"a":"' + "x" * (MAX_CALL_LENGTH - 8) + '"}'
 
     assert collect([written]).complete
     assert not collect([written.replace("x", "xx", 1)]).complete

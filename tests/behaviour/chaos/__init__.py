@@ -21,6 +21,10 @@ Over all turns memory, tasks and open files stay as they were (`footprint.py`).
     script/test tests/behaviour/chaos --chaos-seed 7 --chaos-turn 4711
                                                              one turn, after those before it in its conversation
 
+Beside these turns, a server of its own sends more than a hundred harmful answers (`harmful_answers.py`): floods, bombs,
+redirects, wrong lengths, endless words. After each one, something was said, the event loop was held for no more than
+50 ms of processor time at a stretch, and memory has grown by no more than 50 MB (`test_harmful_answers.py`).
+
 A failure prints the last line for itself. What the services do in a turn is the same in a replay; how it meets what
 other turns do at that moment is not, so a replay that passes points to something that turns share.
 

@@ -21,6 +21,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.agent.messages import canonical_json
 from custom_components.chatterbox.agent.providers.managed_provider import BreakerState
 from custom_components.chatterbox.const import (
+    CONF_ASK_AFTER_OUTSIDE_CONTENT,
     CONF_BASE_URL,
     CONF_BETWEEN_TOKENS_TIMEOUT,
     CONF_CONNECT_TIMEOUT,
@@ -34,6 +35,7 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
 )
 from custom_components.chatterbox.runtime.models import AgentModel
+from custom_components.chatterbox.settings.agent import OutsideCare
 from tests.agent.providers.contract.dialect import KEY, MODEL
 from tests.behaviour.chaos.answers import KnownCall
 
@@ -222,6 +224,7 @@ async def add_agent(hass: HomeAssistant, base_url: str, name: str, kind: str, ap
     options = {
         CONF_MODEL: MODEL,
         CONF_LLM_HASS_API: [api],
+        CONF_ASK_AFTER_OUTSIDE_CONTENT: OutsideCare.EVERY_CHANGE,
         CONF_FALLBACKS: [_agent_id(fallback) for fallback in _FALLBACKS.get(name, ())],
         CONF_DEADLINE: deadline,
         **_OPTIONS,

@@ -19,6 +19,7 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
+from custom_components.chatterbox.agent.speech import speakable
 from custom_components.chatterbox.approvals.questions import (
     Channel,
     GivenAnswer,
@@ -43,6 +44,7 @@ from tests.behaviour.chaos.plan import TURNS_OF_A_CONVERSATION, Plans, TurnPlan
 from tests.behaviour.chaos.server import mark
 from tests.behaviour.chaos.verdict import GRACE, Outcome, complaints
 from tests.support.talk import speech
+from tests.support.versions import OF_NOBODY
 
 ENOUGH_FAILURES: Final = 10
 _CURRENT: ContextVar[int | None] = ContextVar("current_turn", default=None)
@@ -189,7 +191,7 @@ class Driver:
                 said = await async_get_approvals(self.hass).answer(turn.question.id, answer)
             except QuestionGone:
                 return
-        if not any(map(str.isalnum, said)):
+        if not any(map(str.isalnum, speakable(said, turn.question.language))):  # as the notification shows it
             self._fail(turn, f"nothing is said about what a phone has answered: {said!r}")
         if late.overrun > GRACE:
             self._fail(turn, f"what a phone has answered ended {late.overrun:.2f} s too late")
@@ -243,7 +245,7 @@ class Driver:
             said.words, context, conversation_id, None, said.satellite_id, language, agent_id, prompt
         )
         with (
-            chat_session.async_get_chat_session(self.hass, conversation_id) as session,
+            chat_session.async_get_chat_session(self.hass, conversation_id, **OF_NOBODY) as session,
             conversation.async_get_chat_log(self.hass, session, spoken, chat_log_delta_listener=listen),
         ):
             return await conversation.async_converse(

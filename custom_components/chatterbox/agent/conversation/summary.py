@@ -4,6 +4,7 @@ The model summarizes in one inference outside of any turn, and reads the message
 outside the home are withheld: a summary is sent with every later request, and must not carry injected instructions.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from typing import Final, assert_never
@@ -22,6 +23,8 @@ MOST_TOKENS: Final = 8_000
 
 _HEADING: Final = "[Earlier in this conversation, in short:\n"
 _END: Final = "\n]"
+_RECALLED_CALLS: Final = re.compile(r"^(“.*”) → .*(?<!”)$", re.MULTILINE)
+"""Of one turn, after what was asked."""
 _ASKED_LENGTH: Final = 120
 _ARGUMENTS_LENGTH: Final = 80
 
@@ -112,6 +115,14 @@ def recap(summary: Summary | None, since: Transcript, tokens: int, estimate: Tok
     parts += _newest(asked_and_done(since), room, estimate)
     text = "\n".join(filter(None, parts))
     return f"{_HEADING}{text}{_END}" if text else ""
+
+
+def without_recalled_calls(context: str) -> str:
+    """Return the context of a message without the calls that a recap at its beginning lists."""
+    if not context.startswith(_HEADING):
+        return context
+    told, end, rest = context.partition(_END)
+    return _RECALLED_CALLS.sub(r"\1", told) + end + rest
 
 
 def asked_and_done(messages: Transcript) -> Iterator[str]:

@@ -3,9 +3,25 @@
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, insert, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Insert,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from ..messages import JsonObject
 from ..text import clipped
@@ -38,19 +54,43 @@ _MANY: Final = 2_000
 """Turns from which on a deletion rebuilds the search index."""
 
 
+def _new(table: Table) -> Insert:
+    """Return the insertion of a row whose id is not stored yet. `outside` holds for the rest of a conversation.
+
+    Built once: SQLAlchemy computes the cache key of each statement object anew.
+    """
+    row = {column.name: bindparam(column.name, type_=column.type) for column in table.c if column.name != "seq"}
+    values: dict[str, ColumnElement[Any]] = {**row}  # of the types of the columns
+    other = table.alias()
+    if "outside" in row:
+        last = select(other.c.outside).where(other.c.conversation == row["conversation"]).order_by(other.c.seq.desc())
+        values["outside"] = or_(row["outside"], func.coalesce(last.limit(1).scalar_subquery(), false()))
+    is_stored = exists().where(other.c.id == row["id"])
+    return insert(table).from_select([*values], select(*values.values()).where(~is_stored))
+
+
+_NEW_TURN: Final = _new(turns).returning(turns.c.seq)
+_NEW_AUDIT: Final = _new(audit)
+
+
 def insert_record(connection: Connection, record: Record) -> None:
-    """Store a record. A turn or an audit record is not stored twice; a response replaces an earlier state of it."""
+    """Store a record. A turn or an audit record is not stored twice; a response replaces an earlier state of it.
+
+    The row of a response whose time has changed goes to the end, because old rows are deleted in their order.
+    """
     match record:
         case StoredTurn():
             _insert_turn(connection, record)
         case AuditRecord():
             row = _row(record.id, record.origin, record.at, audit_as_json(record))
-            if not _is_stored(connection, audit, row):
-                connection.execute(insert(audit), row)
+            connection.execute(_NEW_AUDIT, row)
         case ResponseRecord():
             origin = TurnOrigin(conversation_id=record.conversation_id, agent=record.agent, person_id=record.person_id)
             row = _row(record.id, origin, record.created_at, response_as_json(record))
-            if not connection.execute(update(responses).where(responses.c.id == row["id"]).values(row)).rowcount:
+            same = responses.c.id == row["id"]
+            in_place = update(responses).where(same, responses.c.at == row["at"]).values(row)
+            if not connection.execute(in_place).rowcount:
+                connection.execute(delete(responses).where(same))
                 connection.execute(insert(responses), row)
         case _ as unreachable:
             assert_never(unreachable)
@@ -58,13 +98,8 @@ def insert_record(connection: Connection, record: Record) -> None:
 
 def _insert_turn(connection: Connection, turn: StoredTurn) -> None:
     row = _row(turn.id, turn.origin, turn.ended_at, turn_as_json(turn))
-    if _is_stored(connection, turns, row):
-        return
-    earlier = select(turns.c.outside).where(turns.c.conversation == row["conversation"])
-    last_is_marked = connection.scalar(earlier.order_by(turns.c.seq.desc()).limit(1))
-    row["outside"] = has_outside_content(turn.messages) or bool(last_is_marked)
-    seq: int = connection.execute(insert(turns).returning(turns.c.seq), row).scalar_one()
-    if turn.origin.person_id:
+    seq: int | None = connection.scalar(_NEW_TURN, {**row, "outside": has_outside_content(turn.messages)})
+    if seq is not None and turn.origin.person_id:
         add_to_index(connection, seq, key_of(turn.origin.person_id), turn.messages)
 
 
@@ -80,10 +115,6 @@ def _row(record_id: str, origin: TurnOrigin, at: float, data: JsonObject) -> dic
         "size": len(body),
         "body": body,
     }
-
-
-def _is_stored(connection: Connection, table: Table, row: dict[str, object]) -> bool:
-    return connection.scalar(select(table.c.seq).where(table.c.id == row["id"])) is not None
 
 
 def matching(table: Table, selection: Selection) -> ColumnElement[bool]:

@@ -147,7 +147,7 @@ class HistoryStore:
     async def responses(
         self, conversation_id: str, agents: Collection[str], newest: int | None = None
     ) -> tuple[ResponseRecord, ...]:
-        """Return the responses of some agents in a conversation, in the order in which they were first recorded.
+        """Return the responses of some agents in a conversation, in the order in which their times were recorded.
 
         `newest` limits those that are stored already.
         """

@@ -265,12 +265,12 @@ class HistoryWriter:
                 self._state = replace(self._state, trouble=Trouble.CLOSED, message=str(_closed()))
 
     def _earlier(self, record: Record) -> _Pending | None:
-        """Return the earlier state of a response that waits behind the last job."""
+        """Return the earlier state of a response, of the same time, that waits behind the last job."""
         for one in reversed(self._queue):
             if isinstance(one, _Job) or not isinstance(record, ResponseRecord):
                 return None
             if isinstance(one.record, ResponseRecord) and one.record.id == record.id:
-                return one
+                return one if one.record.created_at == record.created_at else None
         return None
 
     def _pending(self) -> list[_Pending]:

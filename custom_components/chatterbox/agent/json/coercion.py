@@ -305,13 +305,13 @@ MAX_ARGUMENTS_LENGTH: Final = 65_536
 """Characters. A spoken request never needs more; a model that repeats itself writes far more."""
 
 
-def read_arguments(text: str, schema: JsonObject) -> JsonObject:
+def read_arguments(text: str, schema: JsonObject, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
     """Parse the arguments of a call and coerce them to the tool's schema.
 
     Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `Unfit`.
     """
-    if len(text) > MAX_ARGUMENTS_LENGTH:
-        raise Unfit(f"The arguments are too long: {len(text)} characters, at most {MAX_ARGUMENTS_LENGTH}.")
+    if len(text) > most:
+        raise Unfit(f"The arguments are too long: {len(text)} characters, at most {most}.")
     value = _parse(text)
     if isinstance(value, str):  # Some models encode the object twice.
         value = _parse(value)

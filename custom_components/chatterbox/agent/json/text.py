@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from typing import Final
 
@@ -11,6 +12,8 @@ MAX_DEPTH: Final = 50
 """Levels of nested lists and objects."""
 
 _SHOWN_LENGTH: Final = 60
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+"""A string, or the rest of a text after a string without an end: to look for its end from each quote is quadratic."""
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
@@ -48,6 +51,24 @@ def check_json(value: JsonValue) -> None:
             raise ValueError("it is nested too deeply")
 
 
+def check_count(text: str, most: int) -> None:
+    """Check that JSON has about so many values at most, without parsing it. Raises ValueError."""
+    if _separators(text) > most and _separators(_STRING.sub("", text)) > most:
+        raise ValueError(f"it has more than {most} values; send fewer")
+
+
+def check_size(value: JsonValue, most_values: int, most_entries: int) -> None:
+    """Check that a value holds at most so many others, and each of its lists and objects so many. Raises ValueError."""
+    level, count = [value], 0
+    while level:
+        if any(len(_parts(item)) > most_entries for item in level if isinstance(item, list | dict)):
+            raise ValueError(f"one of its lists or objects has more than {most_entries} entries; send fewer")
+        level = [inner for item in level for inner in _parts(item)]
+        count += len(level)
+        if count > most_values:
+            raise ValueError(f"it has more than {most_values} values; send fewer")
+
+
 def finite(text: str) -> float:
     """Parse a number. Raises ValueError for infinity and NaN."""
     number = float(text)
@@ -72,6 +93,11 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 
 _DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
 _STRICT: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite, object_pairs_hook=_unique)
+
+
+def _separators(text: str) -> int:
+    """Return the number of characters before which, or after which, each value of JSON stands."""
+    return sum(text.count(character) for character in "[{,")
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Final, assert_never
 
 from ..events import PendingCall
-from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
+from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolDefinition, ToolResult
 from ..protocols import Ask, Deny
 from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable, as_recorded, judge, resolve
 from .hooks import covers
@@ -29,7 +29,8 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
         return resolve(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
     tools = turn.tools if offered is None else [tool for tool in turn.tools if tool.name in offered]
-    judged = judge(call, tools, turn.allowed_tools, (*state.messages, *_open_message(state)))
+    earlier, guards = (*state.messages, *_open_message(state)), turn.guards_client_calls
+    judged = judge(call, tools, turn.allowed_tools, earlier, guards_client_calls=guards)
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
         return resolve(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
     if not isinstance(judged.verdict, Runnable):
@@ -111,16 +112,21 @@ def check_again(judged: JudgedCall, pending_call: PendingCall, opinion: Deny | A
     match opinion, judged.verdict:
         case Deny(reason), _:
             return resolve(judged.call, reason)
-        case Ask(reason, terms), Runnable(tool, arguments) if not covers(pending_call.terms, terms):
+        case Ask(reason, terms), (Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments)) if (
+            not covers(pending_call.terms, terms)
+        ):
             return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
         case _:
             return judged
 
 
 def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:
-    """Tell whether what would run is what was asked."""
-    runs = isinstance(judged.verdict, Runnable)
-    return runs and (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
+    """Tell whether what would run, here or at the caller, is what was asked."""
+    match judged.verdict:
+        case Runnable() | ClientCall(ToolDefinition()):
+            return (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
+        case _:
+            return False
 
 
 def _came_again(state: TurnState, asked: ToolCall) -> bool:

@@ -5,13 +5,15 @@ Pure. Finds the tool a model meant, fits the arguments and applies the turn's ru
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..json.coercion import Unfit, read_arguments
+from ..json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, read_arguments
 from ..json.text import parse_json
 from ..messages import AssistantMessage, JsonObject, Message, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..text import find_tool
+from ..wire.call_assembly import MAX_CALL_LENGTH
+from ..wire.parts import is_json_object
 
 _RECORDED_LENGTH: Final = 1_000
 """Characters kept of arguments that cannot be understood."""
@@ -43,6 +45,10 @@ class NeedsApproval:
 class ClientCall:
     """The caller of the turn runs it."""
 
+    tool: ToolDefinition | None = None
+    """Set where hooks see the call, with its arguments; see `Turn.guards_client_calls`."""
+    arguments: JsonObject = field(default_factory=dict)
+
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
@@ -69,7 +75,12 @@ def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCal
 
 
 def judge(
-    call: ToolCall, tools: Sequence[ToolDefinition], allowed: frozenset[str] | None, earlier: Iterable[Message]
+    call: ToolCall,
+    tools: Sequence[ToolDefinition],
+    allowed: frozenset[str] | None,
+    earlier: Iterable[Message],
+    *,
+    guards_client_calls: bool = False,
 ) -> JudgedCall:
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
@@ -85,12 +96,19 @@ def judge(
     if allowed is not None and tool.name not in allowed:
         return resolve(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
     if tool.client:
-        return JudgedCall(replace(call, arguments=call.arguments if call.arguments.strip() else "{}"), ClientCall())
+        call = replace(call, arguments=call.arguments if call.arguments.strip() else "{}")
+        if len(call.arguments) > MAX_CALL_LENGTH or not is_json_object(call.arguments):
+            problem = f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
+            return resolve(as_recorded(call), problem)
+        if not guards_client_calls:
+            return JudgedCall(call, ClientCall())
     try:
-        arguments = read_arguments(call.arguments, tool.parameters)
+        arguments = _read(call.arguments, tool)
     except Unfit as err:
         return resolve(as_recorded(call), str(err))
     call = ToolCall(call.id, call.name, canonical_json(arguments))
+    if tool.client:
+        return JudgedCall(call, ClientCall(tool, arguments))
     first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
         return resolve(call, _already_answered(first), is_error=first.is_error)
@@ -100,9 +118,13 @@ def judge(
 def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
     """Return arguments as they would run; those that cannot are left as they are, for `judge` to tell why."""
     try:
-        return read_arguments(canonical_json(arguments), tool.parameters)
+        return _read(canonical_json(arguments), tool)
     except Unfit:
         return arguments
+
+
+def _read(arguments: str, tool: ToolDefinition) -> JsonObject:
+    return read_arguments(arguments, tool.parameters, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH)
 
 
 def as_recorded(call: ToolCall) -> ToolCall:

@@ -3,6 +3,7 @@
 Calls that only read start while the model still writes.
 """
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,16 +28,19 @@ from ..events import (
     UsageReported,
 )
 from ..json.coercion import Unfit
-from ..messages import AssistantMessage, ProviderItem, ToolCall, canonical_json
+from ..messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolDefinition, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
 from ..timeouts import WaitedTooLong, leavable, time_limit
 from ..unverified_actions import UnverifiedActionFilter
 from .call_rules import judge_call
-from .calls import JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
+from .calls import ClientCall, JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
 from .execution import ToolRunner
 from .hooks import HookChain
 from .next_step import CallModel, TurnState
+from .repetition import RepetitionFilter
 from .structured_output import read_output
+
+_LOGGER = logging.getLogger(__name__)
 
 _LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
 _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
@@ -116,6 +120,10 @@ class Inference:
     """All that the model wrote."""
     _said: list[str] = field(default_factory=list)
     """What of it may be said."""
+    _repetition: RepetitionFilter = field(default_factory=RepetitionFilter)
+    """Looks for repetition in the text, but not in data: their cells and rows are often the same."""
+    _circling: RepetitionFilter = field(default_factory=RepetitionFilter)
+    """Looks for repetition in the reasoning, of which nothing is held."""
     _hold: UnverifiedActionFilter = field(init=False)
     _reasoning: list[str] = field(default_factory=list)
     _provider_items: tuple[ProviderItem, ...] = ()
@@ -165,12 +173,20 @@ class Inference:
             return None  # `end` sees that there is neither an end nor a failure
         match event:
             case TextDelta(text):
-                said = self._heard(text)
-                return (event if said == text else TextDelta(said),) if said else ()
+                said = self._heard(text if self.state.turn.output else self._repetition.feed(text))
+                heard = (event if said == text else TextDelta(said),) if said else ()
+                return (*heard, *self._end_repetition(self._repetition))
             case ToolCallReady(call, offered):
                 return self._called(await self._judge(call, offered))
             case _:
-                return (self._noted(event),)
+                return (self._noted(event), *self._end_repetition(self._circling))
+
+    def _end_repetition(self, repetition: RepetitionFilter) -> Sequence[UsageReported]:
+        """End the inference if the model does nothing but repeat itself: it would not end by itself."""
+        if not repetition.found:
+            return ()
+        _LOGGER.warning("The model repeated itself, and its message was ended")
+        return (self._count(CompletionResult(FinishReason.REPETITION)),)
 
     async def close(self) -> None:
         """Close the reply of the model; again does nothing."""
@@ -195,11 +211,16 @@ class Inference:
         self._said.append(said)
         return said
 
+    def _rest_heard(self, rest: str = "") -> str:
+        """Return what may be said of the text so far, nothing of it held any more."""
+        said = self._hold.feed(rest) + self._hold.end()
+        self._said.append(said)
+        return said
+
     def _called(self, judged: JudgedCall) -> Iterator[TurnEvent]:
         """Take in a call, and start it where that may be; not before whoever reads knows of it."""
         self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
-        if said := self._hold.end():
-            self._said.append(said)
+        if said := self._heard(self._repetition.end()) + self._rest_heard():
             yield TextDelta(said)
         yield ToolCallReady(judged.call)
         if started := self._start_early(judged):
@@ -209,12 +230,13 @@ class Inference:
         match event:
             case ReasoningDelta(text):
                 self._reasoning.append(text)
+                if not self.state.turn.output:
+                    self._circling.feed(text)
                 return event
             case ProviderSwitched():
                 return event
             case CompletionResult():
-                self._count(event)
-                return UsageReported(event.usage, event.answered_by)
+                return self._count(event)
             case _:
                 assert_never(event)
 
@@ -223,9 +245,10 @@ class Inference:
         state = self.state
         if state.finish_reason is None and state.failure is None:
             self.state = state = state._replace(out_of_time=True)
+        is_cut = state.finish_reason in {None, FinishReason.LENGTH, FinishReason.CONTENT_FILTER}
+        said = self._heard(self._repetition.end(cut=is_cut))
         rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
-        said = self._hold.feed(rest) + self._hold.end()
-        self._said.append(said)
+        said += self._rest_heard(rest)
         told: list[TurnEvent] = [TextDelta(said)] if said else []
         if self._hold.held:
             told.append(AnswerWithheld(self._hold.held))
@@ -255,30 +278,36 @@ class Inference:
             return str(err)
         return ""
 
-    def _count(self, end: CompletionResult) -> None:
-        state = self.state
+    def _count(self, end: CompletionResult) -> UsageReported:
+        state, usage = self.state, end.usage
         self._provider_items = end.provider_items
-        written = state.written + (end.usage.output_tokens or self._estimated_tokens())
-        self.state = state._replace(finish_reason=end.finish_reason, usage=state.usage + end.usage, written=written)
+        written = usage.output_tokens or self._estimated_tokens()
+        if end.finish_reason in {FinishReason.LENGTH, FinishReason.REPETITION}:
+            usage = replace(usage, output_tokens=written)  # we may have ended it ourselves, before any report
+        self.state = state._replace(
+            finish_reason=end.finish_reason, usage=state.usage + usage, written=state.written + written
+        )
+        return UsageReported(usage, end.answered_by)
 
     def _estimated_tokens(self) -> int:
         calls = tuple(judged.call for judged in self.state.open_calls)
-        return TokenEstimate().of_message(AssistantMessage("".join(self._text), "".join(self._reasoning), calls))
+        written = "".join(self._text) + self._repetition.held
+        return TokenEstimate().of_message(AssistantMessage(written, "".join(self._reasoning), calls))
 
     async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> JudgedCall:
         judged = judge_call(self.state, call, offered)
-        verdict = judged.verdict
-        if not isinstance(verdict, Runnable):
-            return judged
-        fitted = partial(fit_arguments, verdict.tool)
-        seen = await self.hooks.pre_tool_use(verdict.tool, verdict.arguments, fitted)
+        match judged.verdict:
+            case Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments):
+                seen = await self.hooks.pre_tool_use(tool, arguments, partial(fit_arguments, tool))
+            case _:
+                return judged
         # As texts, since Python takes 1 for True.
-        if seen.value is not verdict.arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
+        if seen.value is not arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
             judged = judge_call(self.state, replace(judged.call, arguments=rewritten))
         match seen.decision, judged.verdict:
             case Deny(reason), _:
                 return resolve(judged.call, reason)
-            case Ask(reason, terms), Runnable(tool, arguments):
+            case Ask(reason, terms), (Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments)):
                 return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
             case _:
                 return judged

@@ -22,6 +22,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
     StopReason.DEADLINE: "I ran out of time before I was finished.",
     StopReason.LENGTH: "My answer became too long.",
     StopReason.CONTENT_FILTER: "My answer was held back by a content filter.",
+    StopReason.REPETITION: "I kept repeating myself.",
     StopReason.UNKNOWN_FINISH: "My answer ended in a way that I do not understand.",
     StopReason.UNVERIFIED_ACTION: "As far as I can tell, that was not done.",
     StopReason.OUTPUT_UNFIT: "My answer does not have the form that was asked for.",

@@ -24,6 +24,7 @@ _STOP_REASONS: Final[Mapping[FinishReason, StopReason]] = {
     FinishReason.TOOL_CALLS: StopReason.COMPLETED,
     FinishReason.LENGTH: StopReason.LENGTH,
     FinishReason.CONTENT_FILTER: StopReason.CONTENT_FILTER,
+    FinishReason.REPETITION: StopReason.REPETITION,
     FinishReason.UNKNOWN: StopReason.UNKNOWN_FINISH,
 }
 
@@ -139,8 +140,8 @@ def next_step(state: TurnState) -> NextStep:
         return _step_for_answer(state, _STOP_REASONS[state.finish_reason])
     if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
         return Finish(StopReason.DEADLINE)
-    if state.open_calls and state.finish_reason is not None and state.finish_reason.is_cut:
-        return Finish(_STOP_REASONS[state.finish_reason])  # the model had more to say: none of the calls may run
+    if state.open_calls and state.finish_reason is not None and (state.finish_reason.is_cut or _wants_no_calls(state)):
+        return Finish(_STOP_REASONS[state.finish_reason])  # none of the calls may run
     if state.open_calls:
         return _step_for_calls(state)
     if state.last_call is not None:
@@ -174,6 +175,11 @@ def _step_for_misfit(state: TurnState) -> NextStep:
 def _only_asks(state: TurnState) -> bool:
     """Tell whether nothing but a question is left, which takes no time of the turn."""
     return bool(state.open_calls) and all(isinstance(call.verdict, NeedsApproval) for call in state.open_calls)
+
+
+def _wants_no_calls(state: TurnState) -> bool:
+    """Tell whether the caller wants words and no calls: what was said beside these is the answer."""
+    return state.turn.tool_choice is ToolChoiceMode.NONE and state.turn.output is None
 
 
 def _step_for_calls(state: TurnState) -> NextStep:

@@ -4,6 +4,7 @@ It owns the state of the turn, its tools and its clock, and holds no rule of its
 `call_rules.py`.
 """
 
+import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -26,7 +27,7 @@ from ..events import (
     TurnEvent,
     TurnFinished,
 )
-from ..messages import AssistantMessage, ToolResult, Transcript, UserMessage
+from ..messages import AssistantMessage, ToolDefinition, ToolResult, Transcript, UserMessage
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
 from ..transcript import open_calls, repair, synthetic_result
@@ -38,6 +39,8 @@ from .inference import Inference
 from .next_step import CallModel, ExecuteTools, Finish, InterruptForApproval, ReturnToClient, TurnState, next_step
 from .turn import ApprovalAnswer, Turn
 
+_LOGGER = logging.getLogger(__name__)
+
 _HOOK_GRACE: Final = 0.1
 """Seconds that a hook gets even when the turn is out of time: what it has to see is there, and would be lost."""
 _WITHHELD: Final = "(These words were withheld.)"
@@ -48,11 +51,15 @@ _ENDS_WITH_ANSWER: Final = frozenset(
         StopReason.COMPLETED,
         StopReason.LENGTH,
         StopReason.CONTENT_FILTER,
+        StopReason.REPETITION,
         StopReason.UNKNOWN_FINISH,
         StopReason.OUTPUT_UNFIT,
     }
 )
 """Endings whose text, if there is any, is the answer. The others need a sentence more."""
+_BOUNDS: Final = frozenset(
+    {StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH}
+)
 
 
 class TurnRunner:
@@ -171,9 +178,14 @@ class TurnRunner:
         for pending_call in pending.calls:
             decision = answer.decisions.get(pending_call.call.id)
             judged = decide_call(state, pending_call, decision, expired=expired)
-            if isinstance(judged.verdict, Runnable) and state.prompt_denied is None:
-                opinion = await self._hooks.pre_approved_use(judged.verdict.tool, judged.verdict.arguments)
-                judged = check_again(judged, pending_call, opinion)
+            match judged.verdict:
+                case Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments) if (
+                    state.prompt_denied is None
+                ):
+                    opinion = await self._hooks.pre_approved_use(tool, arguments)
+                    judged = check_again(judged, pending_call, opinion)
+                case _:
+                    pass
             state = state._replace(open_calls=(*state.open_calls, judged))
         self._state = state
         return state.open_calls
@@ -242,6 +254,10 @@ class TurnRunner:
             else:
                 yield ToolFinished(await self._runner.conclude(judged.call))
         yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
+        if self._state.open_calls and reason is StopReason.COMPLETED and (said := self._last_text()).strip():
+            yield PhaseEntered(Phase.OUTPUT)
+            yield self._finished(reason, said)
+            return
         answer = self._state.answer or AssistantMessage()
         text = answer.text
         composed = not text.strip()
@@ -255,6 +271,11 @@ class TurnRunner:
         yield MessageDone(answer)
         yield PhaseEntered(Phase.OUTPUT)
         yield replace(self._finished(reason, answer.text), composed=composed)
+
+    def _last_text(self) -> str:
+        """Return the text of the last message of the model in this turn."""
+        messages = [message for message in self._messages if isinstance(message, AssistantMessage)]
+        return messages[-1].text
 
     def _unanswered(self) -> list[JudgedCall]:
         """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
@@ -270,4 +291,11 @@ class TurnRunner:
 
     def _finished(self, reason: StopReason, text: str = "") -> TurnFinished:
         state, done = self._state, self._successful_results()
+        bound = next((one for one in (reason, state.last_call) if one in _BOUNDS), None)
+        _LOGGER.log(
+            logging.WARNING if bound else logging.DEBUG,
+            "A turn ended as %s after %d inferences, %d tool calls and %.1f s%s",
+            *(reason, state.iterations, state.tool_calls, state.turn.limits.deadline - self._time_left()),
+            f", at its bound {bound}" if bound else "",
+        )
         return TurnFinished(reason, text, state.usage, state.iterations, done, error=state.failure, misfit=state.misfit)

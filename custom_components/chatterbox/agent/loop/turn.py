@@ -5,7 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..events import PendingApproval
-from ..messages import AssistantMessage, Attachment, Summary, ToolChoice, ToolChoiceMode, ToolDefinition, Transcript
+from ..messages import (
+    AssistantMessage,
+    Attachment,
+    NamedTool,
+    Summary,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolDefinition,
+    Transcript,
+)
 from ..protocols import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions, OutputFormat
 
 _NO_TIME: Final = 0.001
@@ -99,9 +108,15 @@ class Turn:
     options: AnswerOptions = NO_WISHES
     may_be_shortened: bool = True
     """Whether the oldest of a history may be left out that the model cannot read at once; otherwise the turn fails."""
+    guards_client_calls: bool = False
+    """Whether hooks see calls of client tools, too, before these are handed out."""
 
     def __post_init__(self) -> None:
-        """Refuse a turn in which there is nothing to answer."""
+        """Refuse a turn in which there is nothing to answer, and a choice of a tool that there is not."""
+        names = [tool.name for tool in self.tools]
+        if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
+            offered = ", ".join(names) or "none"
+            raise ValueError(f"there is no tool {self.tool_choice.name!r} to choose; offered: {offered}")
         if self.approval is not None and not self.approval.pending.calls:
             raise ValueError("an approval needs the calls that it is about")
         if self.user_text is None and self.approval is None:

@@ -39,7 +39,7 @@ _MESSAGE_LENGTH: Final = 200
 _WORDS_READ: Final = 1_000
 """Characters of a body that are searched."""
 _HIDDEN: Final = "…"
-_MASKED_KEY: Final = re.compile(r"\bsk-[\w-]+|\S*\*{2,}\S*")
+_MASKED_KEY: Final = re.compile(r"(?<!\S)\S*\*{2,}\S*|\bsk-[\w-]+")
 """A key as services repeat it: whole or with asterisks."""
 
 STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {

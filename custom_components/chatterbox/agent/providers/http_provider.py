@@ -10,9 +10,10 @@ import math
 import re
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from io import BytesIO
 from types import SimpleNamespace
@@ -22,8 +23,8 @@ import aiohttp
 from yarl import URL
 
 from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, ProviderReplyInvalid, ProviderUnreachable
-from ..events import CompletionResult, ProviderEvent
-from ..messages import JsonObject, UserMessage
+from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
+from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.parts import parse_context_window, parse_model_list, payload_to_bytes
 from ..wire.reply_reader import ReplyReader, ReportedFailure
@@ -39,10 +40,19 @@ _OLLAMA_API: Final = re.compile("/(api(/(chat|generate|tags|show))?|v1(/(chat/co
 
 _MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 _MAX_ERROR_BYTES: Final = 64 * 1024
+_MAX_STREAM_BYTES: Final = 16 * 1024 * 1024
+"""Far more than an answer of the longest text needs; what is read without an event counts too."""
+_SLICE: Final = 16 * 1024
+"""Bytes that are read before others get their turn."""
+_PIECE: Final = 512
+"""Characters of text that are passed on before others get their turn."""
 _ERROR_BODY_TIMEOUT: Final = 1.0
 """Seconds: the status says most, and the next provider may be waiting."""
 _MAX_HEADER_BYTES: Final = 65_536
 """As Home Assistant allows; `aiohttp`'s own limit is too small for some services."""
+_BATCH: Final = 0.025
+"""Seconds for which text is collected after text was passed on: nobody hears the delay, and each read costs the same,
+however much it brings."""
 _LARGE_BYTES: Final = 2**20
 """`aiohttp` warns about a larger body in one piece, because it blocks the event loop."""
 
@@ -115,7 +125,7 @@ class Access:
         Raises a `ProviderError` if the address is invalid or cannot be used with this key.
         """
         root = (server_root if path.startswith("/") else self.root_of)(self.base_url)
-        headers = {"Accept": "text/event-stream, application/x-ndjson, application/json"}
+        headers = {"Accept": "text/event-stream, application/x-ndjson, application/json", "Accept-Encoding": "identity"}
         headers |= {"Content-Type": "application/json", **self.headers}
         if key := self.secret:
             if not key.isprintable():
@@ -156,6 +166,9 @@ class ResponseBody:
         self._response = response
         self._transport = response.connection.transport if response.connection else None
         self._ends_at = math.inf
+        self._rest = b""
+        self.received = 0
+        """Bytes of the body so far."""
 
     def close(self) -> None:
         """Release the connection, for reuse if the response has ended; else close it."""
@@ -175,8 +188,22 @@ class ResponseBody:
         """Bound the rest of the response, which no longer matters: a later failure counts as its end."""
         self._ends_at = min(self._ends_at, asyncio.get_running_loop().time() + seconds)
 
+    @property
+    def has_more(self) -> bool:
+        """Return whether more bytes are here already."""
+        return bool(self._rest)
+
     async def read(self) -> bytes:
-        """Return the next bytes, empty at the end. Raises a `ProviderError`."""
+        """Return the next bytes, empty at the end, and give others their turn. Raises a `ProviderError`."""
+        if self._rest:
+            await asyncio.sleep(0)
+        else:
+            self._rest = await self._receive()
+            self.received += len(self._rest)
+        chunk, self._rest = self._rest[:_SLICE], self._rest[_SLICE:]
+        return chunk
+
+    async def _receive(self) -> bytes:
         failure: Exception
         self._set_paused(paused=False)
         try:
@@ -244,7 +271,7 @@ class ServiceClient:
         """For error messages, which must not hold it."""
         self._session = session
         self._traced: aiohttp.ClientSession | None = None
-        self._access = access
+        self._target = cache(access.target)
         self._refused = refused
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
@@ -260,7 +287,7 @@ class ServiceClient:
             response = await self._send("POST", path, trial.payload)
             if _succeeded(response):
                 trial.accepted()
-                return ResponseBody(response)
+                return _body_of(response)
             error_body = await _error_body(response)
             refusal = self._refusal(response, error_body)
             if _is_hopeless(refusal) or not trial.leave_out(response.status, error_body):
@@ -300,7 +327,7 @@ class ServiceClient:
             response = await self._send("POST", path, self._refused.trial(payload).payload)
             if not _succeeded(response):
                 raise self._refusal(response, await _error_body(response))
-            body = ResponseBody(response)
+            body = _body_of(response)
             try:
                 await body.read_start()
                 await body.read_within(self.limits.after_finish)  # to its end, so that the connection can be reused
@@ -334,7 +361,7 @@ class ServiceClient:
     async def _text_of(self, response: aiohttp.ClientResponse) -> str:
         if not _succeeded(response):
             raise self._refusal(response, await _error_body(response))
-        body = ResponseBody(response)
+        body = _body_of(response)
         try:
             return await body.read_text()
         finally:
@@ -343,7 +370,7 @@ class ServiceClient:
     async def _send(
         self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
     ) -> aiohttp.ClientResponse:
-        url, headers = self._access.target(path)
+        url, headers = self._target(path)
         if query:
             url = url.update_query(query)
         body = None if payload is None else payload_to_bytes(payload)
@@ -398,14 +425,26 @@ def _traced(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
         headers=session.headers,
         cookie_jar=session.cookie_jar,
         trace_configs=[trace],
+        auto_decompress=False,  # a small body may unpack to a large one
         max_line_size=_MAX_HEADER_BYTES,
         max_field_size=_MAX_HEADER_BYTES,
     )
 
 
+def _body_of(response: aiohttp.ClientResponse) -> ResponseBody:
+    """Return the body of a response; a compressed one, which requests do not allow, raises `ProviderReplyInvalid`."""
+    body = ResponseBody(response)
+    if _is_compressed(response):
+        body.close()
+        raise ProviderReplyInvalid("the service sent a compressed answer, which was not asked for")
+    return body
+
+
 async def _error_body(response: aiohttp.ClientResponse) -> bytes:
-    """Return the start of an error body, and close the response."""
+    """Return the start of an error body, none if it is compressed, and close the response."""
     try:
+        if _is_compressed(response):
+            return b""
         return await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
     finally:
         response.close()
@@ -422,6 +461,60 @@ def _is_hopeless(refusal: ProviderError) -> bool:
 
 def _succeeded(response: aiohttp.ClientResponse) -> bool:
     return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def _is_compressed(response: aiohttp.ClientResponse) -> bool:
+    return response.headers.get("Content-Encoding", "identity").strip().casefold() not in {"", "identity"}
+
+
+def _in_pieces(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
+    """Yield events with adjacent text merged, and long text cut into pieces.
+
+    The text before a failure is yielded before the failure is raised.
+    """
+    text = ""
+    try:
+        for event in events:
+            if isinstance(event, TextDelta) and len(text) < _PIECE:
+                text += event.text
+                continue
+            yield from map(TextDelta, _pieces(text))
+            text = event.text if isinstance(event, TextDelta) else ""
+            if isinstance(event, ReasoningDelta):
+                yield from map(ReasoningDelta, _pieces(event.text))
+            elif not text:
+                yield event
+    except ProviderError, ReportedFailure:
+        yield from map(TextDelta, _pieces(text))
+        raise
+    yield from map(TextDelta, _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+
+
+async def _share(event: ProviderEvent) -> None:
+    """Give others their turn after a whole piece of text."""
+    if isinstance(event, TextDelta | ReasoningDelta) and len(event.text) == _PIECE:
+        await asyncio.sleep(0)
+
+
+@dataclass(slots=True)
+class _Room:
+    """The characters that an answer may still have."""
+
+    characters: int
+
+    def bounded(self, events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
+        """Yield events in pieces; an answer that becomes too long ends as one that was cut."""
+        for event in _in_pieces(events):
+            if isinstance(event, TextDelta | ReasoningDelta):
+                self.characters -= len(event.text)
+            if self.characters < 0:
+                yield CompletionResult(FinishReason.LENGTH)
+                return
+            yield event
 
 
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
@@ -478,22 +571,27 @@ class HTTPProvider(ABC):
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
         payload = self._payload(request)
+        await self._text_calls.prepare(request)
         while True:
             reader, message, started = self._reader(request), self._text_calls.message(request), False
+            room = _Room(request.options.max_characters)
             try:
                 body = await self._client.open(self._PATH, payload)
                 try:
                     events, complete = await self._first_events(body, reader), False
                     while not complete:
-                        for event in events:
+                        event = None
+                        for event in room.bounded(events):
                             started = True
                             if isinstance(event, CompletionResult):
                                 complete = True
                                 await self._note_result(payload, event)
-                            for each in message.read(event):
+                            for each in _in_pieces(message.read(event)):
                                 yield each
+                                await _share(each)
+                            await _share(event)
                         if not complete:
-                            events = await self._next_events(body, reader)
+                            events = await self._next_events(body, reader, event)
                 finally:
                     body.close()
             except ReportedFailure as failure:
@@ -547,12 +645,18 @@ class HTTPProvider(ABC):
             is_whole = start.startswith(b"{")
         return reader.read_whole(await body.read_text(start)) if is_whole else reader.feed(start)
 
-    async def _next_events(self, body: ResponseBody, reader: ReplyReader) -> Iterator[ProviderEvent]:
-        """Return the events of the next bytes, or the last ones at the end of the reply."""
+    async def _next_events(
+        self, body: ResponseBody, reader: ReplyReader, last: ProviderEvent | None
+    ) -> Iterator[ProviderEvent]:
+        """Return the events of the next bytes after `last`, or the last ones at the end of the reply."""
         if reader.finished:
             limits = self._client.limits
             body.end_within(limits.after_done if reader.done else limits.after_finish)
+        elif isinstance(last, TextDelta | ReasoningDelta) and not body.has_more:
+            await asyncio.sleep(_BATCH)
         while chunk := await body.read():
+            if body.received > _MAX_STREAM_BYTES:
+                raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_STREAM_BYTES} bytes")
             if not reader.done:
                 return reader.feed(chunk)
         return reader.end()

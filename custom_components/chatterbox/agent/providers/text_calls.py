@@ -4,6 +4,8 @@
 decide what is a call.
 """
 
+import asyncio
+import logging
 import re
 import string
 from collections.abc import Iterable
@@ -27,8 +29,12 @@ from ..wire.text_markup import (
     ReasoningText,
 )
 from ..wire.written_calls import ReadText, WrittenCall, read_calls
+from .quoted_calls import Quotations
 
+_LOGGER = logging.getLogger(__name__)
 _SPACE: Final = string.whitespace
+_MANY: Final = 500
+"""Characters of names, whose patterns take 30 ms to compile; those of an API client take up to half a second."""
 _MAX_CALLS: Final = 256
 """Written calls in one message; more are dropped."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")
@@ -46,6 +52,14 @@ class TextCalls:
         """As in the latest complete message."""
         self._offered: tuple[ToolDefinition, ...] = ()
         self._names: tuple[str, ...] = ()
+        self._preparing = asyncio.Lock()
+
+    async def prepare(self, request: CompletionRequest) -> None:
+        """Compile the patterns of tools that were not offered before, in a thread where they are many."""
+        if request.tools == self._offered or sum(len(tool.name) for tool in request.tools) < _MANY:
+            return
+        async with self._preparing:
+            await asyncio.to_thread(markers_for, _spellings(request.tools))
 
     def message(self, request: CompletionRequest) -> TextCallReader:
         """Return a reader for the answer to a request."""
@@ -58,12 +72,13 @@ class TextCallReader:
     """Reads one message: returns its events without markup in their text.
 
     A written call becomes a call if it names an offered tool. Text that can only be a call and names none becomes a
-    call too, so that the model gets an error result; it is never text of the answer.
+    call too, so that the model gets an error result; it is text of the answer only where it quotes the conversation.
     """
 
     def __init__(self, model: TextCalls, request: CompletionRequest, names: tuple[str, ...]) -> None:
         """Tell `model` how the message begins; `names` are the spellings of the offered tools."""
         self._model = model
+        self._request = request
         self._tools = request.tools
         self._is_data = request.output is not None
         self._names = names
@@ -71,6 +86,7 @@ class TextCallReader:
         self._thoughts: MarkupScanner | None = None
         self._began_in_thought = model.begins_in_thought
         self._calls = _Calls(request)
+        self._quotations: Quotations | None = None
         self._thought_of: dict[WrittenCall, None] = {}
         """Calls in the reasoning: they count only if nothing else follows."""
         self._draft = ""
@@ -153,8 +169,12 @@ class TextCallReader:
         if not piece.certain and not (read.calls and all(self._is_meant(call) for call in read.calls)):
             self._say(piece.text)
             return
+        meant = [call for call in read.calls if not self._is_quoted(call)]
+        if read.calls and not meant:
+            self._say(piece.text.removeprefix(">"))
+            return
         self._removed = _SPACE + ";,"
-        for call in read.calls:
+        for call in meant:
             self._out += self._calls.written(call, self._tool_of(call.name))
         rest = read.rest.strip()
         if not piece.closed and rest and not _CODE.search(rest):
@@ -166,8 +186,16 @@ class TextCallReader:
         read = read_calls(piece.text)
         name = read.rest.strip()
         if piece.certain and whole and not read.calls and self._tool_of(name):  # GLM, for a call without arguments
-            return ReadText((WrittenCall(name, "{}"),))
+            return ReadText((WrittenCall(name, "{}", source=f">{name}<"),))
         return read
+
+    def _is_quoted(self, call: WrittenCall) -> bool:
+        self._quotations = self._quotations or Quotations(self._request)
+        if quoted := self._quotations.hold(call):
+            _LOGGER.warning(
+                "The model wrote a call of %.64r that it quotes from the conversation: it is text", call.name
+            )
+        return quoted
 
     def _is_meant(self, call: WrittenCall) -> bool:
         """Return whether a call is meant. If the answer is a JSON object, only the name of a tool decides."""
@@ -190,7 +218,7 @@ class TextCallReader:
         for piece in pieces:
             if isinstance(piece, CallText):
                 for call in self._read(piece, whole=piece.closed).calls:
-                    if len(self._thought_of) < _MAX_CALLS and self._tool_of(call.name):
+                    if len(self._thought_of) < _MAX_CALLS and self._tool_of(call.name) and not self._is_quoted(call):
                         self._thought_of[call] = None
 
 

@@ -20,6 +20,8 @@ class Caller:
     """The user whose token a request was made with."""
 
     user_id: str
+    token: str = field(default="", compare=False)
+    """Id of the token."""
 
 
 @dataclass(frozen=True, slots=True)

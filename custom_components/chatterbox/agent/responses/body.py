@@ -6,15 +6,25 @@ Sources: OpenResponses specification, `CreateResponseBody` of 2026-04-24; OpenAI
 response", as of its Python client 3.54.
 """
 
+import asyncio
+from collections.abc import Callable
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, RootModel, ValidationError
 
-from ..json.text import check_json
+from ..json.text import check_count, check_json, check_size, parse_json
 from ..messages import JsonObject, JsonValue
 from .errors import ApiError, invalid
 from .items.schema import VENDOR_TYPE, path_of, path_within
 
+_LARGE: Final = 20_000
+"""Characters from which on a body is read in a thread."""
+_MOST_VALUES: Final = 100_000
+"""Of a body: some thousand items, or some hundred functions."""
+_MOST_SCHEMA_VALUES: Final = 10_000
+"""Of all functions, and of the schema of an answer. They are read, translated and returned in each of three events."""
+_MOST_ENTRIES: Final = 4096
+"""Of one list or object."""
 CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
 
 type Short = Annotated[str, Field(max_length=64)]
@@ -72,15 +82,23 @@ class _Unserved(Part):
 
     access_programs: AnyJson = None
     background_options: AnyJson = None
-    context_management: AnyJson = None
     image: AnyJson = None
     moderation: AnyJson = None
     prompt: AnyJson = None
+
+
+class _Hints(_Unserved):
+    """Fields that are returned as they are and change nothing: a model's server caches as it does."""
+
+    context_management: AnyJson = None
     prompt_cache_options: AnyJson = None
     prompt_cache_retention: AnyJson = None
 
 
-class CreateBody(_Unserved):
+HINTS: Final = frozenset(_Hints.model_fields) - set(_Unserved.model_fields)
+
+
+class CreateBody(_Hints):
     """The body of a request for a response."""
 
     model: Annotated[str, Field(min_length=1)]
@@ -121,7 +139,7 @@ class CreateBody(_Unserved):
         return self.reasoning.summary or self.reasoning.generate_summary
 
 
-class CompactBody(_Unserved):
+class CompactBody(_Hints):
     """The body of a request to compact a conversation."""
 
     model: Annotated[str, Field(min_length=1)]
@@ -136,9 +154,46 @@ _NOT_ON_SOCKETS: Final = ("stream", "stream_options", "background", "stream_id")
 """Fields without a meaning on a WebSocket, where every response is a stream."""
 
 
+class BodyReader:
+    """Reads bodies: a large one in a thread, and only one of these at a time."""
+
+    def __init__(self) -> None:
+        """Start without a body."""
+        self._turn = asyncio.Lock()
+
+    async def read[T](self, size: int, read: Callable[[], T]) -> T:
+        """Return what `read` returns for a body of so many characters."""
+        if size < _LARGE:
+            return read()
+        async with self._turn:
+            reading = asyncio.create_task(asyncio.to_thread(read), name="chatterbox body")
+            try:
+                await asyncio.wait({reading})
+            except asyncio.CancelledError:
+                await asyncio.wait({reading})  # a thread cannot be cancelled, and the next must not run beside it
+                reading.exception()
+                raise
+            return reading.result()
+
+
+def parse_text(text: str) -> JsonValue:
+    """Parse the JSON of a body or message. Raises `ApiError`."""
+    try:
+        check_count(text, _MOST_VALUES)
+        value = parse_json(text, unique_names=True)
+        check_size(value, _MOST_VALUES, _MOST_ENTRIES)
+    except ValueError as error:
+        raise invalid(f"This is no JSON that can be used: {error}.", code="invalid_json") from error
+    return value
+
+
 def parse_body[T: _Unserved](model: type[T], body: JsonValue) -> T:
     """Parse the body of a request. Raises `ApiError`."""
-    read = parse_part(model, _fields(body), "")
+    fields = _fields(body)
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    if unknown := next((name for name in fields if name not in known), None):
+        raise _unknown(unknown)
+    read = parse_part(model, fields, "")
     for name in _Unserved.model_fields:
         if getattr(read, name):
             raise unsupported(name, "It cannot be served here.")
@@ -168,11 +223,23 @@ def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
         param = "metadata" if path.startswith("metadata.") else path_within(place, path)
         match first["type"]:
             case "extra_forbidden":
-                raise invalid(f"Unknown parameter: '{param}'.", param, "unknown_parameter") from None
+                raise _unknown(param) from None
             case "missing":
                 raise invalid(f"Missing required parameter: '{param}'.", param, "missing_required_parameter") from None
             case _:
                 raise invalid(f"Invalid value for '{param}': {first['msg']}.", param, "invalid_value") from None
+
+
+def check_schemas(value: JsonValue, place: str) -> None:
+    """Refuse schemas that are larger than any model reads. Raises `ApiError`."""
+    try:
+        check_size(value, _MOST_SCHEMA_VALUES, _MOST_ENTRIES)
+    except ValueError as error:
+        raise invalid(f"'{place}' is too large: {error}.", place, "too_large") from None
+
+
+def _unknown(param: str) -> ApiError:
+    return invalid(f"Unknown parameter: '{param}'.", param, "unknown_parameter")
 
 
 def unsupported(param: str, why: str) -> ApiError:

@@ -43,7 +43,8 @@ class StoredResponses:
     async def find(self, caller: Caller, response_id: str) -> ResponseRecord | None:
         """Return a response of the caller; None if there is none."""
         for record in await self._from_all(lambda store: store.get(response_id)):
-            return record if record.user_id == caller.user_id else None
+            is_theirs = record.user_id == caller.user_id and record.response.get("object") == "response"
+            return record if is_theirs else None
         return None
 
     async def delete(self, response_id: str) -> None:
@@ -88,7 +89,7 @@ class StoredResponses:
         transcript = await store.conversation(conversation_id, caller)
         if transcript is None:
             raise not_found(f"Conversation '{conversation_id}' not found.", "conversation", "conversation_not_found")
-        records = await self._chain(caller, conversation_id, _MOST_REMEMBERED)
+        records = await self.chain(caller, conversation_id, _MOST_REMEMBERED)
         return ConversationState(conversation_id=conversation_id, transcript=transcript, before=_by_age(records))
 
     async def resolve(
@@ -118,7 +119,7 @@ class StoredResponses:
         items = items_of(record) if record else ()
         return next((item for item in items if item.get("id") == item_id), None)
 
-    async def _chain(
+    async def chain(
         self, caller: Caller, conversation_id: str, newest: int | None = None
     ) -> Mapping[str, ResponseRecord]:
         """Return the caller's responses of a chain or conversation, or about so many of the newest, by id."""
@@ -151,7 +152,7 @@ class StoredResponses:
                 raise _not_continuable(f"Response '{wanted}' precedes itself. Start a new conversation.", 400)
             if (record := known.get(wanted)) is None:
                 record = await self._required(caller, wanted, last_id)
-                known |= await self._chain(caller, record.conversation_id)
+                known |= await self.chain(caller, record.conversation_id)
             line[wanted] = record
             wanted = record.previous_response_id
         return tuple(reversed(line.values()))
@@ -169,7 +170,7 @@ class StoredResponses:
         """Return the responses of a conversation at the time when one of them was created."""
         return tuple(
             record
-            for record in _by_age(await self._chain(caller, first.conversation_id))
+            for record in _by_age(await self.chain(caller, first.conversation_id))
             if record.previous_response_id is None
             and record.created_at < first.created_at
             and record.response.get("status") in CONTINUABLE

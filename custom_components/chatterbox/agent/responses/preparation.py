@@ -5,26 +5,32 @@ All errors of a request are raised here, or by the backend before its first even
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
+from ..history.records import ResponseRecord, weight_of
 from ..loop.turn import Approved, Denied
-from ..messages import AssistantMessage, JsonObject, JsonValue, Transcript
+from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript, UserMessage
 from ..transcript import repair
 from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest
+from .body import BodyReader
 from .chains import ConversationState, StoredResponses, items_of
+from .conversations import Conversations, items_in
 from .errors import ApiError, invalid, not_found
 from .ids import NewId, item_ids, new_response_id, read_approval_request_id
 from .input import parse_input
 from .items.encrypted_content import ContentCodec
-from .items.reading import ParsedItems
+from .items.parts import InvalidItem
+from .items.reading import ParsedItems, parse_items
 from .items.schema import ApprovalResponseItem
-from .request import CreateRequest, read_create, read_socket_create
+from .request import CreateRequest
 
 type Unstored = Mapping[str, ConversationState]
 """States after responses that can be continued although they are not stored, by response id. A response that continues
 one is not stored either."""
 
 NOTHING_UNSTORED: Final[Unstored] = {}
+_CONTINUE: Final = "(Answer the conversation above.)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,28 +62,33 @@ class Preparation:
 
     _backend: Backend
     _stored: StoredResponses
+    _conversations: Conversations
     _codec: ContentCodec
     _clock: Callable[[], float]
     """Returns seconds since the epoch."""
+    bodies: BodyReader
 
     async def plan(
-        self, caller: Caller, body: JsonValue, unstored: Unstored = NOTHING_UNSTORED, *, is_socket: bool = False
+        self, caller: Caller, size: int, read: Callable[[NewId], CreateRequest], unstored: Unstored = NOTHING_UNSTORED
     ) -> Plan:
-        """Return the plan of the response that a client requests by HTTP or over a WebSocket. Raises `ApiError`."""
+        """Return the plan of the response to a request, which `read` reads from a body of a size. Raises `ApiError`."""
         response_id = new_response_id()
         new_id = item_ids(response_id)
-        request = (read_socket_create if is_socket else read_create)(body, new_id)
+        request = await self.bodies.read(size, partial(read, new_id))
         agent = find_model(self._backend, request.model)
         store = self._backend.store(agent.id) if agent.stores_responses else None
         if request.conversation_id is None:
             state = await self.state(caller, request.previous_response_id, response_id, unstored)
         else:
-            state = await self._stored.in_conversation(caller, store, request.conversation_id)
+            if (made := await self._conversations.find(request.conversation_id, caller)) is not None:
+                state = await self._after_items(request.conversation_id, made)
+            else:
+                state = await self._stored.in_conversation(caller, store, request.conversation_id)
             if not any(item["type"] == "function_call_output" for item in request.items):
                 # Without outputs, the conversation gives up the calls that it waits for: else it could not continue.
                 state = replace(state, transcript=repair(state.transcript))
         request = _with_store(request, None if request.previous_response_id in unstored else store)
-        parsed = await self.parse(caller, request.items, state)
+        parsed = _with_request(await self.parse(caller, size, request.items, state))
         return Plan(
             id=response_id,
             created_at=self._clock(),
@@ -100,10 +111,25 @@ class Preparation:
             return ConversationState(conversation_id=response_id)
         return unstored.get(previous_id) or await self._stored.after_response(caller, previous_id, response_id)
 
-    async def parse(self, caller: Caller, items: tuple[JsonObject, ...], state: ConversationState) -> ParsedItems:
-        """Translate the items that a client sends to continue a state. Raises `ApiError`."""
+    async def _after_items(self, conversation_id: str, made: tuple[ResponseRecord, ...]) -> ConversationState:
+        """Return the state after the items of a conversation; calls without outputs wait for these."""
+        items = items_in(made)
+        try:
+            parsed = await self.bodies.read(sum(map(weight_of, made)), partial(parse_items, items, self._codec))
+        except InvalidItem as error:
+            text = f"This conversation cannot be continued: {error.message} Create another one."
+            raise invalid(text, "conversation", "invalid_value") from error
+        answered = {item.get("call_id") for item in items if item["type"] == "function_call_output"}
+        waiting = {item.get("call_id") for item in items if item["type"] == "function_call"} - answered
+        transcript = (one for one in parsed.messages if not (isinstance(one, ToolResult) and one.call_id in waiting))
+        return ConversationState(conversation_id=conversation_id, transcript=tuple(transcript), before=made)
+
+    async def parse(
+        self, caller: Caller, size: int, items: tuple[JsonObject, ...], state: ConversationState
+    ) -> ParsedItems:
+        """Translate the items that a client sends, in a body of a size, to continue a state. Raises `ApiError`."""
         resolved = await self._stored.resolve(caller, items, state.before)
-        return parse_input(resolved, self._codec, state.transcript)
+        return await self.bodies.read(size, partial(parse_input, resolved, self._codec, state.transcript))
 
 
 def find_model(backend: Backend, model: str) -> ModelInfo:
@@ -148,6 +174,16 @@ def _with_store(request: CreateRequest, store: ResponseStore | None) -> CreateRe
             "background",
         )
     return request if is_stored else replace(request, store=False, echo={**request.echo, "store": False})
+
+
+def _with_request(parsed: ParsedItems) -> ParsedItems:
+    """Ask for an answer to input that ends with an assistant message, as that of nested handoffs does.
+
+    Many services refuse such a conversation, or have the model continue its last sentence.
+    """
+    if parsed.approvals or not parsed.messages or not isinstance(parsed.messages[-1], AssistantMessage):
+        return parsed
+    return replace(parsed, messages=(*parsed.messages, UserMessage("", context=_CONTINUE)))
 
 
 def _turn(

@@ -11,11 +11,13 @@ from ..messages import JsonObject, JsonValue
 from ..protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
 from .backend import TurnWishes
 from .body import (
+    HINTS,
     CompactBody,
     Conversation,
     ConversationId,
     CreateBody,
     TextFormat,
+    check_schemas,
     parse_body,
     parse_message,
     parse_part,
@@ -97,6 +99,9 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
     conversation_id = _conversation_id(body.conversation)
     if body.input is None and body.previous_response_id is None and conversation_id is None:
         raise invalid("There is nothing to answer: send an input.", "input", "missing_required_parameter")
+    check_schemas([*(body.tools or ())], "tools")
+    if wanted := body.text.format:
+        check_schemas(wanted.schema_, "text.format.schema")
     tools = read_tools(body.tools)
     choice, choice_echo = read_tool_choice(body.tool_choice, tools)
     return CreateRequest(
@@ -192,6 +197,7 @@ def _echo(body: CreateBody, tools: RequestedTools, tool_choice: JsonValue, conve
     conversation: JsonObject = {} if conversation_id is None else {"conversation": {"id": conversation_id}}
     return {
         **body.model_dump(include=_ECHOED),
+        **body.model_dump(include={*HINTS}, exclude_none=True),
         "tools": [*tools.echo],
         "tool_choice": tool_choice,
         "text": _echo_text(body),

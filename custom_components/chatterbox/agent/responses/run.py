@@ -74,6 +74,7 @@ def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[Respo
             | StopReason.MAX_ITERATIONS
             | StopReason.MAX_TOOL_CALLS
             | StopReason.DEADLINE
+            | StopReason.REPETITION
             | StopReason.UNKNOWN_FINISH
             | StopReason.OUTPUT_UNFIT
         ):

@@ -1,4 +1,4 @@
-"""The Responses API: JSON and a caller in, JSON or events out. HTTP and Home Assistant are outside of it.
+"""The Responses API: a body and a caller in, JSON or events out. HTTP and Home Assistant are outside of it.
 
 Every method raises `ApiError` for a request that cannot be served. Events may raise it in place of the first one; later
 failures are events. Without streaming, the same events are collected.
@@ -8,29 +8,29 @@ the turn, and the response is not stored. What its tools have done stays recorde
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from secrets import token_bytes
 from typing import Final
 
 from ..history.records import ResponseRecord
-from ..messages import JsonObject, JsonValue
+from ..messages import JsonObject
 from ..transcript import has_outside_content, repair
 from .backend import Backend, Caller, ModelInfo
 from .background import BackgroundResponses
+from .body import BodyReader, parse_text
 from .chains import StoredResponses, shown_response
+from .conversations import Conversations
 from .errors import invalid, not_found
 from .ids import item_ids, new_response_id
 from .items.encrypted_content import ContentCodec, encode_summary
+from .paging import page_of, read_number
 from .preparation import Preparation, find_model
-from .request import read_compact
+from .request import read_compact, read_create
 from .run import ResponseRun, usage_json
 from .socket import SocketSession
 
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False, "": False}
-_MOST_DIGITS: Final = 9
-_MOST_LISTED: Final = 100
-_USUALLY_LISTED: Final = 20
 
 
 class ResponsesService:
@@ -43,11 +43,13 @@ class ResponsesService:
         self._codec = ContentCodec(token_bytes(32))
         self._stored = StoredResponses(backend)
         self._background = BackgroundResponses(backend, clock)
-        self._preparation = Preparation(backend, self._stored, self._codec, clock)
+        bodies = BodyReader()
+        self.conversations = Conversations(backend, self._stored, bodies, clock)
+        self._preparation = Preparation(backend, self._stored, self.conversations, self._codec, clock, bodies)
 
-    async def create(self, body: JsonValue, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
+    async def create(self, body: str, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
         """Create a response; return it, or its events if they are streamed."""
-        plan = await self._preparation.plan(caller, body)
+        plan = await self._preparation.plan(caller, len(body), lambda new_id: read_create(parse_text(body), new_id))
         run = ResponseRun(self._backend, plan)
         if plan.request.background:
             background, first = await self._background.start(run)
@@ -65,7 +67,7 @@ class ResponsesService:
         self, response_id: str, caller: Caller, query: Mapping[str, str]
     ) -> JsonObject | AsyncGenerator[JsonObject]:
         """Return a response; with `stream`, the events of one that is or was in the background."""
-        is_streamed, starting_after = _flag(query, "stream"), _number(query, "starting_after")
+        is_streamed, starting_after = _flag(query, "stream"), read_number(query, "starting_after")
         if starting_after is not None and not is_streamed:
             raise invalid("starting_after is for streams: add stream=true.", "starting_after")
         if (background := self._background.find(caller, response_id)) is not None:
@@ -100,24 +102,19 @@ class ResponsesService:
 
     async def input_items(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> JsonObject:
         """Return a page of the input of a response: `limit`, `order`, `after`."""
-        limit, order = _number(query, "limit"), query.get("order")
-        if limit is not None and not 1 <= limit <= _MOST_LISTED:
-            raise invalid(f"limit must be from 1 to {_MOST_LISTED}.", "limit")
-        if order not in {None, "asc", "desc"}:
-            raise invalid("order must be 'asc' or 'desc'.", "order")
         background = self._background.find(caller, response_id)
         record = background.record if background is not None else await self._required(caller, response_id)
-        items = record.input if order == "asc" else record.input[::-1]
-        return _page(items, _USUALLY_LISTED if limit is None else limit, query.get("after"))
+        return page_of(record.input, query)
 
-    async def compact(self, body: JsonValue, caller: Caller) -> JsonObject:
+    async def compact(self, body: str, caller: Caller) -> JsonObject:
         """Return a compaction: a summary that a client sends in place of the conversation. It is not stored."""
         response_id = new_response_id()
         new_id = item_ids(response_id)
-        request, items = read_compact(body, new_id)
+        bodies, size = self._preparation.bodies, len(body)
+        request, items = await bodies.read(size, lambda: read_compact(parse_text(body), new_id))
         agent = find_model(self._backend, request.model)
         state = await self._preparation.state(caller, request.previous_response_id, response_id)
-        parsed = await self._preparation.parse(caller, items, state)
+        parsed = await self._preparation.parse(caller, size, items, state)
         transcript = repair(state.transcript + parsed.messages)
         if not transcript:
             raise invalid("There is nothing to compact.", "input")
@@ -158,27 +155,3 @@ def _flag(query: Mapping[str, str], name: str) -> bool:
     if (value := _FLAGS.get(query.get(name, "").lower())) is None:
         raise invalid(f"{name} must be true or false.", name)
     return value
-
-
-def _number(query: Mapping[str, str], name: str) -> int | None:
-    if not (text := query.get(name, "")):
-        return None
-    if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
-        raise invalid(f"{name} must be a whole number from 0.", name)
-    return int(text)
-
-
-def _page(items: Sequence[JsonObject], limit: int, after: str | None) -> JsonObject:
-    """Return a page of a list, after the item with an id. Raises `ApiError` (400) for an unknown one."""
-    ids = [item.get("id") for item in items]
-    if after is not None:
-        if after not in ids:
-            raise invalid(f"No item '{after}' is in this list.", "after")
-        items, ids = items[ids.index(after) + 1 :], ids[ids.index(after) + 1 :]
-    return {
-        "object": "list",
-        "data": [*items[:limit]],
-        "first_id": next(iter(ids), None),
-        "last_id": next(reversed(ids[:limit]), None),
-        "has_more": len(items) > limit,
-    }

@@ -10,16 +10,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from ..json.text import parse_json
-from ..messages import JsonObject, JsonValue
+from ..messages import JsonObject
 from .backend import Backend, Caller
+from .body import parse_text
 from .chains import CONTINUABLE, ConversationState
 from .errors import ApiError, invalid
 from .preparation import Preparation
+from .request import read_socket_create
 from .run import ResponseRun
 
-_LARGE: Final = 100_000
-"""Characters from which on a message is parsed in a thread."""
 _IMPLIED: Final = {"stream": True, "background": False, "generate": True}
 """Fields that clients such as `openai-agents` send although they mean nothing here."""
 
@@ -44,19 +43,19 @@ class SocketSession:
         async with self._turn:
             stream_id: JsonObject = {}
             try:
-                message = _fields(await _parsed(text))
+                message = await self._preparation.bodies.read(len(text), partial(_fields, text))
                 stream_id = _pop_stream_id(message)
-                async with aclosing(self._events(message)) as events:
+                async with aclosing(self._events(message, len(text))) as events:
                     async for event in events:
                         yield {**event, **stream_id}
             except ApiError as error:
                 yield {"type": "error", "status": error.status, "error": error.payload, **stream_id}
 
-    async def _events(self, message: JsonObject) -> AsyncGenerator[JsonObject]:
+    async def _events(self, message: JsonObject, size: int) -> AsyncGenerator[JsonObject]:
         """Yield the events of a response. One that fails also forgets the response that it would have continued."""
         previous_id = str(message.get("previous_response_id"))
         try:
-            plan = await self._preparation.plan(self._caller, message, self._latest, is_socket=True)
+            plan = await self._preparation.plan(self._caller, size, partial(read_socket_create, message), self._latest)
             run = ResponseRun(self._backend, plan)
             async with aclosing(run.events()) as events:
                 async for event in events:
@@ -72,17 +71,9 @@ class SocketSession:
             self._latest = {plan.id: replace(state, transcript=transcript, before=before)}
 
 
-async def _parsed(text: str) -> JsonValue:
-    parse = partial(parse_json, text, unique_names=True)
-    try:
-        return parse() if len(text) < _LARGE else await asyncio.to_thread(parse)
-    except ValueError as error:
-        raise invalid(f"The message is not usable JSON: {error}.", code="invalid_json") from error
-
-
-def _fields(message: JsonValue) -> JsonObject:
+def _fields(text: str) -> JsonObject:
     """Return the fields of a message without implied ones. Raises `ApiError` (400)."""
-    if not isinstance(message, dict):
+    if not isinstance(message := parse_text(text), dict):
         raise invalid("A message has to be a JSON object.")
     return {name: value for name, value in message.items() if name not in _IMPLIED or value is not _IMPLIED[name]}
 

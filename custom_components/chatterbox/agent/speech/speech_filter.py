@@ -1,5 +1,6 @@
 """The filter from written to spoken text, piece by piece as an answer streams, and the check whether it asks back."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,12 +42,25 @@ _REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
 _AFTER_MARK: Final = ".,;"
 """Ends a tick or a cross that is a value."""
 _TARGET_START: Final = "]("
+_PIECE: Final = 1_000
+"""Characters of a whole answer that are read at once."""
 
 
 def speakable(text: str, language: str) -> str:
     """Return the text for speech of a whole answer."""
     speech = SpeechFilter(language)
     return speech.feed(text) + speech.finish()
+
+
+async def speakable_in_pieces(text: str, language: str) -> str:
+    """Return the same for an answer that may be long: others get their turn meanwhile."""
+    speech = SpeechFilter(language)
+    spoken: list[str] = []
+    for start in range(0, len(text), _PIECE):
+        if start:
+            await asyncio.sleep(0)
+        spoken.append(speech.feed(text[start : start + _PIECE]))
+    return "".join(spoken) + speech.finish()
 
 
 class SpeechFilter:
@@ -256,6 +270,8 @@ _CLOSERS: Final = " \t\n\"'”\u2019»)]}」』\uff09】"
 _NEXT_SENTENCE: Final = re.compile(
     rf"(?:[{_QUESTION_MARKS}{_OTHER_MARKS};][{re.escape(_CLOSERS)}]*\s|[。\uff01\uff1f])(?=\S)"
 )
+_LONGEST_QUESTION: Final = 4_000
+"""Characters at the end of an answer that are read, with choices and courtesies."""
 _COURTESIES_AT_MOST: Final = 3
 _WORDS_AT_MOST: Final = 40
 _CHOICE: Final = re.compile("\\s*(?:[-*+•\u2013]|\\d{1,2}[.)])\\s")
@@ -301,8 +317,10 @@ def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
     if _MAY_ASK.search(text) is None:
         return False  # most answers
     marks = _marks(language)
+    text = text[-_LONGEST_QUESTION:]
     if spoken is None:
         spoken = speakable(text, language)
+    spoken = spoken[-_LONGEST_QUESTION:]
     return _ends_with_question(spoken, language, marks) or _ends_with_choices(text, language, marks)
 
 

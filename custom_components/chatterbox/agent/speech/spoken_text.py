@@ -138,8 +138,8 @@ _CITATION: Final = re.compile(r"(?<=[\w.,!?;:)\]\"'])\[\d{1,3}\]|\[\^[^\[\]\s]{1
 _TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
 _ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE)
 _AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"
-_STARS: Final = re.compile(r"(.?)\*+(?=(.?))")
-_UNDERSCORES: Final = re.compile(r"(.?)_+(?=(.?))")
+_STARS: Final = re.compile(r"([^*]?)\*+(?=(.?))")
+_UNDERSCORES: Final = re.compile(r"([^_]?)_+(?=(.?))")
 
 _SYMBOLS: Final = (
     {"circ": "°", "degree": "°", "celsius": "°C", "percent": "%", "euro": "€", "mu": "µ", "Omega": "Ω", "pi": "π"}

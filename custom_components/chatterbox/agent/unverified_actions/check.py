@@ -70,6 +70,8 @@ _END: Final = re.compile(
 _LONGEST_END: Final = 5
 _LONGEST_SENTENCE: Final = 1000
 """Characters after which a sentence without an end is released in parts."""
+_LONGEST_HELD: Final = 10_000
+"""Characters of held text that are read again at the end; no quotation is as long."""
 
 
 class UnverifiedActionFilter:
@@ -107,7 +109,7 @@ class UnverifiedActionFilter:
         Read as a whole, an apparent report may turn out to be a quotation.
         """
         self.found = False
-        if not self._may_say(self.held):
+        if len(self.held) > _LONGEST_HELD or not self._may_say(self.held):
             return ""
         said, self.held, self._searched = self.held, "", 0
         return said

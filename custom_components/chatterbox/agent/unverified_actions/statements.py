@@ -25,7 +25,9 @@ _END: Final = re.compile(r"((?<![.:])[.:]++(?=\s|$)|[!?;。]++|\n++)")
 _AROUND: Final = re.compile(r"^\W++|(?<!\W)\W++$")
 _OPENING_MARK: Final = re.compile(f"[{_LEFT}{''.join(left for left, _ in _QUOTATION_MARKS)}]")
 _LONGEST_QUOTATION: Final = 122
-_SENTENCE_END: Final = re.compile(r"[.:](?=\s)|[!?;。]")
+_SENTENCE_END: Final = re.compile(
+    r"[.:](?=[\"')*_\N{RIGHT SINGLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}»」』]{0,3}\s)|[!?;。]"
+)
 _LONGEST_STATEMENT: Final = 1000
 """Characters of an unfinished statement that are kept to be read with its continuation."""
 

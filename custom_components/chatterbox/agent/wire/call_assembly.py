@@ -14,11 +14,14 @@ from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, ToolCall
 from .parts import CallIds, is_json_object, sendable_text
 
-MAX_OBJECT_CHARACTERS: Final = 1_000_000
 _MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
 _NOT_SPACE: Final = re.compile(r"\S")
+MAX_CALL_LENGTH: Final = 1_000_000
+"""Characters of arguments: API clients have a model write whole files. Tools of the agent accept far less."""
 MAX_CALLS: Final = 256
 """In one message, far more than a turn may run."""
+_MAX_NAME: Final = 256
+"""Characters; services allow 64."""
 
 
 class BracketFollower:
@@ -65,7 +68,7 @@ class BracketFollower:
 class ObjectText:
     """Collects text until it is one complete JSON object; each character is scanned once.
 
-    Text beyond `MAX_OBJECT_CHARACTERS` is dropped but for one character: memory is bounded, and the length of the text
+    Text beyond `MAX_CALL_LENGTH` is dropped but for one character: memory is bounded, and the length of the text
     still shows why it is no object.
     """
 
@@ -100,7 +103,8 @@ class ObjectText:
         if not self._pieces:
             first = _NOT_SPACE.search(text, start)
             start = first.start() if first else len(text)
-        end, closed = (len(text), False) if self._invalid else self._brackets.scan(text, start)
+        within = text[: start + MAX_CALL_LENGTH + 1 - self._length]
+        end, closed = (len(text), False) if self._invalid else self._brackets.scan(within, start)
         self._keep(text[start:end])
         if closed and not self._invalid:
             self.complete = is_json_object(self.text)
@@ -110,7 +114,7 @@ class ObjectText:
         return end if self.complete else len(text)
 
     def _keep(self, piece: str) -> None:
-        room = MAX_OBJECT_CHARACTERS + 1 - self._length
+        room = MAX_CALL_LENGTH + 1 - self._length
         if len(piece) >= room:
             self._invalid = True
             piece = piece[:room]
@@ -173,12 +177,12 @@ class CallAssembler:
         """
         self._chunks += 1
         for sent in fragments:
-            fragment = sent._replace(id=sendable_text(sent.id), name=sendable_text(sent.name))
+            fragment = sent._replace(id=sendable_text(sent.id), name=sendable_text(sent.name)[:_MAX_NAME])
             call = self._find(fragment)
             if call is None or (fragment.name and self._begins_another(call, fragment)):
                 call = self._open(_OpenCall(fragment.position, fragment.id, fragment.name))
             elif fragment.name != call.name:
-                call.name += fragment.name
+                call.name = (call.name + fragment.name)[:_MAX_NAME]
             call.wire_id = call.wire_id or fragment.id
             call.extra = call.extra or fragment.extra
             call.last_chunk = self._chunks

@@ -12,7 +12,7 @@ from ..errors import ProviderReplyInvalid
 DONE: Final = b"[DONE]"
 """Data of the event that ends a stream of OpenAI's formats, and of gateways in front of other formats."""
 
-_MAX_BYTES: Final = 8 * 1024 * 1024
+_MAX_BYTES: Final = 4 * 1024 * 1024
 """Of one event or line."""
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"

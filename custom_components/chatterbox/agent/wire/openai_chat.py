@@ -257,7 +257,8 @@ class _Delta(WireModel):
         if isinstance(self.content, list):
             parts = [part for part in self.content if isinstance(part, _ContentPart)]
             text = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
-        return text or self.reasoning_content or self.reasoning or _details_text(self.reasoning_details or ())
+        text = text or self.reasoning_content or self.reasoning or ""
+        return text or (_details_text(self.reasoning_details) if self.reasoning_details else "")
 
 
 class _Choice(WireModel):

@@ -21,6 +21,9 @@ _LOGGER = logging.getLogger(__name__)
 WINDOW_FULL: Final = "model_context_window_exceeded"
 """Finish reason of Anthropic and Z.ai."""
 
+_MAX_PARTS: Final = 100_000
+"""Commas and opening brackets of one JSON text. Parsed, each takes a hundred times the memory of its character."""
+
 type Count = Lenient[NonNegativeInt]
 
 
@@ -89,7 +92,7 @@ class ReplyReader(ABC):
 
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
         """Yield the events of a complete JSON answer, from a server that does not stream."""
-        return self._read(text)
+        return self._read_json(text.encode(errors="replace"))
 
     def end(self) -> Iterator[ProviderEvent]:
         """Yield the remaining events, `CompletionResult` last. Called once, at the end of the reply.
@@ -124,7 +127,12 @@ class ReplyReader(ABC):
             return
         if event.type == "error":
             raise ReportedFailure(_error_report(data))
-        yield from self._read(data)
+        yield from self._read_json(data)
+
+    def _read_json(self, sent: bytes) -> Iterator[ProviderEvent]:
+        if sum(map(sent.count, (b"{", b"[", b","))) > _MAX_PARTS:
+            raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_PARTS} parts")
+        return self._read(sent)
 
     def _reasoning(self, text: str | None) -> Iterator[ProviderEvent]:
         if text:

@@ -160,11 +160,17 @@ class Markers:
     glued: MarkersByCharacter = _NONE
     """Only directly after the end of a sentence."""
 
-    def at(self, character: str, *, line_start: bool, message_start: bool, glued: bool) -> list[Marker]:
-        """Return the markers that may begin with a character at a position, specific ones first."""
+    def at(self, start: str, *, line_start: bool, message_start: bool, glued: bool) -> list[Marker]:
+        """Return the markers that may begin with one or two characters at a position, specific ones first."""
         places = ((self.message_start, message_start), (self.glued, glued), (self.line_start, line_start))
         among = [*(markers for markers, is_here in places if is_here), self.anywhere]
-        return [marker for markers in among for marker in markers.get(character, ())]
+        found = (marker for markers in among for marker in markers.get(start[0], ()))
+        return [marker for marker in found if _may_begin(marker.opening, start)]
+
+
+@lru_cache(maxsize=4096)
+def _may_begin(opening: Opening, start: str) -> bool:
+    return opening.match(start, 0) is not None
 
 
 _THOUGHT_TAGS: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")

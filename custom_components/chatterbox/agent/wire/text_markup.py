@@ -127,7 +127,10 @@ class MarkupScanner:
                 self._say_until(self._at + 1)
                 continue
             for marker in self._markers.at(
-                self._held[self._at], line_start=self._line_start, message_start=self._message_start, glued=self._glued
+                self._held[self._at : self._at + 2],
+                line_start=self._line_start,
+                message_start=self._message_start,
+                glued=self._glued,
             ):
                 found = marker.opening.match(self._held, self._at)
                 if isinstance(found, re.Match):

@@ -7,7 +7,7 @@ MiniMax, Granite, Phi, LFM and gpt-oss.
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..json.repair import read_value, skip_blank
@@ -67,6 +67,8 @@ class WrittenCall:
     """JSON, or the text that the model wrote instead."""
     unmistakable: bool = True
     """False for JSON and Python that may be something else."""
+    source: str = field(default="", compare=False)
+    """The text that was parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +98,14 @@ def read_calls(text: str) -> ReadText:
         with suppress(ValueError):  # what was read before stays
             while True:
                 found, end = read_next(text, position)
-                calls += found
+                calls += [replace(call, source=text[position:end]) for call in found]
                 position = _skip(_BETWEEN_CALLS, text, end)
         if calls:
             return ReadText(tuple(calls), text[position:])
     if named := _NAME_IN_JSON.search(text, start) or _NAMED.match(text, start) or _PYTHON.match(text, start):
         arguments = text[named.end() :]
         if _DATA.search(arguments):
-            return ReadText((WrittenCall(named[1], arguments + _CUT, unmistakable=False),))
+            return ReadText((WrittenCall(named[1], arguments + _CUT, unmistakable=False, source=text[start:]),))
     return ReadText(rest=text[start:])
 
 
@@ -114,10 +116,10 @@ def _skip(what: re.Pattern[str], text: str, position: int) -> int:
 
 def _read_tags(text: str, start: int) -> tuple[WrittenCall, ...]:
     """Parse `<function=NAME><parameter=KEY>VALUE</parameter></function>` and similar tags."""
-    if tagged := _TAGGED.findall(text):
-        return tuple(WrittenCall(name, _tagged_arguments(content)) for _, name, content in tagged)
+    if tagged := tuple(WrittenCall(one[2], _tagged_arguments(one[3]), source=one[0]) for one in _TAGGED.finditer(text)):
+        return tagged
     pairs, name = _PAIRED.findall(text), _NAME.match(text, start)
-    return (WrittenCall(name[0], canonical_json(dict(pairs))),) if pairs and name else ()
+    return (WrittenCall(name[0], canonical_json(dict(pairs)), source=text[start:]),) if pairs and name else ()
 
 
 def _tagged_arguments(content: str) -> str:

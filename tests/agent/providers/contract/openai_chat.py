@@ -33,7 +33,7 @@ class OpenAIChatDialect:
     models_target = "/v1/models"
     carries_call_ids = True
     can_forbid_calls = True
-    finish_reasons = frozenset(FinishReason) - {FinishReason.UNKNOWN}
+    finish_reasons = frozenset(FinishReason) - {FinishReason.UNKNOWN, FinishReason.REPETITION}
     refusal = Refusal(
         ModelOptions(temperature=0.5, top_p=0.5),
         ("temperature",),

@@ -45,7 +45,7 @@ class OpenAIResponsesDialect:
     models_target = "/v1/models"
     carries_call_ids = True
     can_forbid_calls = True
-    finish_reasons = frozenset(FinishReason)
+    finish_reasons = frozenset(FinishReason) - {FinishReason.REPETITION}
     refusal = Refusal(
         ModelOptions(temperature=0.5, reasoning_effort=ReasoningEffort.MINIMAL),
         ("reasoning", "effort"),

@@ -11,14 +11,16 @@ import aiohttp
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnreachable
-from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
+from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
+from custom_components.chatterbox.agent.protocols import AnswerOptions
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from tests.agent.turns import run_other_tasks
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
 
 from .dialect import KEY, MODEL, Answer, Dialect
-from .service import HI, arrivals, collect, provider_of, streamed, text_of
+from .service import HI, answered, arrivals, calls_of, collect, provider_of, streamed, text_of
 
 WORDS = Answer(text=("One ", "two ", "three ", "four."))
 IN_TIME = 10
@@ -82,7 +84,7 @@ async def test_words_are_passed_on_as_they_arrive(dialect: Dialect, session: aio
     async with _conversation(dialect, session, _pieces(dialect), Ending.KEEP) as told:
         assert await anext(told.events) == TextDelta("One ")
         told.proceed.set()
-        assert [await anext(told.events) for _ in range(3)] == [TextDelta(text) for text in WORDS.text[1:]]
+        assert text_of([event async for event in told.events]) == "two three four."
 
 
 @pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
@@ -133,7 +135,10 @@ async def test_over_an_encrypted_connection_nothing_is_lost(dialect: Dialect, tm
     ):
         assert await anext(told.events) == TextDelta("One ")
         await told.send_the_rest()
-        assert [await anext(told.events) for _ in range(3)] == [TextDelta(text) for text in WORDS.text[1:]]
+        if ending is Ending.KEEP:
+            assert text_of([event async for event in told.events]) == "two three four."
+        else:
+            assert await told.text_until(ProviderError) == "two three four."
 
 
 async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
@@ -149,7 +154,23 @@ async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
             await server.arrived.wait()
             await run_other_tasks()  # so that the head is read by then
             proceed.set()
-            assert text_of([await first]) == "One "
+            assert await first == TextDelta("One two three four.")  # what arrives together is one event
             assert text_of(await collect(provider)) == "One two three four."
 
     assert server.connections == 1
+
+
+async def test_an_answer_that_becomes_too_long_is_cut_and_calls_nothing(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    request = replace(HI, options=AnswerOptions(max_characters=1_000))
+    long = Answer(("a" * 800,), ("b" * 300,), (ToolCall("call00001", "light_on", "{}"),), FinishReason.TOOL_CALLS)
+
+    async with raw_http_server(answered(dialect, long)) as server:
+        events = await collect(provider_of(dialect, server, session), request)
+
+    read = [event.text for event in events if isinstance(event, TextDelta | ReasoningDelta)]
+    assert 300 < len("".join(read)) <= 1_000
+    assert max(map(len, read)) <= 512
+    assert calls_of(events) == []
+    assert events[-1] == CompletionResult(FinishReason.LENGTH)

@@ -1,0 +1,176 @@
+"""No answer of a model server holds the event loop, fills memory, or leaves a person without words."""
+
+import asyncio
+import gc
+import resource
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import thread_time
+from typing import Final
+
+import aiohttp
+import pytest
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
+from homeassistant.core import HomeAssistant
+
+from custom_components.chatterbox.agent.events import TextDelta, TurnFinished
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
+from custom_components.chatterbox.agent.protocols import AnswerOptions
+from custom_components.chatterbox.agent.providers.failover import FailoverProvider
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
+from custom_components.chatterbox.agent.speech.speech_filter import SpeechFilter, asks_back
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
+from tests.support.doubles import ScriptedDispatcher, tool
+from tests.support.listening_room import StreamingVoice, furnish
+from tests.support.talk import add_agent, move_into_the_demo_home
+
+from .harmful_answers import HARMFUL_ANSWERS, STOLEN, TOOL, HarmfulAnswer
+from .harmful_server import harmful_server, path_of
+
+LONGEST_STEP: Final = 0.05
+"""Seconds of processor time between two turns of others."""
+MOST_MEMORY: Final = 50
+"""MB more than before the turn."""
+TRIES: Final = 3
+
+
+@dataclass(slots=True)
+class Cost:
+    """What a turn costs those beside it."""
+
+    longest: float = 0
+    """Seconds of processor time for which the event loop was held at a stretch."""
+    grown: float = 0
+    """MB."""
+
+    @property
+    def is_low(self) -> bool:
+        """Tell whether nobody notices."""
+        return self.longest <= LONGEST_STEP and self.grown <= MOST_MEMORY
+
+    async def watch(self) -> None:
+        """Come around with every pass of the event loop, until cancelled."""
+        before = thread_time()
+        while True:
+            await asyncio.sleep(0)
+            now = thread_time()
+            self.longest = max(self.longest, now - before)
+            before = now
+
+
+@asynccontextmanager
+async def measured() -> AsyncIterator[Cost]:
+    """Measure what the block costs."""
+    gc.collect()
+    forget_peak()
+    before, cost = peak(), Cost()
+    watching = asyncio.create_task(cost.watch())
+    yield cost
+    await asyncio.sleep(0)  # the last step
+    watching.cancel()
+    with suppress(asyncio.CancelledError):
+        await watching
+    cost.grown = peak() - before
+
+
+def peak() -> float:
+    """Return the most memory in MB that this process has had since `forget_peak`; elsewhere than on Linux, ever."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+
+
+def forget_peak() -> None:
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    gc.collect()
+    gc.freeze()  # what other tests have left behind is no work of ours
+    with harmful_server() as base_url:
+        yield base_url
+    gc.unfreeze()
+
+
+@pytest.fixture
+async def session(socket_enabled: None) -> AsyncIterator[aiohttp.ClientSession]:  # noqa: ARG001  # opens the sockets
+    async with aiohttp.ClientSession() as client:
+        yield client
+
+
+async def take_turn(provider: FailoverProvider, case: HarmfulAnswer) -> str:
+    """Return what is heard of a turn, sentence by sentence as it streams, and with its end."""
+    loop = AgenticLoop(provider, ScriptedDispatcher())
+    limits = Limits(deadline=case.seconds, max_iterations=2)
+    options = AnswerOptions(max_characters=case.characters)
+    turn = Turn("Light on!", tools=(tool(TOOL),), checked_language="en", limits=limits, options=options)
+    speech, written, heard = SpeechFilter("en"), [""], [""]
+    async with aclosing(loop.stream(turn)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                written.append(event.text)
+                heard.append(speech.feed(event.text))
+            if isinstance(event, TurnFinished):
+                asks_back(event.text, "en")
+    return "".join(heard) + speech.finish()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("place", "dialect"),
+    [
+        pytest.param(place, dialect, id=f"{case.does} ({dialect.name})")
+        for place, case in enumerate(HARMFUL_ANSWERS)
+        for dialect in case.dialects
+    ],
+)
+async def test_a_harmful_answer_harms_nobody(
+    place: int, dialect: Dialect, address: str, session: aiohttp.ClientSession
+) -> None:
+    case = HARMFUL_ANSWERS[place]
+    costs: list[Cost] = []
+    for _ in range(TRIES):
+        provider = dialect.provider_class(session, address + path_of(place, dialect.name), MODEL, KEY)
+        managed = ManagedProvider(
+            "model", provider, CircuitBreaker(), retries=Retries(attempts=1), closes_promptly=True
+        )
+        async with measured() as cost:
+            heard = await take_turn(FailoverProvider([managed], within=case.seconds), case)
+        costs.append(cost)
+        assert case.hears in heard, heard[-300:]
+        assert KEY not in heard
+        assert STOLEN not in heard
+        if cost.is_low:
+            return
+    raise AssertionError(costs)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize(
+    "place", [pytest.param(place, id=case.does) for place, case in enumerate(HARMFUL_ANSWERS) if case.in_the_home]
+)
+async def test_a_harmful_answer_harms_no_home(place: int, address: str, hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    service: dict[str, object] = {
+        CONF_KIND: ServiceKind.OPENAI_CHAT,
+        CONF_BASE_URL: address + path_of(place, "openai_chat"),
+    }
+    await add_agent(hass, service, {CONF_MODEL: MODEL, CONF_LLM_HASS_API: ["assist"]})
+    room = await furnish(hass, StreamingVoice())
+    costs: list[Cost] = []
+    for _ in range(TRIES):
+        async with measured() as cost:
+            await room.say("Turn on the light", "kitchen-talk")
+        costs.append(cost)
+        assert any(map(str.isalnum, room.heard))
+        assert any(map(str.isalnum, room.speech))
+        assert len(room.speech) <= HARMFUL_ANSWERS[place].characters
+        if cost.is_low:
+            return
+    raise AssertionError(costs)

@@ -1,0 +1,63 @@
+"""A guest with a token sends requests that are large and mean nothing; the home has time for everybody else."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping
+from io import BytesIO
+
+import pytest
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from custom_components.chatterbox.const import BASE_PATH, CONF_REQUEST_MEGABYTES
+from tests.support.api_clients import enable_api
+from tests.support.servers.script import Script
+from tests.support.talk import AGENT, Serve
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+_SECONDS = 8.0
+"""Of processor time in the event loop, with what the client takes of it. Unbounded, the first case takes 25."""
+_SCHEMA = {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}] * 60_000}}}
+_REQUESTS: Mapping[str, tuple[int, Mapping[str, object]]] = {
+    "unknown fields": (64, {f"field{number}": number for number in range(250_000)}),
+    "a wide schema": (8, {"text": {"format": {"type": "json_schema", "name": "n", "schema": _SCHEMA}}}),
+    "a wide schema of a function": (8, {"tools": [{"type": "function", "name": "f", "parameters": _SCHEMA}]}),
+}
+
+
+@pytest.mark.parametrize("megabytes", [1, 10])
+@pytest.mark.parametrize("name", _REQUESTS)
+async def test_the_event_loop_is_not_held_by_large_requests(
+    hass: HomeAssistant,
+    serve: Serve,
+    hass_client: ClientSessionGenerator,
+    hass_read_only_access_token: str,
+    *,
+    name: str,
+    megabytes: int,
+) -> None:
+    await serve(Script())
+    await enable_api(hass)
+    [entry] = hass.config_entries.async_loaded_entries("chatterbox")
+    hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_REQUEST_MEGABYTES: megabytes})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    guest = await hass_client(hass_read_only_access_token)
+    count, fields = _REQUESTS[name]
+    body = json.dumps({"model": AGENT, "input": "Hi", **fields}).encode()
+
+    async def ask() -> int:
+        answer = await guest.post(
+            f"{BASE_PATH}/responses", data=BytesIO(body), headers={"Content-Type": "application/json"}
+        )
+        await answer.read()
+        return answer.status
+
+    began = time.thread_time()
+    statuses = Counter(await asyncio.gather(*(ask() for _ in range(count))))
+
+    assert time.thread_time() - began < _SECONDS
+    assert set(statuses) <= {400, 413, 429}, statuses
+    assert (await guest.get(f"{BASE_PATH}/models")).status == 200
