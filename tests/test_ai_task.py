@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import voluptuous as vol
-from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY
+from homeassistant.auth.const import GROUP_ID_ADMIN
 from homeassistant.components import ai_task
 from homeassistant.components.ai_task import AITaskEntityFeature
 from homeassistant.const import ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE
@@ -18,7 +18,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import async_capture_events
+from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
 from custom_components.chatterbox.const import (
     CONF_BUDGET_DAY,
@@ -259,7 +259,8 @@ async def test_nobody_is_asked_even_if_a_person_begins_the_task(hass: HomeAssist
 async def test_tasks_at_the_same_time_have_the_rights_of_who_asked(hass: HomeAssistant) -> None:
     await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
     anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_ADMIN])
-    guest = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_READ_ONLY])
+    guest = MockUser(name="Guest").add_to_hass(hass)
+    guest.mock_policy({"entities": {"domains": {"ai_task": {"control": True}}, "all": {"read": True}}})
     call = ScriptedAnswer(tool_calls=(LIGHT_ON,), delay_seconds=0.05)
     end = ScriptedAnswer(content="So be it.", delay_seconds=0.05)
     finished = async_capture_events(hass, EVENT_TOOL_FINISHED)

@@ -1,14 +1,21 @@
 """The life of a config entry in a real Home Assistant: checked, set up, reloaded, unloaded, removed."""
 
+import json
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers import device_registry as dr, entity_registry as er, issue_registry as ir
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
+from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
 from tests.support.servers.in_process import (
     address_without_server,
@@ -18,7 +25,8 @@ from tests.support.servers.in_process import (
     serving_untrusted_tls,
     with_list,
 )
-from tests.support.servers.script import Script
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.talk import LIGHT_ON, Serve, add_agent, messages_of, say
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -120,6 +128,60 @@ async def test_a_removed_entry_leaves_nothing_and_may_be_added_again(hass: HomeA
     assert state_of(again) is ConfigEntryState.LOADED
     assert (state := hass.states.get(ENTITY_ID)) is not None
     assert state.state != STATE_UNAVAILABLE
+
+
+def databases_in(folder: str) -> str:
+    return "".join(path.read_text("latin-1") for path in Path(folder).glob("chatterbox.db*"))
+
+
+async def kept(hass: HomeAssistant, storage: dict[str, Any]) -> str:
+    """Return what lies on the disk for Chatterbox, once all of it is written."""
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=20))
+    await hass.async_block_till_done(wait_background_tasks=True)
+    read = await hass.async_add_executor_job(databases_in, hass.config.config_dir)
+    return "".join((read, *(json.dumps(content, default=repr) for name, content in storage.items() if DOMAIN in name)))
+
+
+async def test_a_service_that_was_used_is_gone_when_it_is_removed_and_begins_anew_when_it_is_added_again(
+    hass: HomeAssistant, serve: Serve, hass_storage: dict[str, Any]
+) -> None:
+    """It was talked to, has changed something, remembers something, waits for an answer, and has an issue."""
+    unlock = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+    calls = [ScriptedCall(name="intent__HassTurnOn", arguments=LIGHT_ON.arguments), unlock]
+    answers = [
+        answer for call in calls for answer in (ScriptedAnswer(tool_calls=(call,)), ScriptedAnswer(content="Hi."))
+    ]
+    options = {"llm_hass_api": ["assist", "gone"], "remember_facts": True}
+    server = await serve(Script(answers=tuple(answers), after_last="start again"), **options)
+    entry = hass.config_entries.async_entries(DOMAIN)[0]
+    agent = only_agent(entry).subentry_id
+    await say(hass, "light, a sentence to be found")
+    await async_get_memories(hass).async_add(Keeper(agent, "anna"), "Has a cat.", "Anna")
+    await say(hass, "unlock the front door", satellite_id="assist_satellite.kitchen")
+
+    traces = [agent, "sentence to be found", "Has a cat."]
+    before = await kept(hass, hass_storage)
+    assert [trace for trace in traces if trace in before] == traces
+    assert async_get_approvals(hass).waiting
+    assert [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
+
+    await hass.config_entries.async_remove(entry.entry_id)
+
+    after = await kept(hass, hass_storage)
+    assert [trace for trace in traces if trace in after] == []
+    assert not async_get_approvals(hass).waiting
+    assert not [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
+    assert not [known for known in er.async_get(hass).entities.values() if known.platform == DOMAIN]
+    assert hass.states.get(ENTITY_ID) is None
+
+    server.start_again()
+    asked_before = len(server.requests)
+    await add_agent(hass, dict(entry.data), options)
+    await say(hass, "light!", "another-talk")
+
+    assert [message["role"] for message in messages_of(server.requests[asked_before])] == ["system", "user"]
+    assert "Has a cat." not in str(server.requests[asked_before].body)
+    assert ENTITY_ID in hass.states.async_entity_ids()
 
 
 async def test_a_removed_agent_leaves_nothing_and_the_others_stay(hass: HomeAssistant) -> None:

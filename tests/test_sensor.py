@@ -27,6 +27,17 @@ def shown(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
     return state
 
 
+@pytest.mark.usefixtures("socket_enabled")
+async def test_six_entities_of_an_agent_are_enabled_at_first(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry(address_without_server()))
+
+    entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    agent = only_agent(entry).subentry_id
+    enabled = {entity.unique_id.removeprefix(f"{agent}_") for entity in entities if entity.disabled_by is None}
+    assert enabled == {agent, "waiting_questions", "spent_this_month", "turns", "failures", "time_to_first_token"}
+    assert len(entities) > len(enabled)
+
+
 async def test_an_agent_without_questions_shows_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     state = shown(hass)
 

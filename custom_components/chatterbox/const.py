@@ -23,9 +23,11 @@ CONF_DIAGNOSE_WORDS: Final = "diagnose_words"
 CONF_RESPONSES_API: Final = "responses_api"
 CONF_RESPONSE_DAYS: Final = "response_days"
 CONF_RESPONSE_MEGABYTES: Final = "response_megabytes"
+CONF_REQUEST_MEGABYTES: Final = "request_megabytes"
 DEFAULT_RESPONSE_DAYS: Final = 30
 DEFAULT_RESPONSE_MEGABYTES: Final = 100
 """0 is without end, as it is for conversations; megabytes are those of each agent."""
+DEFAULT_REQUEST_MEGABYTES: Final = 1
 
 
 class ServiceKind(StrEnum):
@@ -81,6 +83,7 @@ CONF_BUDGET_MONTH: Final = "budget_month"
 CONF_WHEN_SPENT: Final = "when_spent"
 CONF_RULES: Final = "rules"
 CONF_PIN: Final = "pin"
+CONF_TOOL_SOURCES: Final = "tool_sources"
 CONF_ASK_AFTER_OUTSIDE_CONTENT: Final = "ask_after_outside_content"
 CONF_MOST_LISTED: Final = "most_listed"
 CONF_NOTIFY: Final = "notify"

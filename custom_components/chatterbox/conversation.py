@@ -18,7 +18,7 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
-from .agent.speech import asks_back, speakable
+from .agent.speech import asks_back, speakable_in_pieces
 from .approvals.questions import GivenAnswer, Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
@@ -113,7 +113,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             read = await self._reader.async_read(user_input, chat_log)
             record = await self._turns.async_run(read, chat_log)
             _trace(chat_log, record.facts)
-            return reported(_result(user_input, chat_log, read, record), record)
+            return reported(await _async_result(user_input, chat_log, read, record), record)
         except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
@@ -145,13 +145,13 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             async_check_health(self.hass)
 
 
-def _result(
+async def _async_result(
     user_input: ConversationInput, chat_log: ChatLog, read: TurnInput, record: TurnRecord
 ) -> ConversationResult:
     """Return what Home Assistant is told of a turn."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := record.finished:
-        spoken = speakable(finished.text, user_input.language) if read.is_heard else None
+        spoken = await speakable_in_pieces(finished.text, user_input.language) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
         if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
             return _error_result(user_input, chat_log, speech)

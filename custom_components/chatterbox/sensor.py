@@ -57,15 +57,12 @@ class NumberDescription(SensorEntityDescription):
     """Returns the day on which the current sum began; None for one that began with the agent."""
 
 
-def _total(
-    key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = True, is_enabled: bool = True
-) -> NumberDescription:
+def _total(key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = True) -> NumberDescription:
     return NumberDescription(
         key=key,
         value=lambda numbers: value(numbers.usage),
         needs_model=needs_model,
         state_class=SensorStateClass.TOTAL_INCREASING,
-        entity_registry_enabled_default=is_enabled,
     )
 
 
@@ -133,8 +130,8 @@ NUMBERS: Final = (
     _total("input_tokens", lambda usage: usage.input_tokens),
     _total("cached_tokens", lambda usage: usage.cached_tokens),
     _total("output_tokens", lambda usage: usage.output_tokens),
-    _total("reasoning_tokens", lambda usage: usage.reasoning_tokens, is_enabled=False),
-    _total("inferences", lambda usage: usage.inferences, is_enabled=False),
+    _total("reasoning_tokens", lambda usage: usage.reasoning_tokens),
+    _total("inferences", lambda usage: usage.inferences),
     _money("cost", lambda numbers: numbers.usage.cost),
     _money("spent_today", lambda numbers: numbers.usage.spent_on(numbers.today), lambda day: day),
     _money(
@@ -143,15 +140,18 @@ NUMBERS: Final = (
         lambda day: day.replace(day=1),
     ),
     _total("turns", lambda usage: usage.turns, needs_model=False),
-    _total("tool_calls", lambda usage: usage.tool_calls, needs_model=False, is_enabled=False),
+    _total("tool_calls", lambda usage: usage.tool_calls, needs_model=False),
     _total("failures", lambda usage: usage.failures, needs_model=False),
-    _total("failovers", lambda usage: usage.failovers, is_enabled=False),
+    _total("failovers", lambda usage: usage.failovers),
     _seconds("time_to_first_token", lambda turn: turn.first_token),
     _seconds("turn_time", lambda turn: turn.duration, needs_model=False),
     _percent("cache_hit_ratio", _cache_hit_ratio),
     _percent("window_used", lambda numbers: 100 * numbers.prompt.share if numbers.prompt else None, _window_parts),
 )
 """Every number of an agent."""
+
+_ENABLED: Final = frozenset({"spent_this_month", "turns", "failures", "time_to_first_token"})
+"""Numbers that everyone sees; the others can be enabled."""
 
 
 async def async_setup_entry(
@@ -185,6 +185,7 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         """Show a number of the agent of a subentry."""
         super().__init__(entry, subentry, description.key)
         self.entity_description = description
+        self._attr_entity_registry_enabled_default = description.key in _ENABLED
 
     @override
     async def async_added_to_hass(self) -> None:

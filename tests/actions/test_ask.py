@@ -24,6 +24,7 @@ from tests.support.config_entries import only_agent
 from tests.support.documented_yaml import blocks_with
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
+from tests.support.versions import OF_NOBODY
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -149,7 +150,7 @@ async def test_a_fault_is_reported_and_logged(
         raise ValueError("a listener that is broken")
 
     with (
-        chat_session.async_get_chat_session(hass, "a-talk") as session,
+        chat_session.async_get_chat_session(hass, "a-talk", **OF_NOBODY) as session,
         conversation.async_get_chat_log(hass, session, chat_log_delta_listener=break_down),
     ):
         error = await refusal(hass, conversation_id="a-talk")

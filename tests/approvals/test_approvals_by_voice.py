@@ -1,6 +1,7 @@
 """A question and its answer, by voice: the real entity, a scripted model, the demo home."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -30,6 +31,7 @@ from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, assert_no_orphans, messages_of, speech
+from tests.support.versions import IS_LATEST, OF_NOBODY
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -102,6 +104,25 @@ async def test_a_question_runs_out_and_a_late_yes_is_told_so(
     assert hass.states.is_state(DOOR, "locked")
 
 
+async def test_a_clock_that_is_400_days_ahead_for_a_while_costs_no_answer_and_opens_nothing(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(UNLOCKS)
+    await say(hass, "unlock the front door")
+
+    freezer.tick(timedelta(days=400))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    ahead = await say(hass, "yes")
+    freezer.tick(timedelta(days=-400))
+    back = await say(hass, "are you there?")
+
+    assert hass.states.is_state(DOOR, "locked")
+    assert "expired" in speech(ahead)
+    assert speech(back) == "Come in."
+    assert len(server.requests) == 2
+
+
 async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversation(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -164,22 +185,31 @@ async def test_a_sentence_during_a_resumed_turn_keeps_both_transcripts(
     contents = hass.data[DATA_CHAT_LOGS][TALK].content
     assert_no_orphans(contents)
     said = [content.content for content in contents if isinstance(content, AssistantContent | UserContent)]
-    assert {"unlock the front door", "what time is it?", "It is noon.", "Come in."} <= set(said)
+    meanwhile = set() if IS_LATEST else {"what time is it?", "It is noon."}  # since 2026.11, the conversation is busy
+    assert {"unlock the front door", "Come in."} | meanwhile <= set(said)
     assert hass.states.is_state(DOOR, "unlocked")
 
 
 async def test_a_turn_is_resumed_in_a_chat_log_of_its_own(hass: HomeAssistant, serve: Serve) -> None:
-    """Whoever answers may be in the middle of another turn of the same conversation."""
+    """Whoever answers may be in another turn of the same conversation, the end of which is awaited since 2026.11."""
     await serve(UNLOCKS)
     await say(hass, "unlock the front door")
     approvals = async_get_approvals(hass)
     (question,) = approvals.waiting
 
-    with chat_session.async_get_chat_session(hass, TALK) as session, async_get_chat_log(hass, session) as other:
+    with (
+        chat_session.async_get_chat_session(hass, TALK, **OF_NOBODY) as session,
+        async_get_chat_log(hass, session) as other,
+    ):
         before = list(other.content)
-        await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+        answering = asyncio.create_task(
+            approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+        )
+        if not IS_LATEST:
+            await answering
         assert other.content == before
 
+    await answering
     assert hass.states.is_state(DOOR, "unlocked")
 
 

@@ -22,7 +22,7 @@ from custom_components.chatterbox.approvals.questions import Channel, GivenAnswe
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from tests.support.audited_turns import AGENT, ANNA, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
 from tests.support.documented_yaml import blocks_with
@@ -116,6 +116,22 @@ async def test_what_fails_is_told_with_the_reason(talk: AuditedTalk, changes: Ch
     assert told(changes, "outcome", "entity_ids", "done_to", "error", "message") == [
         ("failed", ["light.lamp"], [], reason, f"did not turn on Lamp: failed ({reason})")
     ]
+
+
+async def test_what_is_done_in_part_names_what_was_not(talk: AuditedTalk, changes: Changes) -> None:
+    async def jam_the_lamp(call: ServiceCall) -> None:
+        if "light.lamp" in call.data["entity_id"]:
+            raise HomeAssistantError("The bulb is broken")
+
+    talk.hass.services.async_register("light", "turn_on", jam_the_lamp)
+    lights = calling("intent__HassTurnOn", {"domain": ["light"], "area": "Hall"}, "lights")
+
+    await talk.events_of(call(lights), say("Not all of them."))
+
+    assert told(changes, "outcome", "error", "message") in (
+        [("partly", "Lamp", "turned on Spot, but not: Lamp")],
+        [("partly", "Spot", "turned on Lamp, but not: Spot")],  # Home Assistant 2026.10 takes one for the other
+    )
 
 
 async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: AuditedTalk, changes: Changes) -> None:
@@ -367,6 +383,18 @@ async def test_a_call_that_is_not_judged_in_time_is_told(talk: AuditedTalk, chan
     assert told(changes, "outcome", "entity_ids", "verdict") == [("refused_by_script", ["light.lamp"], None)]
 
 
+async def test_what_repeats_an_approved_call_is_told_with_its_answer(talk: AuditedTalk, changes: Changes) -> None:
+    talk.settings = AgentSettings(policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),)))
+    question = await talk.take(call(LAMP_ON))
+    await talk.answer(question, YES, call(calling("intent__HassTurnOn", {"name": "Spot"}, "spot")), say("Both are on."))
+
+    assert told(changes, "outcome", "approval", "question_id") == [
+        ("waiting", "missing", question.id),
+        ("done", "voice", question.id),
+        ("done", "voice", question.id),
+    ]
+
+
 async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, changes: Changes) -> None:
     look_up = StubTool(name="look_up")
     look_up.annotations = llm.ToolAnnotations(read_only=True)
@@ -390,7 +418,7 @@ async def test_a_question_about_what_changes_nothing_is_not_told(talk: AuditedTa
 
 
 async def test_outside_content_is_named_as_the_reason(talk: AuditedTalk, changes: Changes) -> None:
-    talk.outside = True
+    talk.outside, talk.settings = True, AgentSettings(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
     await talk.take(call(LAMP_ON))
 
     assert told(changes, "outcome", "verdict", "decided_by") == [("waiting", "ask", ["outside_content"])]

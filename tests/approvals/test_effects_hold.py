@@ -13,7 +13,7 @@ from homeassistant.helpers import llm
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.effects.actions import ANY_ACTION
-from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches, Unresolved
+from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches, possible_actions
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.chatterbox.tools.dispatch import async_call_effects
 from tests.support.offline_talk import Talk, sentence_call
@@ -30,17 +30,14 @@ def any_action(action: EntityAction) -> EntityAction:
 
 def assert_told(hass: HomeAssistant, effects: Effects, done: RecordedActions, what: object) -> None:
     """Assert that nothing was done which was not told."""
-    match effects:
-        case Unresolved():
-            return
-        case Annotated():
-            assert not done.called, what
-        case Touches(actions):
-            untold = {action for action in done.called if not {action, any_action(action)} & actions}
-            assert not untold, (what, sorted(untold), sorted(actions))
-            groups = {state.entity_id for state in hass.states.async_all() if "entity_id" in state.attributes}
-            judged = {entity for entity in done.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}
-            assert judged <= {action.entity_id for action in actions}, (what, judged, actions)
+    actions = possible_actions(effects)
+    if actions is None:
+        return
+    untold = {action for action in done.called if not {action, any_action(action)} & actions}
+    assert not untold, (what, sorted(untold), sorted(actions))
+    groups = {state.entity_id for state in hass.states.async_all() if "entity_id" in state.attributes}
+    judged = {entity for entity in done.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}
+    assert judged <= {action.entity_id for action in actions}, (what, judged, actions)
 
 
 class Caller:

@@ -31,7 +31,7 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own_tools import own_definitions
 from tests.demo_house.move_in import move_in
@@ -48,6 +48,8 @@ LOOK_UP = ToolDefinition("web__look_up", "", {"type": "object"}, ToolAnnotations
 LAMP = Touches(frozenset({EntityAction("light.lamp", "light.turn_on")}))
 UNLOCK = Touches(frozenset({EntityAction("lock.door", "lock.unlock")}))
 SOME_SCRIPT = Unresolved(frozenset({Unknown(UnknownReason.CONTENT, EntityAction("script.some", "script.turn_on"))}))
+LARGE_STEP = Touches(frozenset({EntityAction("climate.room", "climate.set_temperature")}), frozenset({"climate.room"}))
+STRICT = AgentSettings(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
 PERSON = Speaker(asking=Asking.PERSON)
 PIN = PinHash.of("2580", HashCost(2, 1))
 NEEDS_PIN = Policy((Rule(verdict=Verdict.PIN, domains=frozenset({"lock"})),))
@@ -110,10 +112,12 @@ async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(home: HomeAs
     wider = await guarding(home, effective).pre_approved_use(TOOL, {})
     effective.effects = Unresolved(SOME_SCRIPT.unknowns, UNLOCK.actions)
     unknown = await guarding(home, effective).pre_approved_use(TOOL, {})
+    effective.effects = Unresolved(SOME_SCRIPT.unknowns | {Unknown(UnknownReason.TEMPLATE, reach=UNLOCK.actions)})
+    reaching = await guarding(home, effective).pre_approved_use(TOOL, {})
     effective.effects = Annotated(ToolAnnotations())
     elsewhere = await guarding(home, effective).pre_approved_use(TOOL, {})
 
-    asks = [first, stricter, wider, unknown, elsewhere]
+    asks = [first, stricter, wider, unknown, reaching, elsewhere]
     assert all(isinstance(ask, Ask) for ask in asks)
     assert again == first
     assert len({ask.terms for ask in asks if isinstance(ask, Ask)}) == len(asks)
@@ -138,6 +142,13 @@ async def test_where_nobody_can_be_asked_the_answer_is_known(
     assert isinstance(await guard.pre_tool_use(TOOL, {}), outcome)
 
 
+async def test_an_api_client_is_never_asked_for_a_pin(home: HomeAssistant) -> None:
+    speaker = Speaker(asking=Asking.PERSON, is_api_client=True)
+    guard = guarding(home, UNLOCK, AgentSettings(policy=NEEDS_PIN, pin=PIN), speaker)
+
+    assert isinstance(await guard.pre_tool_use(TOOL, {}), Deny)
+
+
 @pytest.mark.parametrize(
     ("effects", "tool", "is_asked"),
     [
@@ -150,15 +161,34 @@ async def test_where_nobody_can_be_asked_the_answer_is_known(
         (Annotated(ToolAnnotations(destructive=False)), TOOL, True),
     ],
 )
-async def test_what_came_from_outside_makes_every_change_need_a_yes(
+async def test_at_the_strict_level_what_came_from_outside_makes_every_change_need_a_yes(
     home: HomeAssistant, effects: Effects, tool: ToolDefinition, *, is_asked: bool
 ) -> None:
-    guard = guarding(home, effects, outside=True)
+    guard = guarding(home, effects, STRICT, outside=True)
 
     assert isinstance(await guard.pre_tool_use(tool, {}), Ask) is is_asked
 
 
-@pytest.mark.parametrize("settings", [AgentSettings(), AgentSettings(ask_after_outside_content=False)])
+async def test_by_default_only_what_matters_needs_a_yes_after_outside_content(home: HomeAssistant) -> None:
+    some_lamp, some_heater = (
+        Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE, reach=one.actions)})) for one in (LAMP, LARGE_STEP)
+    )
+    asked = ((LAMP, False), (some_lamp, False), (NOTHING, False), (SOME_SCRIPT, True), (LARGE_STEP, True))
+    for effects, is_asked in (*asked, (some_heater, True)):
+        guard = guarding(home, effects, outside=True)
+
+        assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask) is is_asked, effects
+
+
+async def test_small_steps_of_a_temperature_in_one_turn_are_a_large_one(home: HomeAssistant) -> None:
+    guard = guarding(home, Touches(LARGE_STEP.actions), outside=True)
+
+    assert await guard.pre_tool_use(TOOL, {"temperature": 23}) is None
+    assert await guard.pre_tool_use(TOOL, {"temperature": 23}) is None  # it may be judged twice
+    assert isinstance(await guard.pre_tool_use(TOOL, {"temperature": 26}), Ask)
+
+
+@pytest.mark.parametrize("settings", [AgentSettings(ask_after_outside_content=care) for care in OutsideCare])
 @pytest.mark.parametrize("speaker", [PERSON, replace(PERSON, asking=Asking.TRUSTED)])
 async def test_what_is_remembered_is_not_changed_after_outside_content(
     home: HomeAssistant, settings: AgentSettings, speaker: Speaker
@@ -176,14 +206,14 @@ async def test_what_is_remembered_is_not_changed_after_outside_content(
 
 
 async def test_an_owner_may_do_without_that(home: HomeAssistant) -> None:
-    guard = guarding(home, LAMP, AgentSettings(ask_after_outside_content=False), outside=True)
+    guard = guarding(home, LAMP, AgentSettings(ask_after_outside_content=OutsideCare.NOTHING), outside=True)
 
     assert await guard.pre_tool_use(TOOL, {}) is None
 
 
 async def test_the_mark_is_set_in_the_middle_of_a_turn(home: HomeAssistant) -> None:
     effective = Effective(Annotated(LOOK_UP.annotations))
-    guard = guarding(home, effective)
+    guard = guarding(home, effective, STRICT)
 
     assert await guard.pre_tool_use(LOOK_UP, {}) is None
     effective.effects = LAMP

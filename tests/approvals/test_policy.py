@@ -14,7 +14,7 @@ from homeassistant.helpers import (
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations
-from custom_components.chatterbox.approvals.policy import Decision, Judgement, judge
+from custom_components.chatterbox.approvals.policy import Decision, Judgement, is_risky, judge
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
     Annotated,
@@ -224,6 +224,15 @@ async def test_a_rule_about_entities_says_nothing_of_calls_without_any(home: Hom
     )
 
 
+async def test_a_tool_that_names_an_action_is_judged_by_both(home: HomeAssistant) -> None:
+    foreign, harmless = Annotated(ToolAnnotations(), UNLOCK), Annotated(ToolAnnotations(destructive=False), UNLOCK)
+
+    assert judged(home, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.DENY
+    assert judged(home, foreign, rule(Verdict.ALLOW, domains="lock")).verdict is Verdict.ASK
+    assert judged(home, harmless, rule(Verdict.ALLOW, domains="lock")) == ALLOWED
+    assert judged(home, harmless).verdict is Verdict.ASK
+
+
 async def test_a_tool_that_is_forbidden_stays_so_under_the_name_it_gets_beside_another_of_its_name(
     home: HomeAssistant,
 ) -> None:
@@ -259,6 +268,27 @@ async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(home: Hom
     ]
 
 
+async def test_what_is_unknown_is_no_worse_than_the_worst_within_its_reach(home: HomeAssistant) -> None:
+    def reaching(*actions: tuple[str, str]) -> Unresolved:
+        script = EntityAction("script.night", "script.turn_on")
+        unknown = Unknown(UnknownReason.TEMPLATE, script, touching(*actions).actions)
+        return Unresolved(frozenset({unknown}), frozenset({script}))
+
+    lamps = reaching(("light.lamp", "light.turn_on"))
+    doors = reaching(("light.lamp", "light.turn_on"), ("lock.door", "lock.unlock"))
+    never, this_script = rule(Verdict.DENY, areas="garden"), rule(Verdict.ALLOW, entities="script.night")
+
+    assert judged(home, lamps) == ALLOWED
+    assert judged(home, reaching(), never) == ALLOWED
+    assert judged(home, lamps, rule(Verdict.PIN, domains="lock"), never) == ALLOWED
+    assert judged(home, lamps, rule(Verdict.PIN, domains="light")).verdict is Verdict.PIN
+    assert judged(home, doors, never).decisions == (
+        Decision(next(iter(doors.unknowns)), Verdict.ASK, DEFAULT_RULES[0]),
+    )
+    assert judged(home, doors, this_script).verdict is Verdict.ASK
+    assert judged(home, doors, rule(Verdict.DENY, entities="lock.door")).verdict is Verdict.DENY
+
+
 async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(home: HomeAssistant) -> None:
     scene = touching(("climate.room", "climate.reproduce_state"))
     temperature = rule(Verdict.ALLOW, actions="climate.set_temperature")
@@ -279,3 +309,44 @@ async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(hom
 
     assert judged(home, unlock, at_satellite, never, speaker=there) == ALLOWED
     assert judged(home, unlock, at_satellite, never, speaker=named).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("actions", "risky"),
+    [
+        ({("light.lamp", "light.turn_on"), ("todo.list", "todo.add_item"), ("script.tidy", "script.turn_on")}, False),
+        ({("cover.blind", "cover.open_cover")}, False),
+        ({("climate.room", "climate.set_temperature"), ("climate.room", "climate.set_fan_mode")}, False),
+        ({("media_player.radio", "media_player.play_media"), ("vacuum.robot", "vacuum.start")}, False),
+        ({("light.lamp", "light.turn_on"), ("lock.door", "lock.lock")}, True),
+        ({("cover.lid", "cover.close_cover")}, True),
+        ({("cover.of_unknown_class", "cover.open_cover")}, True),
+        ({("valve.tap", "valve.close_valve")}, True),
+        ({("alarm_control_panel.home", "alarm_control_panel.alarm_arm_away")}, True),
+        ({("climate.room", "climate.turn_off")}, True),
+        ({("notify.phone", "notify.send_message")}, True),
+        ({("assist_satellite.hall", "assist_satellite.announce")}, True),
+        ({("automation.guard", "automation.turn_off")}, True),
+        ({("button.gate", "button.press")}, True),
+        ({("domain_of_tomorrow.x", "domain_of_tomorrow.start")}, True),
+    ],
+)
+async def test_what_is_no_everyday_matter_is_risky(
+    home: HomeAssistant, actions: set[tuple[str, str]], *, risky: bool
+) -> None:
+    assert is_risky(home, touching(*actions)) is risky
+
+
+@pytest.mark.parametrize(
+    ("annotations", "risky"),
+    [
+        (ToolAnnotations(read_only=True), False),
+        (ToolAnnotations(destructive=False, open_world=False), False),
+        (ToolAnnotations(destructive=False), True),
+        (ToolAnnotations(open_world=False), True),
+    ],
+)
+async def test_a_foreign_tool_is_risky_unless_it_only_adds_at_home(
+    home: HomeAssistant, annotations: ToolAnnotations, *, risky: bool
+) -> None:
+    assert is_risky(home, Annotated(annotations)) is risky

@@ -288,7 +288,7 @@ async def test_who_cuts_in_while_an_approved_action_runs_does_not_start_it_again
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
 
 
-async def test_who_cuts_in_at_the_first_word_of_a_question_can_answer_it(hass: HomeAssistant, serve: Serve) -> None:
+async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:
     await serve(UNLOCKS)
 
     def cut_in_at_once(_: ChatLog, delta: dict[str, object]) -> None:
@@ -299,6 +299,9 @@ async def test_who_cuts_in_at_the_first_word_of_a_question_can_answer_it(hass: H
     with suppress(asyncio.CancelledError):
         await turn
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+    assert speech(await say(hass, "yes", TALK, SATELLITE)).startswith("Unlock")
+    assert hass.states.is_state(DOOR, "locked")
 
     said = await say(hass, "yes", TALK, SATELLITE)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
@@ -158,6 +158,10 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         ([asked(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")], "It is late. Should I do that?"),
         ([doing(FRONT), doing(FRONT)], "Unlock the Front Door in the Hallway?"),
         ([using("weather"), using("lookUpThings")], "Use weather and look up things?"),
+        (
+            [asked(Annotated(ToolAnnotations(), effects_of([GARAGE], ())), tool="homeassistant__call_action")],
+            "Open the Garage Door and use call action?",
+        ),
         (
             [
                 doing(
@@ -409,9 +413,12 @@ async def test_a_name_that_a_room_has_too_is_no_answer(home: HomeAssistant) -> N
 
 
 async def test_one_of_two_alike_is_named_with_its_place(home: HomeAssistant) -> None:
-    registry = er.async_get(home)
-    registry.async_update_entity("cover.garage_door", name="Door")
-    registry.async_update_entity("cover.bedroom_curtains", name="Door")
+    entities, devices = er.async_get(home), dr.async_get(home)
+    for entity_id in ("cover.garage_door", "cover.bedroom_curtains"):
+        entry = entities.async_get(entity_id)
+        assert entry is not None
+        assert entry.device_id is not None
+        devices.async_update_device(entry.device_id, name_by_user="Door")
     await home.async_block_till_done()
     both = doing(*(EntityAction(one, "cover.open_cover") for one in ("cover.garage_door", "cover.bedroom_curtains")))
 

@@ -36,6 +36,8 @@ ENDS = (
     (ScriptedAnswer(content="", finish_reason="length"), "My answer got too long"),
     (ScriptedAnswer(content="", finish_reason="content_filter"), "declined to answer that"),
     (ScriptedAnswer(content="", finish_reason="something new"), "stopped in the middle"),
+    (ScriptedAnswer(reasoning_content=LONG * 100, piece_characters=500), "kept repeating itself"),
+    (ScriptedAnswer(content=LONG * 100, piece_characters=500), LONG.strip()),
     (ScriptedAnswer(content=LONG, cut_after_bytes=2500), BROKEN),
     (ScriptedFailure(status=401, body={}), "no longer accepts my API key"),
 )

@@ -1,5 +1,7 @@
 """What scripts, automations, scenes and actions would do, read without running them."""
 
+from itertools import starmap
+
 import pytest
 from homeassistant.components import conversation
 from homeassistant.const import ATTR_ENTITY_ID
@@ -9,7 +11,7 @@ from homeassistant.helpers.typing import ConfigType
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations
 from custom_components.chatterbox.effects.actions import ActionReader, reproducing_actions
 from custom_components.chatterbox.effects.effect import (
     Annotated,
@@ -20,6 +22,7 @@ from custom_components.chatterbox.effects.effect import (
     Unresolved,
     actions_of,
     joined,
+    possible_actions,
 )
 from tests.demo_house.move_in import move_in
 
@@ -61,6 +64,7 @@ def reasons(effects: Touches | Unresolved) -> set[UnknownReason]:
 
 
 UNLOCK = {"action": "lock.unlock", "entity_id": "lock.door"}
+UNLOCK_ALL = frozenset({EntityAction("lock.door", "lock.unlock"), EntityAction("lock.shed", "lock.unlock")})
 UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
 
 
@@ -99,7 +103,16 @@ UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
             {"action": "scene.apply", "data": {"entities": {"lock.door": "unlocked", "light.lamp": "on"}}},
             {*UNLOCKED_DOOR, ("light.lamp", "light.turn_on")},
         ),
-        ({"action": "notify.send_message", "data": {"message": "{{ now() }}"}}, set()),
+        (
+            {
+                "action": "notify.send_message",
+                "target": {"entity_id": "notify.phone"},
+                "data": {"message": "{{ now() }}"},
+            },
+            {("notify.phone", "notify.send_message")},
+        ),
+        ({"action": "notify.mobile_app_phone", "data": {"message": "Hi"}}, {("notify.mobile_app_phone",) * 2}),
+        ({"action": "persistent_notification.create", "data": {"message": "Hi"}}, set()),
         ({"delay": 1}, set()),
         ({"event": "something"}, set()),
         ({"action": "lock.unlock", "target": {"entity_id": "lock.door"}, "enabled": False}, set()),
@@ -154,9 +167,72 @@ async def test_what_is_known_beside_the_unknown_is_told(home: HomeAssistant) -> 
     assert told(effects) == {("lock.door", "zwave_js.set_value")}
     assert isinstance(effects, Unresolved)
     assert effects.unknowns == {
-        Unknown(UnknownReason.TEMPLATE),
+        Unknown(UnknownReason.TEMPLATE, reach=UNLOCK_ALL),
         Unknown(UnknownReason.OPAQUE_ACTION, EntityAction("lock.door", "zwave_js.set_value")),
     }
+
+
+WHICH = {"target": {"entity_id": "{{ which }}"}}
+
+
+@pytest.mark.parametrize(
+    ("step", "reach"),
+    [
+        ({"action": "lock.unlock", **WHICH}, set(UNLOCK_ALL)),
+        ({"action": "lock.unlock", "target": "{{ which }}"}, set(UNLOCK_ALL)),
+        ({"action": "light.turn_on", "data": "{{ which }}"}, {("light.lamp", "light.turn_on")}),
+        ({"action": "light.turn_on", "data": {"area_id": ["{{ a }}"]}}, {("light.lamp", "light.turn_on")}),
+        ({"action": "light.turn_{{ a }}", "entity_id": "light.x"}, {("light.lamp", "light.reproduce_state")}),
+        (
+            {"action": "homeassistant.turn_off", **WHICH},
+            {("light.lamp", "light.turn_off"), ("switch.plug", "switch.turn_off"), ("script.plain", "script.turn_off")},
+        ),
+        ({"action": "vacuum.start", **WHICH}, set()),
+        ({"action": "{{ 'light' }}.turn_on", "entity_id": "light.lamp"}, None),
+        ({"action": "script.{{ which }}"}, None),
+        ({"action": "scene.apply", "data": "{{ which }}"}, None),
+        ({"action": "conversation.process", "data": "{{ which }}"}, None),
+        ({"action": "homeassistant.restart", "data": "{{ which }}"}, None),
+        ({"action": "shell_command.x", "data": {"entity_id": "{{ which }}"}}, None),
+    ],
+)
+async def test_an_action_on_whatever_a_template_names_reaches_no_further_than_its_service(
+    home: HomeAssistant, step: ConfigType, reach: set[tuple[str, str]] | None
+) -> None:
+    assert await async_setup_component(home, "script", {"script": {"plain": {"sequence": [{"delay": 1}]}}})
+
+    effects = await steps(home, step, step)
+
+    assert isinstance(effects, Unresolved)
+    assert effects.actions == frozenset()
+    assert effects.unknowns == {
+        Unknown(UnknownReason.TEMPLATE, reach=None if reach is None else frozenset(starmap(EntityAction, reach)))
+    }
+    assert possible_actions(effects) == next(iter(effects.unknowns)).reach
+
+
+@pytest.mark.parametrize("is_readable", [True, False])
+async def test_running_whatever_a_template_names_reaches_what_all_scripts_do(
+    home: HomeAssistant, *, is_readable: bool
+) -> None:
+    nested = {"action": "light.turn_on", "entity_id": "light.lamp" if is_readable else "{{ it }}"}
+    scripts = {"door": {"sequence": [UNLOCK]}, "nested": {"sequence": [nested]}}
+    assert await async_setup_component(home, "script", {"script": scripts})
+
+    effects = await steps(home, {"action": "script.turn_on", **WHICH})
+
+    reached = {("script.door", "script.turn_on"), ("script.nested", "script.turn_on"), ("light.lamp", "light.turn_on")}
+    expected = frozenset(starmap(EntityAction, reached | UNLOCKED_DOOR)) if is_readable else None
+    assert effects == Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE, reach=expected)}))
+
+
+async def test_a_script_is_read_whatever_variables_it_is_given(home: HomeAssistant) -> None:
+    assert await async_setup_component(home, "script", {"script": {"door": {"sequence": [UNLOCK]}}})
+
+    effects = await steps(home, {"action": "script.door", "data": {"entity_id": "{{ which }}"}})
+
+    assert isinstance(effects, Touches)
+    assert told(effects) == {("script.door", "script.turn_on"), *UNLOCKED_DOOR}
 
 
 async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) -> None:
@@ -182,7 +258,75 @@ async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) 
         ("cover.garage", "cover.close_cover"),
         ("lock.door", "lock.unlock"),
         ("alarm_control_panel.x", "alarm_control_panel.alarm_disarm"),
+        ("notify.mobile_app", "notify.mobile_app"),
     }
+
+
+@pytest.mark.parametrize(
+    ("present", "lowering"),
+    [
+        ("disarmed", set()),
+        ("armed_home", set()),
+        ("armed_night", {"home", "custom_bypass"}),
+        ("armed_away", {"home", "custom_bypass", "night"}),
+        ("armed_vacation", {"home", "custom_bypass", "night"}),
+        ("pending", {"home", "custom_bypass", "night", "away", "vacation"}),
+        ("triggered", {"home", "custom_bypass", "night", "away", "vacation"}),
+    ],
+)
+async def test_arming_for_less_than_now_disarms(home: HomeAssistant, present: str, lowering: set[str]) -> None:
+    home.states.async_set("alarm_control_panel.home", present)
+    lowered: set[str] = set()
+    for way in ("home", "custom_bypass", "night", "away", "vacation"):
+        reader = ActionReader(home)
+        reader.call("alarm_control_panel", f"alarm_arm_{way}", {"entity_id": "alarm_control_panel.home"})
+        if ("alarm_control_panel.home", "alarm_control_panel.alarm_disarm") in actions_of(reader.effects()):
+            lowered.add(way)
+
+    assert lowered == lowering
+
+
+HEATER: JsonObject = {"entity_id": "climate.heater"}
+WARMED = frozenset({EntityAction("climate.heater", "climate.set_temperature")})
+
+
+@pytest.mark.parametrize(
+    ("data", "is_large"),
+    [
+        ({"temperature": 23}, False),
+        ({"temperature": "17.0"}, False),
+        ({"temperature": 23.5}, True),
+        ({"temperature": "{{ 20 }}"}, True),
+        ({"temperature": 20, "hvac_mode": "off"}, True),
+        ({"target_temp_high": 21, "target_temp_low": 20}, True),  # the present target is no range
+        ({"temperature": "nan"}, True),
+        ({"hvac_mode": "heat"}, True),
+    ],
+)
+async def test_a_temperature_is_moved_far_or_not(home: HomeAssistant, data: JsonObject, *, is_large: bool) -> None:
+    home.states.async_set("climate.heater", "heat", {"temperature": 20})
+    reader = ActionReader(home)
+
+    reader.call("climate", "set_temperature", {**HEATER, **data})
+
+    large = {"climate.heater"} if is_large else set()
+    assert reader.effects() == Touches(WARMED, frozenset(large))
+
+
+async def test_of_several_steps_one_that_is_large_counts(home: HomeAssistant) -> None:
+    home.states.async_set("climate.heater", "heat", {"temperature": 20})
+    home.states.async_set("group.heaters", "heat", {"entity_id": ["climate.heater", "climate.other"]})
+    several = [{"action": "climate.set_temperature", "target": HEATER, "data": {"temperature": to}} for to in (27, 21)]
+    grouped = ActionReader(home)
+    grouped.call("climate", "set_temperature", {"entity_id": "group.heaters", "temperature": 20})
+
+    effects = await steps(home, *several)
+
+    assert isinstance(effects, Touches)
+    assert effects.large_steps == {"climate.heater"}
+    effects = grouped.effects()
+    assert isinstance(effects, Touches)
+    assert effects.large_steps == {"climate.other", "group.heaters"}
 
 
 async def test_a_device_action_of_an_integration_is_unknown(home: HomeAssistant) -> None:

@@ -77,6 +77,16 @@ async def test_what_cannot_be_told_is_forbidden_to_whoever_may_not_control_every
     assert await async_is_permitted(hass, ben.id, LOOK_UP)
 
 
+async def test_permission_is_needed_for_everything_within_reach(hass: HomeAssistant) -> None:
+    ben = lights_only(hass)
+
+    def reaching(*actions: EntityAction) -> Unresolved:
+        return Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE, reach=frozenset(actions))}))
+
+    assert await async_is_permitted(hass, ben.id, reaching(LAMP))
+    assert not await async_is_permitted(hass, ben.id, reaching(LAMP, DOOR))
+
+
 @pytest.mark.parametrize("is_removed", [True, False])
 async def test_a_removed_or_deactivated_user_may_change_nothing(hass: HomeAssistant, *, is_removed: bool) -> None:
     user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_USER])

@@ -14,6 +14,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.const import CONF_KIND, SUBENTRY_CONVERSATION, ServiceKind
 from custom_components.chatterbox.settings.options import sections_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.script import Script, ScriptedFailure
@@ -205,6 +206,16 @@ async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(hass: 
     options = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
     assert {"value": "vanished", "label": "vanished (currently unavailable)"} in options
     assert only_agent(entry).data[CONF_LLM_HASS_API] == kept
+
+
+async def test_a_source_of_tools_for_administrators_is_shown_as_that(hass: HomeAssistant) -> None:
+    register(hass, "tower", StubTool(name="look"), name="Tower", requires_admin=True)
+    async with serving_script(TALKING) as address:
+        step = await change(hass, await set_up(hass, server_entry(address)))
+
+    assert step["data_schema"] is not None
+    options = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
+    assert {"value": "tower", "label": "Tower (only for administrators)"} in options
 
 
 async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant) -> None:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping
 
 import pytest
+from homeassistant.auth.const import GROUP_ID_ADMIN
 from homeassistant.auth.models import User
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -22,6 +23,7 @@ from custom_components.chatterbox.settings.rules import Verdict
 from tests.demo_house.move_in import move_in
 from tests.flows.test_agent_flow import TALKING, choose, filled_in, open_menu, submit, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
 from tests.support.service_dialogs import is_open
@@ -57,7 +59,7 @@ def approvals(**changes: object) -> dict[str, object]:
     """Return the form as the frontend sends it when nothing was set, with changes."""
     form: dict[str, object] = {
         "rules": [],
-        "ask_after_outside_content": True,
+        "ask_after_outside_content": "risky",
         "notify": [],
         "who_speaks": NOBODY_SPEAKS,
     }
@@ -135,7 +137,7 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
     ]
     form = approvals(
         rules=rules,
-        ask_after_outside_content=False,
+        ask_after_outside_content="every_change",
         notify=["notify.phone"],
         who_speaks={
             "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
@@ -161,7 +163,7 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
             },
             {"verdict": "ask"},
         ],
-        "ask_after_outside_content": False,
+        "ask_after_outside_content": "every_change",
         "notify": ["notify.phone"],
         "trusted_callers": ["automation.bedtime", "script.bedtime"],
         "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
@@ -214,6 +216,16 @@ async def test_the_tools_of_an_agent_can_be_chosen(hass: HomeAssistant) -> None:
         step = await open_approvals(hass, entry)
 
     assert {"intent__HassTurnOn", "chatterbox__remember"} <= set(row_options(step, "tools"))
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_the_tools_for_administrators_can_be_chosen(hass: HomeAssistant) -> None:
+    await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
+    register(hass, "tower", StubTool(name="look"), requires_admin=True)
+    async with serving_script(TALKING) as address:
+        step = await open_approvals(hass, await set_up(hass, server_entry(address, llm_hass_api=["tower"])))
+
+    assert "look" in row_options(step, "tools")
 
 
 async def test_all_scripts_are_started_by_one_action(hass: HomeAssistant, entry: MockConfigEntry) -> None:

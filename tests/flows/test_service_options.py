@@ -18,7 +18,7 @@ from tests.support.config_entries import offline_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.service_dialogs import is_open, shown
 
-SWITCHED_OFF = {"responses_api": False, "response_days": 30, "response_megabytes": 100}
+SWITCHED_OFF = {"responses_api": False, "response_days": 30, "response_megabytes": 100, "request_megabytes": 1}
 SERVER = "postgresql://anna:s3cret%40home@db.local/chatterbox"
 
 
@@ -80,7 +80,7 @@ async def test_the_responses_api_answers_once_it_is_switched_on(
 
     step = await open_options(hass, entry)
     assert not is_open(step, "api")
-    api = {"responses_api": True, "response_days": 7, "response_megabytes": 0}
+    api = {"responses_api": True, "response_days": 7, "response_megabytes": 0, "request_megabytes": 3}
     await submit(hass, step, api=api)
 
     assert entry.options == {"diagnose_words": False, **api}
@@ -109,7 +109,8 @@ async def test_the_dialog_shows_the_address_of_the_responses_api(hass: HomeAssis
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("response_days", 3_651), ("response_days", 0.5), ("response_megabytes", -1)]
+    ("option", "value"),
+    [("response_days", 3_651), ("response_days", 0.5), ("response_megabytes", -1), ("request_megabytes", 11)],
 )
 async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
     hass: HomeAssistant, tmp_path: Path, option: str, value: float

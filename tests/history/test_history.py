@@ -14,7 +14,8 @@ from homeassistant.helpers import chat_session, issue_registry as ir
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.setup import async_setup_component
 from homeassistant.util.ulid import ulid_now
-from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import MockUser, async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.history.query import Selection
@@ -32,10 +33,11 @@ from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.repair_issues import async_report_history
 from custom_components.chatterbox.runtime.agents import ChatterboxConfigEntry
-from tests.support.listening_agent import a_user
+from tests.support.listening_agent import a_user, add_person
+from tests.support.listening_room import WholeVoice, furnish
 from tests.support.llm_apis import satellite
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedUsage
-from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say
+from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, type_in_dialog
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -189,6 +191,67 @@ async def test_a_new_dialog_begins_anew(hass: HomeAssistant, serve: Serve, resta
 
     await restarted()
     await write(hass, "Hello again", anna)
+
+    assert len(messages_of(server.requests[1])) == 2
+
+
+async def test_after_a_restart_one_dialog_of_a_person_resumes(
+    hass: HomeAssistant, serve: Serve, restarted: Restart, hass_ws_client: WebSocketGenerator
+) -> None:
+    """A pipeline gives the conversation a new id, and the agent never hears the old one."""
+    server = await serve(WORDS)
+    await furnish(hass, WholeVoice())
+    client = await hass_ws_client(hass)
+    talk = await type_in_dialog(client, "Play jazz.")
+
+    await restarted()
+    resumed = await type_in_dialog(client, "Louder!", talk)
+    await type_in_dialog(client, "Hello")
+    await type_in_dialog(client, "Softer!", resumed)
+
+    assert [len(messages_of(request)) for request in server.requests] == [2, 4, 2, 6]
+    assert len(await stored(hass, talk)) == 3
+
+
+async def test_a_dialog_resumes_for_as_long_as_home_assistant_remembers(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, hass_ws_client: WebSocketGenerator
+) -> None:
+    server = await serve(WORDS)
+    await furnish(hass, WholeVoice())
+    talk = await type_in_dialog(await hass_ws_client(hass), "Play jazz.")
+    freezer.tick(30)
+
+    await Restart(hass)()
+    freezer.tick(280)
+    await type_in_dialog(await hass_ws_client(hass), "Louder!", talk)
+
+    assert len(messages_of(server.requests[1])) == 2
+
+
+@pytest.mark.parametrize("place", ["an id of their own", "a satellite", "a script"])
+async def test_after_a_restart_a_dialog_does_not_resume_what_was_said_elsewhere(  # noqa: PLR0917  # fixtures
+    hass: HomeAssistant,
+    serve: Serve,
+    restarted: Restart,
+    hass_ws_client: WebSocketGenerator,
+    hass_admin_user: MockUser,
+    place: str,
+) -> None:
+    await add_person(hass, "Anna", hass_admin_user.id)
+    kitchen = satellite(hass, "kitchen")
+    server = await serve(WORDS, people_at_satellites=[{"device": kitchen, "person": "person.anna"}])
+    await furnish(hass, WholeVoice())
+    if place == "a satellite":
+        await write(hass, "Play jazz.", None, ulid_now(), kitchen)
+    elif place == "a script":
+        step = {"action": "conversation.process", "data": {"text": "Play jazz.", "agent_id": AGENT}}
+        assert await async_setup_component(hass, "script", {"script": {"play": {"sequence": [step]}}})
+        await hass.services.async_call("script", "play", blocking=True, context=Context(hass_admin_user.id))
+    else:
+        await write(hass, "Play jazz.", hass_admin_user.id, "my-program")
+
+    await restarted()
+    await type_in_dialog(await hass_ws_client(hass), "Hello")
 
     assert len(messages_of(server.requests[1])) == 2
 

@@ -14,7 +14,7 @@ from homeassistant.setup import async_setup_component
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.text import compared
-from custom_components.chatterbox.home.description import home_lines
+from custom_components.chatterbox.home.description import describe_home, home_lines
 from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names, quoted
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
@@ -71,6 +71,15 @@ def lines_of(hass: HomeAssistant) -> list[str]:
 
 async def test_everything_is_told_once_under_its_floor_room_and_domain(home: HomeAssistant) -> None:
     assert "\n".join(lines_of(home)) == LINES
+
+
+async def test_an_unchanged_home_is_put_together_once(home: HomeAssistant) -> None:
+    first, second = (describe_home(async_get_home(home, conversation.DOMAIN), "look") for _ in range(2))
+    async_expose_entity(home, conversation.DOMAIN, "lock.shed", should_expose=False)
+    changed = describe_home(async_get_home(home, conversation.DOMAIN), "look")
+
+    assert second is first
+    assert ("Shed" in first, "Shed" in changed) == (True, False)
 
 
 async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(home: HomeAssistant) -> None:

@@ -6,7 +6,8 @@ from typing import override
 import pytest
 from homeassistant.components import automation, conversation
 from homeassistant.components.conversation.agent_manager import get_agent_manager
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, ServiceCall
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import chat_session, intent, llm
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
@@ -19,6 +20,7 @@ from tests.demo_house.move_in import move_in
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.offline_talk import HOME, Talk, sentence_call
 from tests.support.sentences import sentence
+from tests.support.versions import OF_NOBODY
 
 SPEAK_OF_IT = "turn it off again"
 
@@ -56,6 +58,29 @@ async def test_a_sentence_becomes_an_action_and_the_action_an_answer(home: HomeA
     assert talk.finished[-1].stop_reason is StopReason.COMPLETED
     assert talk.finished[-1].usage == Usage()
     assert [target.id for target in talk.response.success_results] == ["light.counter"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "answer"),
+    [
+        (("light.kitchen_ceiling", "light.counter"), "That didn't work: {}, {}."),
+        (("light.counter",), "Turned on the lights\nThat didn't work: {}."),
+    ],
+)
+async def test_lights_that_did_not_follow_are_named(home: HomeAssistant, broken: tuple[str, ...], answer: str) -> None:
+    async def turn_on(call: ServiceCall) -> None:
+        if set(call.data["entity_id"]) & set(broken):
+            raise HomeAssistantError("no answer")
+
+    home.services.async_register("light", "turn_on", turn_on)
+    talk = Talk(home)
+
+    said = await talk.say("turn on the kitchen lights")
+
+    # Home Assistant 2026.10 takes one entity for the other.
+    names = ("Kitchen Ceiling", "Counter Lamp")
+    assert said in {answer.format(*names), answer.format(*reversed(names))}
+    assert talk.results[-1].is_error is (len(broken) == len(names))
 
 
 async def test_another_conversation_knows_nothing_of_it(home: HomeAssistant) -> None:
@@ -127,7 +152,7 @@ async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(home
         assert isinstance(native, llm.ToolResult)
         user_input = conversation.ConversationInput(text, Context(), "our-talk", None, None, "en", "us")
         with (
-            chat_session.async_get_chat_session(home, "our-talk") as session,
+            chat_session.async_get_chat_session(home, "our-talk", **OF_NOBODY) as session,
             conversation.async_get_chat_log(home, session, user_input) as chat_log,
         ):
             for content in (
@@ -142,7 +167,7 @@ async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(home
 
 async def test_our_own_conversation_is_not_disturbed(home: HomeAssistant) -> None:
     with (
-        chat_session.async_get_chat_session(home, "our-talk") as session,
+        chat_session.async_get_chat_session(home, "our-talk", **OF_NOBODY) as session,
         conversation.async_get_chat_log(home, session) as chat_log,
     ):
         before = list(chat_log.content)
@@ -175,7 +200,7 @@ async def test_a_sentence_that_says_itself_comes_to_an_end(home: HomeAssistant) 
     (agent_id,) = [agent for agent in home.states.async_entity_ids("conversation") if "talker" in agent]
     say_it_again: dict[str, object] = {
         "action": "conversation.process",
-        "data": {"agent_id": agent_id, "text": "say it again", "conversation_id": "automated"},
+        "data": {"agent_id": agent_id, "text": "say it again"},
         "response_variable": "answer",
     }
     speech = "{{ answer.response.speech.plain.speech }}"

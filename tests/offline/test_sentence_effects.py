@@ -1,8 +1,12 @@
 """What sentences would do that Home Assistant understands by itself, known before anything runs."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
+from hassil.intents import Intents, SlotList, TextSlotList
+from hassil.sample import sample_intents
+from home_assistant_intents import get_intents, get_languages
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.agent_manager import get_agent_manager
@@ -71,6 +75,17 @@ async def test_a_sentence_tells_what_it_would_do(talk: Talk, sentence: str, expe
     assert {state.entity_id: state.state for state in talk.hass.states.async_all()} == before
 
 
+async def test_a_sentence_that_changes_no_entity_tells_whether_it_only_reads(talk: Talk) -> None:
+    for sentence in (
+        "set a timer for 5 minutes",
+        "in 5 minutes what time is it",
+        "what time is it and cancel all timers",
+    ):
+        assert await effects(talk, sentence) == Touches(beside_entities=True), sentence
+    for sentence in ("is the front door locked", "what time is it", "how long is left on my timer", "hum hum"):
+        assert await effects(talk, sentence) == NOTHING, sentence
+
+
 async def test_it_is_what_it_will_be_when_the_sentence_is_acted_on(talk: Talk) -> None:
     await talk.say("lock the front door")
     await talk.say("is the hallway light on")
@@ -85,6 +100,30 @@ async def test_another_language_is_understood_too(talk: Talk) -> None:
     assert told(await effects(talk, "schalte Counter Lamp an", language="de")) == {("light.counter", "light.turn_on")}
     assert await effects(talk, "schalte die Zugbrücke an", language="de") == NOTHING
     assert await effects(talk, "brumm", language="de") == NOTHING
+
+
+def sentences_that_unlock(language: str) -> list[str]:
+    """Return sentences of Home Assistant that unlock the front door; not every language has any."""
+    data = get_intents(language) or {}
+    blocks = [
+        block
+        for block in data.get("intents", {}).get("HassTurnOff", {}).get("data", ())
+        if "lock" in block.get("requires_context", {}).get("domain", ())
+        and block["metadata"]["slot_combination"] == "name_only"
+    ]
+    intents = Intents.from_dict({**data, "intents": {"HassTurnOff": {"data": blocks}}})
+    names: dict[str, SlotList] = {"name": TextSlotList.from_strings(["Front Door"], name="name")}
+    return [sentence for _, sentence in islice(sample_intents(intents, names, language=language), 2)]
+
+
+async def test_a_door_is_known_to_be_unlocked_in_every_language_in_which_it_can_be(talk: Talk) -> None:
+    asked = {text: language for language in get_languages() for text in sentences_that_unlock(language)}
+
+    found = {text: await effects(talk, text, language=language) for text, language in asked.items()}
+
+    assert len(set(asked.values())) > 40
+    told_otherwise = [text for text, effect in found.items() if told(effect) != {("lock.front_door", "lock.unlock")}]
+    assert told_otherwise == []
 
 
 async def test_a_sentence_that_starts_an_automation_is_unknown(talk: Talk) -> None:

@@ -40,3 +40,9 @@ def test_the_glossary_is_short_and_names_modules_that_are_there() -> None:
     modules = [module.strip("`") for _, module in rows[2:] if module.startswith("`")]
     assert len(rows) - 2 <= 30
     assert [module for module in modules if not (_REPOSITORY / "custom_components/chatterbox" / module).exists()] == []
+
+
+def test_the_pictures_are_those_that_the_browser_tests_take() -> None:
+    tests = "".join(path.read_text() for path in (_REPOSITORY / "tests/behaviour/browser").glob("test_*.py"))
+    taken = re.findall(r'camera\.take_\w+\([\w.]+, "([\w-]+)"\)', tests)
+    assert sorted(taken) == sorted(path.stem for path in (_REPOSITORY / "docs/images").glob("*.png"))

@@ -64,7 +64,7 @@ class _Installation:
         return {path.name for path in (_REPOSITORY / self.environment).glob("lib/python*/site-packages/*.dist-info")}
 
 
-_INSTALLATIONS = [_Installation("2026.10.4", ".venv"), _Installation("2026.11.0", ".venv-next", ("next",))]
+_INSTALLATIONS = [_Installation("2026.10.4", ".venv-oldest", ("oldest",)), _Installation("2026.11.0", ".venv")]
 
 
 class _Entry(BaseModel):

@@ -1,6 +1,7 @@
 """The Responses API of a home: there as soon as an owner wants it, gone as soon as nobody does."""
 
 import pytest
+from homeassistant.auth.models import User
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
@@ -64,6 +65,41 @@ async def test_what_was_said_is_kept_for_who_goes_on(
     assert stored == second
     assert (await api_client.delete(f"/api/chatterbox/v1/responses/{first['id']}")).status == 200
     assert (await api_client.get(f"/api/chatterbox/v1/responses/{first['id']}")).status == 404
+
+
+async def test_a_conversation_is_kept_for_the_token_that_made_it(
+    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    """It is where responses are, so it is there after the service was loaded anew."""
+    server = await serve(Script(answers=(ScriptedAnswer(content="Ada."),)))
+    await enable_api(hass)
+    api_client = await hass_client()
+    token = await hass.auth.async_create_refresh_token(hass_admin_user, "https://other.example")
+    other = await hass_client(hass.auth.async_create_access_token(token))
+    conversations, hello = "/api/chatterbox/v1/conversations", {"role": "user", "content": "I am Ada."}
+
+    made = await (await api_client.post(conversations, json={"metadata": {"a": "b"}})).json()
+    address = f"{conversations}/{made['id']}"
+    [item] = (await (await api_client.post(f"{address}/items", json={"items": [hello]})).json())["data"]
+    (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
+    await hass.config_entries.async_reload(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert await (await api_client.get(address)).json() == made
+    assert (await (await api_client.get(f"{address}/items?order=asc")).json())["data"] == [item]
+    body = {"model": AGENT, "input": "Who am I?", "conversation": made["id"]}
+    for method, path in (("GET", ""), ("GET", "/items"), ("DELETE", f"/items/{item['id']}"), ("DELETE", "")):
+        assert (await other.request(method, address + path)).status == 404
+    assert (await other.post("/api/chatterbox/v1/responses", json=body)).status == 404
+    assert (await api_client.post("/api/chatterbox/v1/responses", json=body)).status == 200
+    said = [str(message["content"]) for message in messages_of(server.requests[0])[1:]]
+    assert said[0] == "I am Ada."
+    assert said[1].endswith("Who am I?")
+    assert (await api_client.delete(f"{address}/items/{item['id']}")).status == 200
+    kept = (await (await api_client.get(f"{address}/items?order=asc")).json())["data"]
+    assert [part["text"] for one in kept for part in one["content"]] == ["Who am I?", "Ada."]
+    assert (await (await api_client.delete(address)).json())["deleted"] is True
+    assert (await api_client.get(address)).status == 404
 
 
 async def test_another_user_has_no_access_to_a_response_and_no_more_rights(

@@ -241,8 +241,9 @@ async def test_only_the_tools_that_are_wanted_are_offered(
 async def test_functions_of_a_client_come_back_to_it_and_what_they_bring_is_from_outside(
     hass: HomeAssistant, serve: Serve, api_client: ApiClient
 ) -> None:
-    """Invariant 22; what a function brings may have been written by anybody, so a light needs a yes then."""
-    server = await serve(Script(answers=(CALLS_WEATHER, ScriptedAnswer(tool_calls=(LIGHT_ON,)))))
+    """Invariant 22; what a function brings may have been written by anybody, so it asks about a light."""
+    script = Script(answers=(CALLS_WEATHER, ScriptedAnswer(tool_calls=(LIGHT_ON,))))
+    server = await serve(script, ask_after_outside_content="every_change")
     await enable_api(hass)
 
     called = await api_client.says("Light if it rains.", functions=(WEATHER,))

@@ -16,10 +16,12 @@ from homeassistant.auth.models import User
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
 from hypothesis import HealthCheck, given, settings, strategies as st
+from pytest_homeassistant_custom_component.common import CLIENT_ID, MockUser
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.responses.errors import invalid
+from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
 from tests.agent.json_values import json_values
 from tests.support.scripted_endpoint import BASE, EVENTS, ScriptedService, error_of, event, forever, serve
@@ -82,20 +84,27 @@ async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, hass_clie
     assert endpoint.asked == []
 
 
-async def test_a_body_up_to_ten_megabytes_is_read_and_not_a_byte_more(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
+@pytest.mark.parametrize("megabytes", [1, 10])
+async def test_a_body_as_large_as_the_owner_allows_is_read_and_not_a_byte_more(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, megabytes: int
 ) -> None:
     """Invariant 67."""
     endpoint = await serve(hass)
+    [entry] = hass.config_entries.async_entries(DOMAIN)
+    if megabytes > 1:
+        options = {**entry.options, "request_megabytes": megabytes}
+        hass.config_entries.async_update_entry(entry, options=options)
     client = await hass_client()
-    largest = b'"' + b"a" * (10 * 1024 * 1024 - 2) + b'"'
+    largest = b'"' + b"a" * (megabytes * 1024 * 1024 - 2) + b'"'
 
     for body in (BytesIO(largest), pieces(largest[:-1], largest[-1:])):
         assert (await client.post(URL, data=body, headers=JSON)).status == HTTPStatus.OK
     for body in (BytesIO(largest + b" "), pieces(largest, b" ")):
         answer = await client.post(URL, data=body, headers=JSON)
         assert answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        assert (await error_of(answer))["code"] == "request_too_large"
+        error = await error_of(answer)
+        assert error["code"] == "request_too_large"
+        assert f"more than {megabytes} MB. Send smaller files" in str(error["message"])
     assert endpoint.asked == [largest.decode()[1:-1]] * 2
 
 
@@ -110,7 +119,7 @@ async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(
         yield b"{"
         await answered.wait()
 
-    answer = await client.post(URL, data=slowly(), headers={**JSON, "Content-Length": "10485761"})
+    answer = await client.post(URL, data=slowly(), headers={**JSON, "Content-Length": "1048577"})
 
     assert answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     await error_of(answer)
@@ -132,6 +141,54 @@ async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
     await error_of(bomb)
     assert (await client.post(URL, data=b"no gzip at all", headers=packed)).status == HTTPStatus.BAD_REQUEST
     assert endpoint.asked == [{"a": 1}]
+
+
+async def test_bodies_of_all_tokens_have_room_together_and_of_one_token_half_of_it(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_read_only_access_token: str
+) -> None:
+    """A body takes room until it is answered, also one that is still being sent."""
+    endpoint = await serve(hass, event(0), forever, limits=HttpLimits(size=1_000, size_of_all=3_600))
+    guest, owner = await hass_client(hass_read_only_access_token), await hass_client()
+    large = json.dumps({"stream": True, "input": "x" * 850})
+
+    async def ask(client: TestClient[web.Request, web.Application]) -> ClientResponse:
+        answer = await client.post(URL, data=large, headers=JSON)
+        if answer.status == HTTPStatus.OK:
+            await answer.content.readline()
+        return answer
+
+    first, _second, third = [await ask(guest) for _ in range(3)]
+    assert third.status == HTTPStatus.TOO_MANY_REQUESTS
+    assert third.headers["Retry-After"] == "1"
+    error = await error_of(third)
+    assert error["code"] == "rate_limit_exceeded"
+    assert "one after the other" in str(error["message"])
+    others = [await ask(owner) for _ in range(3)]
+    assert [answer.status for answer in others] == [200, 200, 429]
+    assert (await guest.get(f"{BASE}/models")).status == HTTPStatus.OK, "what is small has room"
+
+    first.close()
+    while (again := await ask(guest)).status != HTTPStatus.OK:
+        await again.read()
+    for answer in (_second, again, *others):
+        answer.close()
+    await endpoint.all_closed.wait()
+
+
+async def test_the_room_of_a_user_who_is_deactivated_is_free_again(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_read_only_user: MockUser
+) -> None:
+    endpoint = await serve(hass, event(0), forever, limits=HttpLimits(size=1_000, size_of_all=1_000))
+    refresh = await hass.auth.async_create_refresh_token(hass_read_only_user, CLIENT_ID)
+    guest, owner = await hass_client(hass.auth.async_create_access_token(refresh)), await hass_client()
+    large = json.dumps({"stream": True, "input": "x" * 850})
+    answer = await guest.post(URL, data=large, headers=JSON)
+    await answer.content.readline()
+
+    await hass.auth.async_deactivate_user(hass_read_only_user)
+    await endpoint.all_closed.wait()
+
+    assert (await owner.post(URL, data=large, headers=JSON)).status == HTTPStatus.OK
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(

@@ -4,13 +4,16 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterable
+from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
-from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType
+from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType, WSServerHandshakeError
 from homeassistant.auth.models import User
+from homeassistant.components.http.auth import async_sign_path
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
@@ -84,6 +87,29 @@ async def test_a_request_that_opens_no_socket_is_told_so(
     assert (await error_of(answer))["code"] == "upgrade_required"
 
 
+async def test_a_signed_path_reads_and_opens_no_socket(
+    hass: HomeAssistant, hass_client_no_auth: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    """Whoever was given it may look at a response, and take no turn."""
+    endpoint = await serve(hass)
+    client = await hass_client_no_auth()
+    token = await hass.auth.async_create_refresh_token(hass_admin_user, "https://client.example")
+
+    def signed(path: str) -> str:
+        return async_sign_path(hass, path, timedelta(minutes=1), refresh_token_id=token.id)
+
+    assert (await client.get(signed(f"{URL}/resp_1"))).status == HTTPStatus.OK
+    assert (await client.post(signed(URL), json={})).status == HTTPStatus.UNAUTHORIZED
+    with pytest.raises(WSServerHandshakeError) as refused:
+        await client.ws_connect(signed(URL))
+    answer = await client.get(signed(URL))
+
+    assert refused.value.status == answer.status == HTTPStatus.FORBIDDEN
+    error = await error_of(answer)
+    assert (error["type"], error["code"]) == ("authentication_error", "signed_path")
+    assert endpoint.asked == [("resp_1", {"authSig": ANY})]
+
+
 async def test_an_error_ends_one_answer_and_not_the_connection(
     hass: HomeAssistant, hass_client: ClientSessionGenerator, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -138,6 +164,26 @@ async def test_who_sends_faster_than_is_answered_is_hung_up_on(
             await socket.send_str(text)
         assert await close_code(socket) == WSCloseCode.POLICY_VIOLATION
     await endpoint.all_closed.wait()
+
+
+async def test_a_message_for_which_all_have_no_room_is_refused_and_the_connection_stays(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    release = asyncio.Event()
+    await serve(hass, event(0), release.wait, limits=HttpLimits(size=1_000, size_of_all=2_000))
+    client = await hass_client()
+
+    async with client.ws_connect(URL) as first, client.ws_connect(URL) as second:
+        await first.send_str("x" * 700)
+        assert await hear(first, 1) == [event(0)]
+        await second.send_str("x" * 700)
+        told = await hear_error(second)
+        assert (told["status"], told["error"]["code"]) == (429, "rate_limit_exceeded")
+        release.set()
+        await first.send_str("x")
+        assert await hear(first, 1) == [event(0)]
+        await second.send_str("x" * 700)
+        assert await hear(second, 1) == [event(0)]
 
 
 async def test_what_was_answered_makes_room(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:

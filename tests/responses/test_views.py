@@ -1,8 +1,10 @@
 """HTTP requests below `/api/chatterbox/v1` of a real Home Assistant: who may call, and the errors that are returned."""
 
+import base64
 import logging
 from http import HTTPStatus
 
+import jwt
 import pytest
 from aiohttp import ServerDisconnectedError
 from homeassistant.auth.models import User
@@ -11,6 +13,7 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import CLIENT_ID
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType
@@ -79,6 +82,35 @@ async def test_who_has_no_token_gets_an_error_that_home_assistant_counts(
         assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert sum(hass.http.app[KEY_FAILED_LOGIN_ATTEMPTS].values()) == len(ADDRESSES)
     assert endpoint.asked == []
+
+
+async def test_only_a_living_access_token_in_its_header_opens_anything(
+    hass: HomeAssistant, hass_client_no_auth: ClientSessionGenerator, hass_admin_user: User
+) -> None:
+    endpoint = await serve(hass)
+    client = await hass_client_no_auth()
+    refresh = await hass.auth.async_create_refresh_token(hass_admin_user, CLIENT_ID)
+    gone = await hass.auth.async_create_refresh_token(hass_admin_user, CLIENT_ID)
+    access, dead = hass.auth.async_create_access_token(refresh), hass.auth.async_create_access_token(gone)
+    hass.auth.async_remove_refresh_token(gone)
+    head, payload, _ = access.split(".")
+    unsigned = base64.urlsafe_b64encode(b'{"alg":"none","typ":"JWT"}').decode().rstrip("=")
+    late = jwt.encode({"iss": refresh.id, "iat": 0, "exp": 1}, refresh.jwt_key, algorithm="HS256")
+    foreign = jwt.encode({"iss": refresh.id, "iat": 0, "exp": 2**40}, "x" * 64, algorithm="HS256")
+
+    tokens = [refresh.token, dead, late, foreign, f"{unsigned}.{payload}.", f"{head}.{payload}.", f"{access} x"]
+    headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
+    headers += [{name: access} for name in ("Authorization", "X-API-Key", "X-HA-Access", "Cookie")]
+    headers += [{"X-Remote-User-Id": hass_admin_user.id}, {"Authorization": f"Token {access}"}]
+    queries = [{name: access} for name in ("access_token", "token", "authSig", "api_password", "api_key")]
+    sent = [*((one, {}) for one in headers), *(({}, one) for one in queries)]
+    for method, path in ADDRESSES:
+        for header, query in sent:
+            answer = await client.request(method, BASE + path, headers=header, params=query)
+            assert answer.status == HTTPStatus.UNAUTHORIZED, (path, header, query)
+
+    assert endpoint.asked == []
+    assert (await client.get(f"{BASE}/models", headers={"Authorization": f"Bearer {access}"})).ok
 
 
 async def test_a_user_who_was_switched_off_is_nobody(

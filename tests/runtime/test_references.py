@@ -23,7 +23,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.chatterbox.const import CONF_TRUSTED_CALLERS, DOMAIN, SUBENTRY_AI_TASK
 from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
-from custom_components.chatterbox.settings.rules import Rule, Verdict
+from custom_components.chatterbox.settings.rules import Rule, ToolSource, TrustLevel, Verdict
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving
 from tests.support.talk import AGENT, move_into_the_demo_home, speech
@@ -114,6 +114,27 @@ async def test_a_new_id_is_followed_wherever_it_is_named(hass: HomeAssistant) ->
     assert entry.runtime_data.agents[only_agent(entry).subentry_id].settings == settings
 
 
+async def test_trust_in_scripts_follows_new_ids_and_ends_with_them(hass: HomeAssistant) -> None:
+    said = {"assist": {"level": "ask"}, "script.a": {"level": "free", "affects": ["light.b", "light.a"]}}
+    entry = await set_up(hass, offline_entry(tool_sources=said))
+    register(hass, "script.a", "script.b", "light.a", "light.b")
+
+    await rename(hass, "script.a", "script.new")
+    await rename(hass, "light.a", "light.new")
+    renamed = stored(entry).policy.sources
+    er.async_get(hass).async_remove("light.new")
+    await hass.async_block_till_done()
+    without_light = stored(entry).policy.sources
+    await rename(hass, "script.b", "script.new_b")
+    er.async_get(hass).async_remove("script.new")
+    await hass.async_block_till_done()
+
+    asks, free = ToolSource(TrustLevel.ASK), TrustLevel.FREE
+    assert renamed == {"assist": asks, "script.new": ToolSource(free, frozenset({"light.b", "light.new"}))}
+    assert without_light == {"assist": asks, "script.new": ToolSource(free, frozenset({"light.b"}))}
+    assert stored(entry).policy.sources == {"assist": asks}
+
+
 async def test_an_entity_that_no_agent_names_reloads_nothing(hass: HomeAssistant) -> None:
     rules = [{"verdict": "deny", "entities": ["light.z", "light.a"]}]
     entry = await set_up(hass, offline_entry(rules=rules, trusted_callers=["automation.a"], notify=["notify.a"]))
@@ -156,12 +177,14 @@ async def test_a_reused_id_is_not_trusted(hass: HomeAssistant) -> None:
 async def test_unreadable_rules_are_left_unchanged(hass: HomeAssistant) -> None:
     register(hass, "light.a", "notify.a")
     rules = [{"verdict": "deny", "entities": ["light.a"], "moat": True}]
-    entry = await set_up(hass, offline_entry(rules=rules, notify=["notify.a"]))
+    sources = {"script.a": {"affects": ["light.a"], "moat": True}}
+    entry = await set_up(hass, offline_entry(rules=rules, tool_sources=sources, notify=["notify.a"]))
 
     await rename(hass, "light.a", "light.b")
     await rename(hass, "notify.a", "notify.b")
 
     assert only_agent(entry).data["rules"] == rules
+    assert only_agent(entry).data["tool_sources"] == sources
     assert stored(entry).notify == ("notify.b",)
 
 

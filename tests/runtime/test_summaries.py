@@ -151,8 +151,7 @@ async def test_a_later_summary_continues_the_earlier_one(hass: HomeAssistant, ad
 async def test_the_default_asks_no_model(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)))
     summaries = summaries_of_last(hass)
-    turn = turn_after(said(30))
-    assert summaries.async_begin_turn(TALK, turn) is turn
+    assert not summaries.are_written
     await talk(hass, summaries, said(31))
     assert not server.requests
 

@@ -6,14 +6,19 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonValue
+from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.rules import (
     Policy,
     PolicyError,
     Rule,
     TimeWindow,
+    ToolSource,
+    TrustLevel,
     Verdict,
     policy_from_json,
     policy_to_json,
+    sources_from_json,
+    sources_to_json,
 )
 
 NAMES = st.frozensets(st.from_regex(r"[a-z][a-z0-9]{0,7}", fullmatch=True), max_size=3)
@@ -41,6 +46,36 @@ def test_what_is_written_is_read_as_it_was(rules: list[Rule]) -> None:
     policy = Policy(tuple(rules))
 
     assert policy_from_json(policy_to_json(policy)) == policy
+
+
+def test_what_is_said_of_sources_is_read_as_it_was_written() -> None:
+    sources = {
+        "assist": ToolSource(TrustLevel.ASK),
+        "script.night": ToolSource(affects=frozenset({"light.a", "cover.b"})),
+    }
+
+    written = sources_to_json({**sources, "mcp-1": ToolSource()})
+
+    assert written == {"assist": {"level": "ask"}, "script.night": {"affects": ["cover.b", "light.a"]}}
+    assert sources_from_json(written) == sources
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        [],
+        {"assist": "ask"},
+        {"assist": {"level": "often"}},
+        {"script.night": {"affects": ["script.door"]}},
+        {"script.night": {"affects": []}},
+        {"script.night": {"is_free": True}},
+    ],
+)
+def test_what_is_said_of_sources_is_read_strictly(stored: JsonValue) -> None:
+    with pytest.raises(PolicyError):
+        sources_from_json(stored)
+    (rule,) = settings_of({"tool_sources": stored}).policy.rules
+    assert rule == Rule(verdict=Verdict.ASK)
 
 
 def test_a_rule_is_written_without_what_is_not_given() -> None:

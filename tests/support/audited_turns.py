@@ -79,7 +79,10 @@ class AuditedTalk:
         )
         offer = await async_offer_tools(self.hass, self.apis, said.as_llm_context("chatterbox"))
         effects_of = self.effects_of or offer.dispatcher.async_effects
-        guard = CallGuard(self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside)
+        agreed = answered[0].calls if answered and answered[1].approved else ()
+        guard = CallGuard(
+            self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside, agreed=agreed
+        )
         origin = turn_origin(said, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
         audit = CallAudit(await async_get_change_texts(self.hass), origin, self.context, answered)
         audit.judged_by(guard, effects_of)

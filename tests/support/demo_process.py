@@ -13,7 +13,7 @@ from pathlib import Path
 import demo
 
 RUN_SECONDS = 100
-_SCRIPT = Path(demo.__file__).parents[1] / "script" / "demo"
+_SCRIPTS = Path(demo.__file__).parents[1] / "script"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,10 @@ async def started_demo(folder: Path, *arguments: str) -> AsyncIterator[asyncio.s
 
     It is stopped when the block is left, if it has not ended by then.
     """
+    # The demo would set up its environment first, and uv would leave a lock file in `folder`.
+    await (await asyncio.create_subprocess_exec(_SCRIPTS / "setup")).wait()
     process = await asyncio.create_subprocess_exec(
-        *(str(_SCRIPT), "--log", str(folder / "home-assistant.log"), *arguments),
+        *(str(_SCRIPTS / "demo"), "--log", str(folder / "home-assistant.log"), *arguments),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -37,6 +37,7 @@ LOGGED_BEFORE_AN_AGENT_HEARS = frozenset(
         "homeassistant.components.conversation.chat_log",
         "homeassistant.components.conversation.default_agent",
         "homeassistant.components.conversation.services",
+        "homeassistant.components.websocket_api.http.connection",
     }
 )
 """Loggers of Home Assistant that write what was said, if set to debug; `docs/confirmations.md` tells it."""

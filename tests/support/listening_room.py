@@ -18,6 +18,7 @@ from homeassistant.setup import async_setup_component
 from sentence_stream import SentenceBoundaryDetector
 
 from tests.support.talk import AGENT
+from tests.support.versions import OF_NOBODY
 
 SATELLITE = "assist_satellite.kitchen"
 
@@ -88,7 +89,7 @@ class Room:
         Whoever says something while something is heard cuts in: the rest of that is not heard any more.
         """
         self.fall_silent()
-        with chat_session.async_get_chat_session(self.hass, conversation_id) as session:
+        with chat_session.async_get_chat_session(self.hass, conversation_id, **OF_NOBODY) as session:
             run = PipelineRun(
                 self.hass,
                 context=Context(),

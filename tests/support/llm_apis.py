@@ -7,6 +7,7 @@ from typing import override
 
 import voluptuous as vol
 from homeassistant.components import conversation
+from homeassistant.const import MAJOR_VERSION, MINOR_VERSION
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import config_validation as cv, device_registry as dr, llm
 from homeassistant.util.json import JsonObjectType
@@ -17,6 +18,8 @@ from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 
+ASSIST_NAME = "Device control" if (MAJOR_VERSION, MINOR_VERSION) >= (2026, 11) else "Assist"
+"""The name of the API that Assist is."""
 KITCHEN = """
 floors:
   - { id: ground, name: Ground Floor, level: 0 }
@@ -83,6 +86,7 @@ class StubApi(llm.API):
     failure: Exception | None = None
     until: Callable[[], Awaitable[object]] | None = None
     """Awaited before the tools are named."""
+    requires_admin: bool = False
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
@@ -97,8 +101,15 @@ def asked(device_id: str | None = None) -> llm.LLMContext:
     return llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, device_id)
 
 
-def register(hass: HomeAssistant, api_id: str, *tools: llm.Tool, name: str = "Server", prompt: str = "") -> StubApi:
-    api = StubApi(hass=hass, id=api_id, name=name, tools=tools, prompt=prompt)
+def register(
+    hass: HomeAssistant,
+    api_id: str,
+    *tools: llm.Tool,
+    name: str = "Server",
+    prompt: str = "",
+    requires_admin: bool = False,
+) -> StubApi:
+    api = StubApi(hass=hass, id=api_id, name=name, tools=tools, prompt=prompt, requires_admin=requires_admin)
     llm.async_register_api(hass, api)
     return api
 

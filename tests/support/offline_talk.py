@@ -12,6 +12,7 @@ from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolResult
 from custom_components.chatterbox.offline.dispatcher import OfflineDispatcher
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE, OfflineProvider
+from tests.support.versions import OF_NOBODY
 
 HOME = """
 areas:
@@ -43,7 +44,7 @@ class Talk:
     async def say(self, text: str) -> str:
         """Take a turn; return what is spoken."""
         turn = Turn(text, tools=(PROCESS_SENTENCE,))
-        with chat_session.async_get_chat_session(self.hass, self.conversation_id):
+        with chat_session.async_get_chat_session(self.hass, self.conversation_id, **OF_NOBODY):
             async for event in AgenticLoop(OfflineProvider(), self.dispatcher()).stream(turn):
                 self._take(event)
         await self.hass.async_block_till_done()

@@ -4,12 +4,15 @@ Run with `python -m tests.prefixes FOLDER`: it moves into the demo home, asks a 
 request begins with. What differs from one start of Home Assistant to the next differs from one process to the next.
 """
 
+import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
+
 import asyncio
 import json
 import sys
 
 from aiohttp.test_utils import TestServer
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
+from homeassistant.helpers import frame
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
@@ -49,6 +52,7 @@ async def _print_prefix(folder: str) -> None:
     server = TestServer(scripted.application())
     await server.start_server()
     async with async_test_home_assistant(config_dir=folder) as hass:
+        frame.async_setup(hass)
         hass.data.pop(DATA_CUSTOM_COMPONENTS)
         await move_into_the_demo_home(hass)
         service: dict[str, object] = {

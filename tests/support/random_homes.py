@@ -179,6 +179,7 @@ class RandomHome:
             {"area_id": area},
             {"floor_id": self.random.choice(FLOORS).lower()},
             {"label_id": "outside"},
+            {"entity_id": f"{{{{ {self.some(2)} }}}}"},
         ]
         return self.random.choice(chosen)
 

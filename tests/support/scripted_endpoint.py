@@ -12,6 +12,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.backend import Caller
+from custom_components.chatterbox.agent.responses.body import parse_text
 from custom_components.chatterbox.agent.responses.errors import ErrorType, not_found
 from custom_components.chatterbox.agent.responses.service import ResponsesService
 from custom_components.chatterbox.agent.responses.socket import SocketSession
@@ -56,9 +57,10 @@ class ScriptedService(ResponsesService):
     """Set whenever the last open stream has ended."""
 
     @override
-    async def create(self, body: JsonValue, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
-        self._note(body, caller)
-        if isinstance(body, dict) and body.get("stream"):
+    async def create(self, body: str, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
+        asked = parse_text(body)
+        self._note(asked, caller)
+        if isinstance(asked, dict) and asked.get("stream"):
             return self.play()
         async for _ in self.play():
             pass
@@ -87,8 +89,8 @@ class ScriptedService(ResponsesService):
         return {"object": "list", "data": []}
 
     @override
-    async def compact(self, body: JsonValue, caller: Caller) -> JsonObject:
-        self._note(("compact", body), caller)
+    async def compact(self, body: str, caller: Caller) -> JsonObject:
+        self._note(("compact", parse_text(body)), caller)
         return {"object": "response.compaction"}
 
     @override

@@ -20,12 +20,14 @@ from homeassistant.helpers import chat_session
 from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket
 
 from custom_components.chatterbox.const import DOMAIN, SUBENTRY_CONVERSATION
 from tests.demo_house.move_in import move_in
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedCall
+from tests.support.versions import OF_NOBODY
 
 AGENT = "conversation.talker"
 LIGHT_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
@@ -99,7 +101,7 @@ def assert_no_orphans(contents: Sequence[Content]) -> None:
 def talking(hass: HomeAssistant, text: str, conversation_id: str = "a-talk") -> Generator[ChatLog]:
     """Open the ChatLog for a turn with these words."""
     with (
-        chat_session.async_get_chat_session(hass, conversation_id) as session,
+        chat_session.async_get_chat_session(hass, conversation_id, **OF_NOBODY) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
     ):
         chat_log.async_add_user_content(UserContent(text))
@@ -115,7 +117,18 @@ async def talk_as_the_pipeline_does(
     """Open session and ChatLog around the turn, and listen to its deltas."""
     user_input = ConversationInput(text, Context(), conversation_id, None, satellite_id, "en", AGENT)
     with (
-        chat_session.async_get_chat_session(hass, conversation_id) as session,
+        chat_session.async_get_chat_session(hass, conversation_id, **OF_NOBODY) as session,
         conversation.async_get_chat_log(hass, session, user_input, chat_log_delta_listener=listener),
     ):
         return await say(hass, text, conversation_id, satellite_id)
+
+
+async def type_in_dialog(client: MockHAClientWebSocket, text: str, conversation_id: str | None = None) -> str:
+    """Write in Home Assistant's dialog, and return the id of the conversation, which the dialog sends next time."""
+    run = {"start_stage": "intent", "end_stage": "intent", "input": {"text": text}, "conversation_id": conversation_id}
+    await client.send_json_auto_id({"type": "assist_pipeline/run", **run})
+    assert (await client.receive_json())["success"]
+    while (event := (await client.receive_json())["event"])["type"] != "intent-end":
+        pass
+    assert (await client.receive_json())["event"]["type"] == "run-end"
+    return str(event["data"]["intent_output"]["conversation_id"])

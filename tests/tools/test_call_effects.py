@@ -261,13 +261,68 @@ async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(home:
 
 
 async def test_other_tools_are_judged_by_their_annotations(home: HomeAssistant) -> None:
-    tool = StubTool(name="search")
+    tool = StubTool(name="order_pizza")
 
     assert call_effects(home, asked(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
     assert call_effects(home, asked(), UnavailableTool(tool), {}) == NOTHING
     assert await effects_of(home, "homeassistant__GetLiveContext", {}) == Annotated(
         ToolAnnotations(read_only=True, open_world=False)
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"action": "lock.unlock", "entity_id": "lock.safe"}, {("lock.safe", "lock.unlock")}),
+        ({"domain": "lock", "service": "unlock", "data": {"entity_id": "LOCK.safe"}}, {("lock.safe", "lock.unlock")}),
+        ({"service": "lock.open", "target": {"area_id": "garden"}}, {("lock.shed", "lock.open")}),
+        (
+            {"calls": [{"service": "Lock.unlock", "service_data": {"entity_id": ["lock.shed"]}}, {"query": "x"}]},
+            {("lock.shed", "lock.unlock")},
+        ),
+        ({"action": "lock.burst", "entity_id": "lock.safe"}, set()),
+        ({"action": "open", "entity_id": "lock.safe"}, {("lock.safe", "lock.open")}),
+        ({"action": "open", "query": "the safe"}, set()),
+        ({"domain": 7, "service": "unlock", "action": None}, set()),
+    ],
+    ids=["action", "domain", "target", "several", "unknown", "bare", "word", "number"],
+)
+async def test_actions_that_a_tool_names_are_judged_beside_its_annotations(
+    home: HomeAssistant, arguments: JsonObject, expected: set[tuple[str, str]]
+) -> None:
+    for service in ("unlock", "open"):
+        home.services.async_register("lock", service, print)
+    effects = call_effects(home, asked(), StubTool(name="call_service"), arguments)
+
+    assert isinstance(effects, Annotated)
+    assert effects.annotations == ToolAnnotations()
+    assert told(effects.named) == told(effects) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"action": "lock.unlock", "entity_id": "{{ x }}"}, UnknownReason.TEMPLATE),
+        ({"action": "lock.unlock", "entity_id": "lock.safe", "data": {"code": "{{ x }}"}}, UnknownReason.TEMPLATE),
+        ({"action": "{{ x }}", "entity_id": "lock.safe"}, UnknownReason.TEMPLATE),
+        ({"action": "lock.unlock", "data": '{"entity_id": "lock.safe"}'}, UnknownReason.TEMPLATE),
+        ({"action": "lock.unlock", "target": "lock.safe"}, UnknownReason.OPAQUE_ACTION),
+        ({"action": "lock.unlock"}, UnknownReason.OPAQUE_ACTION),
+        ({"action": "siren.wail", "area_id": "nowhere"}, None),
+        ({"action": "mill.grind", "area_id": "nowhere"}, UnknownReason.OPAQUE_ACTION),
+    ],
+)
+async def test_an_action_that_a_tool_names_may_be_unknown(
+    home: HomeAssistant, arguments: JsonObject, reason: UnknownReason | None
+) -> None:
+    for name in ("lock.unlock", "siren.wail", "mill.grind"):
+        domain, service = name.split(".")
+        home.services.async_register(domain, service, print)
+    effects = call_effects(home, asked(), StubTool(name="call_service"), arguments)
+
+    assert isinstance(effects, Annotated)
+    unknowns = effects.named.unknowns if isinstance(effects.named, Unresolved) else ()
+    assert {unknown.reason for unknown in unknowns} == ({reason} if reason else set())
 
 
 class TimerHandler(intent.IntentHandler):

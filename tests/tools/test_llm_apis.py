@@ -5,16 +5,18 @@ from dataclasses import dataclass, replace
 from typing import override
 
 import pytest
+from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY, GROUP_ID_USER
 from homeassistant.components.homeassistant.llm import async_get_tools
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.components.llm import DATA_PLATFORMS, LLMTools
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockModule, MockPlatform, mock_integration, mock_platform
 
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
+from custom_components.chatterbox.tools.llm_apis import async_may_use
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from tests.support.llm_apis import LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
 
@@ -73,6 +75,35 @@ async def test_timers_of_one_device_are_offered_to_all_and_refused_to_the_others
     assert "cannot be used from the device that asks" in error_of(refused)
     assert not served.is_error
     assert len(started) == 1
+
+
+@pytest.mark.parametrize("group", [GROUP_ID_ADMIN, GROUP_ID_USER, GROUP_ID_READ_ONLY, None])
+async def test_tools_for_administrators_are_offered_to_these_alone(home: HomeAssistant, group: str | None) -> None:
+    """The last one is a satellite of nobody, an automation, or Home Assistant itself."""
+    await home.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
+    user = await home.auth.async_create_user("Anna", group_ids=[group]) if group else None
+    register(home, "tower", StubTool(name="look"), requires_admin=True)
+    context = replace(asked(), context=Context(user_id=user.id if user else None))
+
+    offer = await async_offer_tools(home, ["tower"], context)
+
+    is_administrator = group == GROUP_ID_ADMIN
+    assert [tool.name for tool in offer.definitions] == (["look"] if is_administrator else [])
+    assert offer.missing_apis == ()
+    assert "cannot be used" not in offer.context
+    assert (offer.instance is not None) is is_administrator
+    assert offer.instance is None or getattr(offer.instance.api, "requires_admin")  # noqa: B009  # since 2026.11
+
+
+async def test_an_administrator_who_is_not_active_is_none(home: HomeAssistant) -> None:
+    await home.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
+    anna = await home.auth.async_create_user("Anna", group_ids=[GROUP_ID_ADMIN])
+    await home.auth.async_update_user(anna, is_active=False)
+    api = register(home, "tower", StubTool(name="look"), requires_admin=True)
+
+    assert not await async_may_use(api, Context(user_id=anna.id))
+    assert not await async_may_use(api, Context(user_id="somebody who was removed"))
+    assert not await async_may_use(api, None)
 
 
 @pytest.mark.parametrize("detail", [LISTED, AS_USUAL], ids=["listed", "described"])

@@ -6,12 +6,18 @@ import probatio
 import pytest
 import voluptuous as vol
 from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.components.media_player.llm import MediaPlayTool, MediaSearchTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, config_validation as cv, llm
+from homeassistant.helpers.typing import ConfigType
+from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
+from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel
+from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from tests.support.llm_apis import (
     LISTED,
     StubApi,
@@ -23,6 +29,7 @@ from tests.support.llm_apis import (
     run,
     satellite,
 )
+from tests.support.versions import OF_NOBODY
 
 
 async def test_the_assist_tools_are_offered_sorted_under_their_own_names(home: HomeAssistant) -> None:
@@ -49,6 +56,67 @@ async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("get_weather", True),
+        ("listEvents", True),
+        ("find_file", True),
+        ("brave_web_search", True),
+        ("HTTPLookup", True),
+        ("get_or_create_list", False),
+        ("search_and_replace", False),
+        ("shopping_list", False),
+        ("order_pizza", False),
+        ("12", False),
+    ],
+)
+async def test_a_tool_that_says_nothing_of_itself_is_taken_by_its_name(
+    home: HomeAssistant, name: str, *, reads: bool
+) -> None:
+    declaring = StubTool(name=f"{name}_")
+    declaring.annotations = llm.ToolAnnotations(open_world=False)
+    register(home, "mcp-1", StubTool(name=name), declaring)
+    register(home, "mcp-2", StubTool(name=name, description="Another."))
+
+    offer = await offer_of(home, "mcp-1", "mcp-2")
+
+    alike = [tool for tool in offer.definitions if tool.name != f"{name}_"]
+    assert [tool.annotations.read_only for tool in alike] == [reads, reads]
+    assert all(tool.annotations.open_world for tool in alike)
+    assert not any(tool.annotations.read_only for tool in offer.definitions if tool not in alike)
+
+
+async def test_no_source_offers_a_tool_under_the_name_of_the_understanding_of_sentences(home: HomeAssistant) -> None:
+    register(home, "mcp-1", StubTool(name="get_news"), StubTool(name=PROCESS_SENTENCE.name))
+
+    offer = await async_offer_tools(home, ["mcp-1"], asked())
+
+    assert offer.labels == {"get_news": "mcp-1"}
+
+
+async def test_a_source_that_only_reads_offers_nothing_that_changes_something(home: HomeAssistant) -> None:
+    register(home, "mcp-1", StubTool(name="get_news"), StubTool(name="send_mail"))
+    scripts: ConfigType = {"calm": {"sequence": []}, "party": {"sequence": []}}
+    assert await async_setup_component(home, "script", {"script": scripts})
+    for script in scripts:
+        async_expose_entity(home, conversation.DOMAIN, f"script.{script}", should_expose=True)
+    reads = ToolSource(TrustLevel.READ)
+    policy = Policy(sources={"mcp-1": reads, "script.party": reads})
+
+    offer = await async_offer_tools(home, ["mcp-1", llm.LLM_API_ASSIST], asked(), policy=policy)
+    everything = Policy(sources={llm.LLM_API_ASSIST: reads, "script.calm": ToolSource(TrustLevel.ASK)})
+    reading = await async_offer_tools(home, [llm.LLM_API_ASSIST], asked(), policy=everything)
+
+    names = {tool.name for tool in offer.definitions}
+    assert {"get_news", "script__calm", "intent__HassTurnOn"} <= names
+    assert names.isdisjoint({"send_mail", "script__party"})
+    assert "intent__HassTurnOn" in offer.prompt
+    assert [tool.name for tool in reading.definitions if not tool.annotations.read_only] == ["script__calm"]
+    assert "homeassistant__GetLiveContext" in {tool.name for tool in reading.definitions}
+    assert "intent__HassTurnOn" not in reading.prompt
+
+
 async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(
     home: HomeAssistant,
 ) -> None:
@@ -57,7 +125,7 @@ async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home
     assert offer.instance is not None
     for api in (offer.instance.api, llm.LLM_API_ASSIST):
         with (
-            chat_session.async_get_chat_session(home) as session,
+            chat_session.async_get_chat_session(home, **OF_NOBODY) as session,
             conversation.async_get_chat_log(home, session) as chat_log,
         ):
             await chat_log.async_provide_llm_data(asked(), api)
@@ -99,7 +167,7 @@ async def test_tools_say_how_they_behave(home: HomeAssistant) -> None:
 
 
 async def test_an_undeclared_tool_is_taken_for_the_least_safe(home: HomeAssistant) -> None:
-    register(home, "mcp-1", StubTool(name="search"))
+    register(home, "mcp-1", StubTool(name="order_pizza"))
 
     assert (await offer_of(home, "mcp-1")).definitions[0].annotations == ToolAnnotations()
 
@@ -147,8 +215,9 @@ async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(home: 
     assert offer.instance is not None
     instance = await offer.instance.api.async_get_api_instance(asked())
     new_name = next(tool.name for tool in offer.definitions if tool.name.startswith("files"))
+    names = {api.id: api.name for api in llm.async_get_apis(home)}
     assert f"About the tools of Files:\nCall {new_name} first." in instance.api_prompt
-    assert "About the tools of Assist:\n" in instance.api_prompt
+    assert f"About the tools of {names[llm.LLM_API_ASSIST]}:\n" in instance.api_prompt
     assert "files.read" not in instance.api_prompt
     tools = {definition.name: definition.description for definition in offer.definitions}
     assert tools["write"] == f"Needs what {new_name} gave."

@@ -197,7 +197,7 @@ def test_arguments_that_are_wrapped_anew_are_not_converted_anew() -> None:
     cache = SchemaCache()
 
     first = cache.convert(vol.Schema({BRIGHTNESS: PERCENT}), selector_serializer)
-    second = cache.convert(vol.Schema({BRIGHTNESS: PERCENT}), selector_serializer)
+    second = cache.convert(vol.Schema({vol.Required("brightness"): PERCENT}), selector_serializer)
 
     assert second is first
     assert first == convert_schema(vol.Schema({BRIGHTNESS: PERCENT}), selector_serializer)

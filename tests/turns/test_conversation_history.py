@@ -30,6 +30,7 @@ from tests.support.talk import (
     speech,
     talk_as_the_pipeline_does,
 )
+from tests.support.versions import IS_LATEST, OF_NOBODY
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -52,7 +53,8 @@ async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssist
     await say(hass, "are you there?", "a-talk")
 
     heard = [str(message["content"]).rpartition("\n\n")[2] for message in messages_of(server.requests[-1])[1:]]
-    assert heard == ["the first question", "the second question", "The second answer.", "are you there?"]
+    second = [] if IS_LATEST else ["the second question", "The second answer."]  # since 2026.11, it has to wait
+    assert heard == ["the first question", *second, "are you there?"]
 
 
 async def test_a_key_refused_after_its_entry_is_gone_asks_nobody(
@@ -150,7 +152,7 @@ async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAss
     """Home Assistant gives new conversations a ULID, and opens another one for a ULID that it does not know."""
     server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Yes."))))
     conversation_id = ulid_now()
-    with chat_session.async_get_chat_session(hass, conversation_id) as session:
+    with chat_session.async_get_chat_session(hass, conversation_id, **OF_NOBODY) as session:
         conversation_id = session.conversation_id
     talking: asyncio.Task[ConversationResult]
 

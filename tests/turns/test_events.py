@@ -1,16 +1,21 @@
 """What automations hear of a turn while it runs, on the bus of a real Home Assistant."""
 
+import json
+import logging
 from collections.abc import Sequence
 
 import pytest
+import voluptuous as vol
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import async_subscribe_chat_logs
 from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers.json import json_bytes
+from homeassistant.helpers.llm import ToolAnnotations
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
+from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import (
     CONF_KIND,
     EVENT_CHANGE,
@@ -21,6 +26,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from tests.support.documented_yaml import blocks_with
+from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
     AGENT,
@@ -152,7 +158,7 @@ async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(hass: Ho
         ScriptedCall(name="intent__HassTurnOn", arguments={"name": f"灯 {number} " + "x" * 400}) for number in range(80)
     ]
     rounds = tuple(ScriptedAnswer(tool_calls=tuple(calls[at : at + 5])) for at in range(0, 80, 5))
-    script = Script(answers=(*rounds, ScriptedAnswer(content="y" * 9_000)))
+    script = Script(answers=(*rounds, ScriptedAnswer(content="".join(map(str, range(2_500))))))
     await serve(script, max_tool_calls=80, max_iterations=20)
     events = told(hass)
 
@@ -211,3 +217,50 @@ async def test_changes_of_an_agent_without_a_model_are_told(hass: HomeAssistant)
         "unlocked Front Door, approved by voice",
     ]
     assert len({event.data["turn_id"] for event in changes}) == 3
+
+
+async def test_calls_are_logged_without_secrets(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    fields = {vol.Optional(field): object for field in ("query", "user_code", "more")}
+    tool = StubTool(name="look_up", parameters=vol.Schema(fields))
+    tool.annotations = ToolAnnotations(read_only=True, destructive=False)
+    register(hass, "web", tool)
+    arguments: JsonObject = {"query": "what is sk-very-secret?", "user_code": "4711", "more": [{"Pin": "0815"}]}
+    calls = (ScriptedCall(name="look_up", arguments=arguments),)
+    script = Script(answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content="Nothing.")) * 2)
+    await serve(script, llm_hass_api=["web"], extra_parameters={"session": "sk-very-secret"})
+    logged = "conversation.talker calls look_up with "
+
+    with caplog.at_level(logging.INFO, "custom_components.chatterbox"):
+        await say(hass, "what is that?")
+    assert logged not in caplog.text
+    with caplog.at_level(logging.DEBUG, "custom_components.chatterbox"):
+        await say(hass, "what is that?")
+
+    [line] = [record.getMessage() for record in caplog.records if record.getMessage().startswith(logged)]
+    assert json.loads(line.removeprefix(logged)) == {
+        "query": "what is **REDACTED**?",
+        "user_code": "**REDACTED**",
+        "more": [{"Pin": "**REDACTED**"}],
+    }
+
+
+async def test_long_calls_are_logged_without_secrets(
+    hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    tool = StubTool(name="look_up", parameters=vol.Schema({vol.Optional("code"): str, vol.Optional("text"): str}))
+    tool.annotations = ToolAnnotations(read_only=True, destructive=False)
+    register(hass, "web", tool)
+    calls = (ScriptedCall(name="look_up", arguments={"code": "4711", "text": "hi " * 1000}),)
+    await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content="Done."))), llm_hass_api=["web"]
+    )
+
+    with caplog.at_level(logging.DEBUG, "custom_components.chatterbox"):
+        await say(hass, "look it up")
+
+    [line] = [text for record in caplog.records if "calls look_up with" in (text := record.getMessage())]
+    assert '"code":"**REDACTED**"' in line
+    assert "4711" not in line
+    assert len(line) < 1100

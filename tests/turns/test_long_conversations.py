@@ -37,6 +37,7 @@ from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 from tests.support.talk import LIGHT_ON, add_agent, messages_of, move_into_the_demo_home, say, speech
+from tests.support.versions import OF_NOBODY
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -163,7 +164,7 @@ async def test_a_smaller_model_that_takes_over_reads_only_the_end(hass: HomeAssi
     small = SmallModelServer(Script(answers=(ScriptedAnswer(content="I am small."),), after_last="start again"), 9_000)
     await add(small)
     (small_agent,) = async_get_models(hass)
-    long = ScriptedAnswer(content="The sun is shining on the house. " * 100)
+    long = ScriptedAnswer(content="".join(f"The sun is shining on house {number}. " for number in range(100)))
     answers: list[ScriptedAnswer | ScriptedFailure] = [long] * 12
     answers += [ScriptedFailure(status=500)] * 4
     large = ScriptedChatCompletions(Script(answers=tuple(answers)))
@@ -212,7 +213,10 @@ async def test_a_model_reads_a_large_result_in_part_and_the_chat_log_keeps_it_wh
     assert len(str(first[-1]["content"])) < 100_000
     assert read["result"]["books"][:100] == books[:100]
     assert "call books again for less at once; it takes: query." in read["left_out"]
-    with chat_session.async_get_chat_session(hass, "kitchen-talk") as session, async_get_chat_log(hass, session) as log:
+    with (
+        chat_session.async_get_chat_session(hass, "kitchen-talk", **OF_NOBODY) as session,
+        async_get_chat_log(hass, session) as log,
+    ):
         kept = [content.result.data for content in log.content if isinstance(content, ToolResultContent)]
     assert kept == [{"books": books}]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, override
 
@@ -24,13 +25,15 @@ from homeassistant.helpers import intent
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
+import custom_components
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.turns.pin_redaction import async_redact_pin
 from tests.support.ears import add_ear
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.support.listening_room import WholeVoice, furnish
-from tests.support.talk import AGENT
+from tests.support.talk import AGENT, type_in_dialog
+from tests.support.versions import IS_LATEST
 from tests.support.waiting_questions import NAMED, ask, scope, unlocking
 
 PIN = "8593614207"
@@ -151,7 +154,7 @@ async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Liste
 
     assert listener.heard[-1] == said
     assert user_words(hass)[-1] == said
-    assert any(event["data"]["text"] == said for trace in async_get_traces() for event in trace.as_dict()["events"])
+    assert any(event["data"].get("text") == said for trace in async_get_traces() for event in trace.as_dict()["events"])
 
 
 @pytest.mark.usefixtures("listener")
@@ -215,6 +218,8 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_the
     answer = await ask_to_unlock(hass, needs_pin=True)
 
     await room.say(f"Yes, {PIN}", TALK)
+    if not IS_LATEST:  # since then, nobody who is signed in gets into the conversation of a satellite
+        await type_in_dialog(client, PIN, TALK)
     await say_aloud(hass, room.pipeline)
     async_get_approvals(hass).take("question-1", answer)
 
@@ -227,13 +232,22 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_the
         which = {"pipeline_id": room.pipeline.id, "pipeline_run_id": run["pipeline_run_id"]}
         await client.send_json_auto_id({"type": "assist_pipeline/pipeline_debug/get", **which})
         events += (await client.receive_json())["result"]["events"]
-    assert [event["data"]["intent_input"] for event in events if event["type"] == "intent-start"] == [REDACTED_PIN] * 2
+    assert [event["data"]["intent_input"] for event in events if event["type"] == "intent-start"] == [REDACTED_PIN] * (
+        2 if IS_LATEST else 3
+    )
     assert [event["data"]["stt_output"]["text"] for event in events if event["type"] == "stt-end"] == [REDACTED_PIN]
     writers = {record.name for record in caplog.records if PIN in record.getMessage()}
-    assert writers == LOGGED_BEFORE_AN_AGENT_HEARS - {
+    typed = {"homeassistant.components.websocket_api.http.connection"} if IS_LATEST else set[str]()
+    assert writers == LOGGED_BEFORE_AN_AGENT_HEARS - typed - {
         "homeassistant.components.conversation.default_agent",  # where Home Assistant itself is asked first
         "homeassistant.components.conversation.services",  # where an action says it
     }
+
+
+@pytest.mark.parametrize("logger", sorted(LOGGED_BEFORE_AN_AGENT_HEARS))
+def test_the_page_names_the_loggers_that_hold_a_pin(logger: str) -> None:
+    page = (Path(custom_components.__file__).parents[1] / "docs" / "confirmations.md").read_text("utf-8")
+    assert f"`{'.'.join(logger.split('.')[:3])}`" in page
 
 
 async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(

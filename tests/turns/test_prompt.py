@@ -16,6 +16,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.turns.prepare import PromptSources, async_provide_prompt, async_write_prompt
 from tests.support.llm_apis import StubApi, StubTool, asked, offer_of, satellite
+from tests.support.versions import OF_NOBODY
 
 ON_QUESTIONS = (
     "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
@@ -38,7 +39,7 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssis
 @pytest.fixture
 async def chat_log(home: HomeAssistant) -> AsyncGenerator[ChatLog]:
     with (
-        chat_session.async_get_chat_session(home, "a-talk") as session,
+        chat_session.async_get_chat_session(home, "a-talk", **OF_NOBODY) as session,
         conversation.async_get_chat_log(home, session) as chat_log,
     ):
         chat_log.async_add_user_content(UserContent("Hello"))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable
-from typing import override
+from typing import Any, override
 
 import pytest
 from homeassistant.components import assist_pipeline
@@ -38,6 +38,7 @@ from tests.support.listening_agent import (
     say,
     start,
 )
+from tests.support.versions import IS_LATEST
 
 SATELLITE = "assist_satellite.kitchen"
 OPENING = {"entity_id": SATELLITE, "start_media_id": "http://house.local/question.mp3", "preannounce": False}
@@ -99,9 +100,9 @@ async def kitchen(hass: HomeAssistant, agent: ListeningAgent) -> Satellite:  # n
     )
     satellite = Satellite()
 
-    async def set_up(hass: HomeAssistant, entry: ConfigEntry) -> bool:
+    async def set_up(hass: HomeAssistant, entry: ConfigEntry) -> Any:  # in 2026.11 nothing, and before a boolean
         await hass.config_entries.async_forward_entry_setups(entry, ["assist_satellite"])
-        return True
+        return None if IS_LATEST else True
 
     async def add(_: HomeAssistant, __: ConfigEntry, add_entities: AddEntitiesCallback) -> None:
         add_entities([satellite])

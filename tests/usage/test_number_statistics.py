@@ -33,7 +33,7 @@ def _find_custom_integrations(recorder_mock: Recorder, enable_custom_integration
     assert enable_custom_integrations is None
 
 
-@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.usefixtures("socket_enabled", "entity_registry_enabled_by_default")
 async def test_sums_continue_over_midnight(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     freezer.move_to(LATE)
     assert await async_setup_component(hass, "sensor", {})

@@ -38,7 +38,7 @@ from tests.support.talk import LIGHT_ON, move_into_the_demo_home, say, speech
 from tests.support.tasks import have_done, working
 from tests.support.usage import counted
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
+pytestmark = pytest.mark.usefixtures("socket_enabled", "entity_registry_enabled_by_default")
 
 PRICES: dict[str, object] = {"price_input": 1000.0, "price_cached": 100.0, "price_output": 2000.0}
 """US dollars for a million tokens: a thousand tokens cost a dollar."""
@@ -142,13 +142,6 @@ async def restarted(hass: HomeAssistant) -> UsageTracker:
     return tracker
 
 
-def enable_all(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    """Enable the sensors that are disabled at first."""
-    registry = er.async_get(hass)
-    for entity in er.async_entries_for_config_entry(registry, entry.entry_id):
-        registry.async_update_entity(entity.entity_id, disabled_by=None)
-
-
 def budget_issue(hass: HomeAssistant, agent: str = "talker", key: str = "budget_spent") -> ir.IssueEntry | None:
     """Return the issue that tells of a spent budget."""
     return ir.async_get(hass).async_get_issue(DOMAIN, f"{key}_{agent}")
@@ -158,10 +151,7 @@ async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freez
     freezer.move_to(NOON)
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
     async with serving_script(ACTS) as address:
-        entry = await add_agent(hass, address, **PRICES)
-        enable_all(hass, entry)
-        await hass.config_entries.async_reload(entry.entry_id)
-        await hass.async_block_till_done()
+        await add_agent(hass, address, **PRICES)
         assert {number_of(hass, key) for key in ("input_tokens", "turns", "cost", "spent_today")} == {0}
         assert state_of(hass, "turn_time").state == state_of(hass, "cache_hit_ratio").state == STATE_UNKNOWN
 
@@ -228,13 +218,6 @@ async def test_sensors_can_be_plotted_and_summed_up(hass: HomeAssistant, freezer
     }
     assert attributes["spent_today"]["last_reset"] == "2026-11-22T00:00:00-08:00"
     assert attributes["spent_this_month"]["last_reset"] == "2026-11-01T00:00:00-07:00"
-    registry = er.async_get(hass)
-    hidden = {
-        key
-        for key in ("reasoning_tokens", "inferences", "tool_calls", "failovers", "turns", "failures")
-        if (entity := registry.async_get(entity_id(hass, key))) and entity.disabled_by
-    }
-    assert hidden == {"reasoning_tokens", "inferences", "tool_calls", "failovers"}
 
 
 async def test_an_agent_without_a_model_has_no_tokens(hass: HomeAssistant) -> None:
@@ -252,10 +235,7 @@ async def test_an_agent_without_a_model_has_no_tokens(hass: HomeAssistant) -> No
 async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssistant) -> None:
     async with serving_script(DOWN) as broken, serving_script(TALKS) as working:
         await add_agent(hass, working, "helper", **PRICES)
-        entry = await add_agent(hass, broken, "talker", **{CONF_FALLBACKS: ["helper"]}, **PRICES)
-        enable_all(hass, entry)
-        await hass.config_entries.async_reload(entry.entry_id)
-        await hass.async_block_till_done()
+        await add_agent(hass, broken, "talker", **{CONF_FALLBACKS: ["helper"]}, **PRICES)
 
         assert await turn(hass) == "Hello."
 

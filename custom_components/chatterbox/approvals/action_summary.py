@@ -131,6 +131,8 @@ class _Collected:
         """Add the actions of a call."""
         if isinstance(call.effects, Annotated):
             self.tools[call.pending.call.name] = None
+            for action in sorted(actions_of(call.effects)):
+                self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
             return
         if isinstance(call.effects, Unresolved):
             self.unclear = True

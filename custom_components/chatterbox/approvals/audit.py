@@ -32,7 +32,14 @@ from ..const import EVENT_CHANGE, LOGGER
 from ..effects.effect import Annotated, Effects, EntityAction, Touches, UnknownReason, Unresolved, actions_of
 from ..history.stores import async_record_change
 from ..home.entity_matches import entity_name, spoken, tool_name
-from ..records.turn_record import entities_done, error_text, shown_arguments, shown_call, shown_text
+from ..records.turn_record import (
+    entities_done,
+    error_text,
+    names_not_done,
+    shown_arguments,
+    shown_call,
+    shown_text,
+)
 from ..settings.rules import DEFAULT_RULES, Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .action_summary import ActionKind, kind_of
@@ -96,6 +103,8 @@ class ChangeOutcome(StrEnum):
     """The outcome of a call."""
 
     DONE = "done"
+    PARTLY = "partly"
+    """Some of the entities did not follow; `error` names them."""
     FAILED = "failed"
     """It ran and returned an error. After a timeout it may still take effect."""
     WAITING = "waiting"
@@ -251,9 +260,9 @@ class ChangeTexts:
 
     def message(self, record: ChangeRecord) -> str:
         """Return a sentence with what was done and how it was approved, or what was not done and why."""
-        is_done = record.outcome is ChangeOutcome.DONE
+        is_done = record.outcome in {ChangeOutcome.DONE, ChangeOutcome.PARTLY}
         actions = self._actions(record, "did" if is_done else "did_not")
-        if not is_done:
+        if record.outcome is not ChangeOutcome.DONE:
             waits_for_pin = record.outcome is ChangeOutcome.WAITING and record.change.verdict is Verdict.PIN
             key = "waiting_for_pin" if waits_for_pin else record.outcome
             error = " ".join(record.error.split()) or "?"
@@ -323,7 +332,7 @@ def async_publish_change(texts: ChangeTexts, record: ChangeRecord, context: Cont
 
 _EFFECTS_TIMEOUT: Final = 2.0
 """Seconds to resolve the effects of a refused call."""
-_RAN: Final = frozenset({ChangeOutcome.DONE, ChangeOutcome.FAILED, ChangeOutcome.INTERRUPTED})
+_RAN: Final = frozenset({ChangeOutcome.DONE, ChangeOutcome.PARTLY, ChangeOutcome.FAILED, ChangeOutcome.INTERRUPTED})
 _LEAST_SAFE: Final = Annotated(ToolAnnotations())
 """The effects of a call whose tool is unknown."""
 
@@ -406,7 +415,8 @@ class CallAudit(Hooks):
         self._running.pop(call.id, None)
         asked = self._owed.pop(call.id, None)
         if not result.synthetic:
-            outcome = ChangeOutcome.FAILED if result.is_error else ChangeOutcome.DONE
+            ran = ChangeOutcome.PARTLY if names_not_done(result.native) else ChangeOutcome.DONE
+            outcome = ChangeOutcome.FAILED if result.is_error else ran
             self._record(await self._resolved(self._change(call, asked)), outcome, asked, result)
         elif not result.is_error:
             return
@@ -464,7 +474,10 @@ class CallAudit(Hooks):
     ) -> None:
         if not change.changes_something:
             return
-        question, answer = self._answered if asked and self._answered else (None, None)
+        not_done = names_not_done(result.native) if result else ()
+        seen = self._seen(change.call)
+        is_answered = asked or (seen and seen.is_repeated)
+        question, answer = self._answered if is_answered and self._answered else (None, None)
         record = ChangeRecord(
             origin=self._origin,
             change=change,
@@ -472,7 +485,7 @@ class CallAudit(Hooks):
             approval=approval_by(answer) if answer else self._approval(change.call, outcome),
             question_id=question.id if question else None,
             answer=answer,
-            error=error_text(result) if result and result.is_error else "",
+            error=error_text(result) if result and result.is_error else ", ".join(not_done),
             done_to=entities_done(result.native) if result else frozenset(),
         )
         async_publish_change(self._texts, record, self._context)

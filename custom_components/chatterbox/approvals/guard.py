@@ -3,22 +3,27 @@
 A call is judged by its effects, never by what a model writes about it.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Final, assert_never, override
 
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
+from homeassistant.util.json import json_loads_object
 
 from ..agent.events import PendingApproval
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..agent.protocols import Ask, Deny, Hooks
 from ..const import LOGGER, TOOL_FORGET, TOOL_REMEMBER
+from ..effects.actions import bounded
 from ..effects.effect import (
     NOTHING,
+    SET_TEMPERATURE,
     Annotated,
     CallEffects,
     Effects,
@@ -27,13 +32,13 @@ from ..effects.effect import (
     Unknown,
     UnknownReason,
     Unresolved,
-    actions_of,
+    possible_actions,
 )
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
-from ..settings.agent import AgentSettings
-from ..settings.rules import Verdict
-from .policy import Judgement, judge
+from ..settings.agent import AgentSettings, OutsideCare
+from ..settings.rules import TrustLevel, Verdict
+from .policy import Judgement, action_keys, is_risky, judge
 from .questions import AskedCall
 
 
@@ -46,26 +51,20 @@ async def async_is_permitted(hass: HomeAssistant, user_id: str | None, effects: 
     if user_id is None:
         return True
     user = await hass.auth.async_get_user(user_id)
-    actions = actions_of(effects)
+    actions = _to_permit(effects)
     if user is None or not user.is_active:
-        return not actions and not _is_unknown(effects)
+        return actions == frozenset()
     if user.is_admin or user.permissions.access_all_entities(POLICY_CONTROL):
         return True
     may = user.permissions.check_entity
-    return not _is_unknown(effects) and all(may(action.entity_id, POLICY_CONTROL) for action in actions)
+    return actions is not None and all(may(action.entity_id, POLICY_CONTROL) for action in actions)
 
 
-def _is_unknown(effects: Effects) -> bool:
-    """Tell whether a call may have unknown effects."""
-    match effects:
-        case Touches():
-            return False
-        case Unresolved():
-            return True
-        case Annotated(annotations):
-            return not annotations.read_only
-        case _ as unreachable:
-            assert_never(unreachable)
+def _to_permit(effects: Effects) -> frozenset[EntityAction] | None:
+    """Return the actions that a user needs permission for; None for all."""
+    if isinstance(effects, Annotated) and not effects.annotations.read_only:
+        return None
+    return possible_actions(effects)
 
 
 _CHANGES_MEMORY: Final = frozenset({TOOL_REMEMBER, TOOL_FORGET})
@@ -113,12 +112,14 @@ class GuardedCall:
     for_outside_content: bool = False
     """Approval is needed only because the conversation contains outside content."""
     refusal: Refusal | None = None
+    is_repeated: bool = False
+    """It needs approval, and has that of another call of the turn."""
 
 
 class CallGuard(Hooks):
     """Guards the calls of one turn."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each of these alone changes a judgement
         self,
         hass: HomeAssistant,
         settings: AgentSettings,
@@ -126,13 +127,21 @@ class CallGuard(Hooks):
         effects_of: EffectsOf,
         *,
         has_outside_content: bool,
+        labels: Mapping[str, str] = MappingProxyType({}),
+        agreed: Sequence[AskedCall] = (),
     ) -> None:
-        """Judge by `settings`. `has_outside_content` refers to the conversation before this turn."""
+        """Judge by `settings`. `has_outside_content` refers to the conversation before this turn.
+
+        `labels` are the ids of the LLM APIs by the names of their tools. The speaker has just said yes to
+        the calls `agreed`: what only repeats them for other entities needs no other yes.
+        """
         self._hass = hass
         self._settings = settings
         self._speaker = speaker
         self._effects_of = effects_of
+        self._labels = {**labels, PROCESS_SENTENCE.name: LLM_API_ASSIST}
         self._has_outside_content = has_outside_content
+        self._agreed = [asked for asked in agreed if asked.is_foreseen and asked.judgement.verdict is Verdict.ASK]
         self._shown: dict[tuple[str, str], ToolDefinition] = {}
         self._seen: dict[tuple[str, str], GuardedCall] = {}
 
@@ -156,29 +165,44 @@ class CallGuard(Hooks):
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        return await self._judge(tool, arguments, self._agreed)
+
+    @override
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        """Judge an approved call again, since its effects may have changed."""
+        return await self._judge(tool, arguments, ())
+
+    async def _judge(
+        self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[AskedCall]
+    ) -> Deny | Ask | None:
         key = tool.name, canonical_json(arguments)
         self._shown[key] = tool
-        seen = self._seen[key] = await self._see(tool, arguments)
+        seen = await self._see(tool, arguments)
+        alike = [
+            asked for asked in agreed if _beside_targets(asked.pending.call) == _beside_targets(ToolCall("", *key))
+        ]
+        if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
+            seen = replace(seen, is_asked=False, is_repeated=True)
+        self._seen[key] = seen
         if seen.refusal:
             return Deny(_MESSAGES[seen.refusal])
         return Ask("", _terms(seen)) if seen.is_asked else None
-
-    pre_approved_use = pre_tool_use
-    """An approved call is judged again, since its effects may have changed."""
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
         self._has_outside_content |= result.open_world
 
     async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> GuardedCall:
-        effects = await self._known_effects(tool.name, arguments)
-        call = CallEffects(tool.name, effects)
-        judgement = judge(self._hass, self._settings.policy, call, self._speaker, dt_util.now())
+        policy = self._settings.policy
+        effects = bounded(self._hass, await self._known_effects(tool.name, arguments), policy.sources)
+        level = policy.level_of(tool.name, self._labels.get(tool.name, ""))
+        call = CallEffects(tool.name, effects, level if changes_something(tool, effects) else None)
+        judgement = judge(self._hass, policy, call, self._speaker, dt_util.now())
         for_outside = (
             judgement.verdict is Verdict.ALLOW
             and self._has_outside_content
-            and self._settings.ask_after_outside_content
             and changes_something(tool, effects)
+            and self._takes_care(tool.name, arguments, call)
         )
         needed = Verdict.ASK if for_outside else judgement.verdict
         permitted = await async_is_permitted(self._hass, self._speaker.user_id, effects)
@@ -187,6 +211,36 @@ class CallGuard(Hooks):
             refusal = Refusal.OUTSIDE_CONTENT
         is_asked = not refusal and needed is not Verdict.ALLOW and self._speaker.asking is not Asking.TRUSTED
         return GuardedCall(effects, judgement, is_asked, for_outside, refusal)
+
+    def _repeats(self, seen: GuardedCall, agreed: Sequence[AskedCall]) -> bool:
+        """Return whether a call only does to other entities of the same kind what was agreed to."""
+        if seen.judgement.verdict is not Verdict.ASK or not isinstance(seen.effects, Touches):
+            return False
+        keys = action_keys(self._hass, seen.effects, seen.judgement)
+        agreed_keys = {key for asked in agreed for key in action_keys(self._hass, asked.effects, asked.judgement)}
+        used = {entity_id for asked in agreed for entity_id in asked.entity_ids}
+        return bool(keys) and keys <= agreed_keys and used.isdisjoint(one.entity_id for one in seen.effects.actions)
+
+    def _takes_care(self, name: str, arguments: JsonObject, call: CallEffects) -> bool:
+        """Return whether a change needs approval after outside content."""
+        effects = call.effects
+        match self._settings.ask_after_outside_content:
+            case OutsideCare.NOTHING:
+                return False
+            case OutsideCare.EVERY_CHANGE:
+                return True
+            case OutsideCare.RISKY if call.level is TrustLevel.FREE and isinstance(effects, Annotated):
+                return is_risky(self._hass, effects.named)
+            case OutsideCare.RISKY:
+                return is_risky(self._hass, effects) or self._heats_again(name, arguments, effects)
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _heats_again(self, name: str, arguments: JsonObject, effects: Effects) -> bool:
+        """Return whether another call of the turn sets a temperature, too: many small steps are a large one."""
+        key = name, canonical_json(arguments)
+        others = (seen.effects for other, seen in self._seen.items() if other != key)
+        return not _warmed(effects).isdisjoint(entity_id for other in others for entity_id in _warmed(other))
 
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects of a call. A call whose effects cannot be resolved may do anything."""
@@ -216,9 +270,28 @@ class CallGuard(Hooks):
 def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
     """Return whether a call may change anything, including what is no entity, such as a shopping list.
 
-    A sentence that acts on no entity is taken for a question.
+    A sentence changes something if an intent in it does.
     """
+    if isinstance(effects, Annotated) and not effects.annotations.read_only:
+        return True
     return not tool.annotations.read_only and (effects != NOTHING or tool.name != PROCESS_SENTENCE.name)
+
+
+_TARGETS: Final = frozenset(
+    {"area", "area_id", "device_class", "device_id", "domain", "entity_id", "floor", "floor_id", "name", "target"}
+)
+"""The arguments that only select entities."""
+
+
+def _beside_targets(call: ToolCall) -> tuple[str, JsonObject]:
+    """Return the tool of a call, and what it is told beside the entities."""
+    arguments = json_loads_object(call.arguments)
+    return call.name, {name: value for name, value in arguments.items() if name not in _TARGETS}
+
+
+def _warmed(effects: Effects) -> frozenset[str]:
+    """Return the entities whose target temperature a call sets."""
+    return frozenset(action.entity_id for action in possible_actions(effects) or () if action.action in SET_TEMPERATURE)
 
 
 def _terms(seen: GuardedCall) -> str:
@@ -229,12 +302,13 @@ def _terms(seen: GuardedCall) -> str:
 
 def _effects_text(effects: Effects) -> str:
     match effects:
-        case Annotated():
-            return repr(effects)
+        case Annotated(annotations, named):
+            return f"{annotations}\n{_effects_text(named)}"
         case Touches(actions):
             return _lines(actions)
         case Unresolved(unknowns, actions):
-            return "\n".join((_lines(actions), *sorted(map(repr, unknowns))))
+            lines = (repr(replace(one, reach=None)) + _lines(one.reach or frozenset()) for one in unknowns)
+            return "\n".join((_lines(actions), *sorted(lines)))
         case _ as unreachable:
             assert_never(unreachable)
 

@@ -5,10 +5,10 @@ Of what a model writes, rules see only the name of an offered tool and the entit
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
-from typing import assert_never
+from typing import Final, assert_never
 
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, callback
@@ -16,10 +16,22 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 
 from ..agent.messages import ToolAnnotations
 from ..effects.actions import ANY_ACTION
-from ..effects.effect import Annotated, CallEffects, Effects, EntityAction, Touches, Unknown, Unresolved
+from ..effects.effect import (
+    SET_TEMPERATURE,
+    Annotated,
+    CallEffects,
+    Effects,
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+    possible_actions,
+)
 from ..home.entity_matches import areas_of_entities
 from ..people.speakers import Speaker
-from ..settings.rules import DEFAULT_RULES, Policy, Rule, Verdict
+from ..settings.rules import Policy, Rule, Verdict
 from ..settings.tool_names import have_same_origin
 
 
@@ -46,12 +58,16 @@ class Judgement:
 @callback
 def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
     """Judge a call by all its effects. `now` is in local time."""
-    rules = _applicable(policy, call.tool, speaker, now)
+    rules = _applicable(policy, call, speaker, now)
     area_ids = areas_of_entities(hass) if [rule for rule in rules if rule.areas or rule.labels] else {}
     decisions = list(_Judge(hass, rules, area_ids).decisions(call.effects))
     verdict = max((decision.verdict for decision in decisions), key=lambda one: one.strictness, default=Verdict.ALLOW)
     deciding = [decision for decision in decisions if decision.verdict is verdict is not Verdict.ALLOW]
     return Judgement(verdict, tuple(sorted(deciding, key=_place)))
+
+
+def _strictness(decision: Decision) -> int:
+    return decision.verdict.strictness
 
 
 def _place(decision: Decision) -> tuple[str, str, str]:
@@ -66,11 +82,12 @@ def _place(decision: Decision) -> tuple[str, str, str]:
             assert_never(unreachable)
 
 
-def _applicable(policy: Policy, tool: str, speaker: Speaker, now: datetime) -> Sequence[Rule]:
+def _applicable(policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Sequence[Rule]:
     """Return the rules whose conditions on tool, speaker and time are met."""
+    tool = call.tool
     is_named = any(tool in rule.tools for rule in policy.rules)
     applicable: list[Rule] = []
-    for rule in (*policy.rules, *DEFAULT_RULES):
+    for rule in policy.rules_for(call.level):
         if rule.tools and tool not in rule.tools and (is_named or not _is_renamed(tool, rule)):
             continue
         if rule.users and speaker.user_id not in rule.users:
@@ -111,8 +128,9 @@ class _Judge:
     def decisions(self, effects: Effects) -> Iterator[Decision]:
         """Yield the decisions on all effects that a rule is about, or that are not allowed."""
         match effects:
-            case Annotated(annotations):
+            case Annotated(annotations, named):
                 yield self._of_call(_by_annotations(annotations))
+                yield from self.decisions(named)
             case Touches(actions) if not actions:
                 yield self._of_call(Verdict.ALLOW)
             case Touches(actions):
@@ -153,7 +171,8 @@ class _Judge:
     def _of_unknown(self, unknown: Unknown) -> Decision:
         """Assume the worst: any rule up to the first that surely matches may apply.
 
-        If none surely matches, approval is needed at least, because `DEFAULT_RULES` are among them.
+        If none surely matches, approval is needed at least, because `DEFAULT_RULES` are among them. Nothing is worse
+        than the worst that is within reach.
         """
         suspects: list[Rule] = []
         for rule in self.rules:
@@ -161,7 +180,13 @@ class _Judge:
             if self._surely_fits(unknown.source, rule):
                 break
         strictest = max(suspects, key=lambda rule: rule.verdict.strictness)
-        return Decision(unknown, strictest.verdict, strictest)
+        decision = Decision(unknown, strictest.verdict, strictest)
+        if unknown.reach is None:
+            return decision
+        within = max(self._of_actions(unknown.reach), key=_strictness, default=Decision(None, Verdict.ALLOW, None))
+        within = replace(within, subject=unknown)
+        # A step can be read but for its target, so the trust in a script does not count for it.
+        return within if unknown.reason is UnknownReason.TEMPLATE else min(decision, within, key=_strictness)
 
     def _surely_fits(self, source: EntityAction | None, rule: Rule) -> bool:
         if not rule.is_about_entities:
@@ -218,6 +243,80 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
     if service == ANY_ACTION and any(name.startswith(f"{of}.") for name in rule.actions):
         return _Fit.MAYBE
     return _Fit.NO
+
+
+_EVERYDAY_DOMAINS: Final = frozenset(
+    {
+        *("fan", "group", "humidifier", "light", "media_player", "scene", "script", "switch", "timer", "todo"),
+        "vacuum",
+    }
+)
+"""Domains of which no action is risky. What a scene, a script or a group does is judged by itself."""
+_EVERYDAY_COVERS: Final = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
+"""Device classes. Other covers, and those without one, may be doors or gates."""
+_EVERYDAY_ACTIONS: Final = SET_TEMPERATURE | {
+    "automation.trigger",
+    "climate.set_fan_mode",
+    "climate.set_swing_horizontal_mode",
+    "climate.set_swing_mode",
+}
+"""Further actions. How far a temperature is moved is told by `Touches.large_steps`."""
+
+
+@callback
+def is_risky(hass: HomeAssistant, effects: Effects) -> bool:
+    """Return whether a call does more than people do every day, or whether that cannot be foreseen.
+
+    This is a list of what is not risky: everything else lets somebody in, guards the home, heats or cools a lot, sends
+    words out of it, costs money, or is not known.
+    """
+    match effects:
+        case Annotated(annotations, named):
+            acts = annotations.destructive or annotations.open_world or is_risky(hass, named)
+            return acts and not annotations.read_only
+        case Unresolved():
+            actions = possible_actions(effects)
+            return actions is None or not all(
+                _is_everyday(hass, action) and action.action not in SET_TEMPERATURE for action in actions
+            )
+        case Touches(actions, large_steps):
+            return bool(large_steps) or not all(_is_everyday(hass, action) for action in actions)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _is_everyday(hass: HomeAssistant, action: EntityAction) -> bool:
+    if action.domain == "cover":
+        return _device_class(hass, action.entity_id) in _EVERYDAY_COVERS
+    return action.domain in _EVERYDAY_DOMAINS or action.action in _EVERYDAY_ACTIONS
+
+
+_SAY_ALL: Final = frozenset(
+    {
+        *("lock.lock", "lock.unlock", "valve.close_valve", "valve.open_valve"),
+        *(f"cover.{way}_cover{what}" for way in ("close", "open") for what in ("", "_tilt")),
+        *(f"{domain}.turn_{way}" for domain in ("fan", "humidifier", "light", "media_player") for way in ("on", "off")),
+    }
+)
+"""Actions that mean the same on every entity of a kind. A script, a button or a switch may do anything."""
+
+type ActionKey = tuple[Rule | None, EntityAction, str | None]
+"""The rule that decided, an action on a domain in place of an entity, and the device class."""
+
+
+@callback
+def action_keys(hass: HomeAssistant, effects: Effects, judgement: Judgement) -> frozenset[ActionKey]:
+    """Return what the effects are: the same for the same actions on the same kinds of entity, by the same rules.
+
+    Empty if an action does not say all that is done.
+    """
+    rules, actions = {decision.subject: decision.rule for decision in judgement.decisions}, actions_of(effects)
+    if any(action.action not in _SAY_ALL for action in actions):
+        return frozenset()
+    return frozenset(
+        (rules.get(action), EntityAction(action.domain, action.action), _device_class(hass, action.entity_id))
+        for action in actions
+    )
 
 
 def _by_annotations(annotations: ToolAnnotations) -> Verdict:

@@ -183,8 +183,8 @@ class _OpenQuestion:
     question: Question
     resume: Resume
     cancel_timer: CALLBACK_TYPE
-    was_heard: bool
-    """Whether it was said in its scope, as the latest thing there."""
+    was_heard: bool = False
+    """Whether it was said in its scope to its end, as the latest thing there."""
     has_expired: bool = False
 
 
@@ -208,16 +208,16 @@ class Approvals:
         return tuple(opened.question for opened in self._open.values() if not opened.has_expired)
 
     @callback
-    def ask(self, question: Question, expires_in: float, resume: Resume, *, is_heard: bool = True) -> None:
+    def ask(self, question: Question, expires_in: float, resume: Resume) -> None:
         """Open a question for `expires_in` seconds. It replaces an older one of the same conversation.
 
-        `resume` is called for an answer through another channel. A question that is not heard in its scope, because its
-        turn was resumed or because a newer turn has begun there, cannot be answered there until it is said there.
+        `resume` is called for an answer through another channel. In its scope, it cannot be answered until it is heard
+        there: its turn may be cut off before it is said.
         """
         for opened in list(self._open.values()):
             if opened.question.scope.conversation_id == question.scope.conversation_id:
                 self.drop(opened.question.id)
-        self._open[question.id] = _OpenQuestion(question, resume, self._expire_in(expires_in, question.id), is_heard)
+        self._open[question.id] = _OpenQuestion(question, resume, self._expire_in(expires_in, question.id))
         self._send(QuestionUpdate(question, QuestionState.WAITING))
         # An automation may answer at once, so the event is fired after everybody else knows the question.
         event = self._async_fire_event(question)
@@ -235,8 +235,9 @@ class Approvals:
 
     @callback
     def note_heard(self, question_id: str) -> None:
-        """Note that an open question is said in its scope now."""
-        self._open[question_id].was_heard = True
+        """Note that a question was said in its scope. It may be closed by now."""
+        if opened := self._open.get(question_id):
+            opened.was_heard = True
 
     @callback
     def take(self, question_id: str, answer: GivenAnswer) -> Question:

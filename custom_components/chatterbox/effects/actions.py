@@ -1,16 +1,18 @@
 """Predicts the effects of Home Assistant's actions: service calls, scripts, automations, groups and scenes.
 
-Nothing runs. Every branch of a sequence is read, and parts that a template decides are unknown.
+Nothing runs. Every branch of a sequence is read. Of an action whose target a template decides, it is known what it
+may reach.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import voluptuous as vol
 from homeassistant import const
 from homeassistant.components.alarm_control_panel import AlarmControlPanelState
+from homeassistant.components.climate import ATTR_HVAC_MODE, ATTR_TARGET_TEMP_HIGH, ATTR_TARGET_TEMP_LOW
 from homeassistant.components.cover import (
     ATTR_CURRENT_POSITION,
     ATTR_CURRENT_TILT_POSITION,
@@ -26,8 +28,21 @@ from homeassistant.helpers.group import get_group_entities
 from homeassistant.helpers.script import Script
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 from homeassistant.helpers.template import Template, is_template_string
+from homeassistant.util.unit_conversion import TemperatureDeltaConverter
 
-from .effect import EntityAction, Touches, Unknown, UnknownReason, Unresolved, effects_of, named_action
+from ..settings.rules import ToolSource
+from .effect import (
+    SET_TEMPERATURE,
+    Annotated,
+    Effects,
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    effects_of,
+    named_action,
+)
 
 TARGET_KEYS: Final = (
     const.ATTR_ENTITY_ID,
@@ -75,6 +90,8 @@ def decided_by_template(value: object) -> bool:
             return is_template_string(value)
         case list():
             return any(decided_by_template(part) for part in value)
+        case Mapping():
+            return any(decided_by_template(part) for pair in value.items() for part in pair)
         case _:
             return False
 
@@ -87,12 +104,12 @@ def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object])
     """
     target = {key: data[key] for key in TARGET_KEYS if key in data}
     named = target.get(const.ATTR_ENTITY_ID)
-    if named in (const.ENTITY_MATCH_ALL, [const.ENTITY_MATCH_ALL]):
-        return frozenset(hass.states.async_entity_ids(domain))
     if isinstance(named, str):
-        named = [part.strip() for part in named.split(",")]
+        named = named.split(",")
     if isinstance(named, list):
-        registry = er.async_get(hass)
+        registry, named = er.async_get(hass), [str(part).strip().lower() for part in named]
+        if named == [const.ENTITY_MATCH_ALL]:
+            return frozenset(hass.states.async_entity_ids(domain))
         target[const.ATTR_ENTITY_ID] = [er.async_resolve_entity_id(registry, part) or part for part in named]
     selected = async_extract_referenced_entity_ids(hass, TargetSelection(target), primary_entities_only=False)
     groups = target.get(const.ATTR_ENTITY_ID)
@@ -121,13 +138,73 @@ def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
     return frozenset(found - {entity_id})
 
 
+@callback
+def bounded[Kind: Effects](hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]) -> Kind:
+    """Bound what is unknown of scripts, automations and scenes by what the owner has said that they affect."""
+    if isinstance(effects, Annotated):
+        return replace(effects, named=bounded(hass, effects.named, sources))
+    if not isinstance(effects, Unresolved):
+        return effects
+    unknowns: set[Unknown] = set()
+    for unknown in effects.unknowns:
+        source = sources.get(unknown.source.entity_id) if unknown.source else None
+        reach = _anything_done_to(hass, source.affects) if source and source.affects else unknown.reach
+        unknowns.add(replace(unknown, reach=reach))
+    return replace(effects, unknowns=frozenset(unknowns))
+
+
+def _anything_done_to(hass: HomeAssistant, entity_ids: Iterable[str]) -> frozenset[EntityAction]:
+    """Return all actions on entities, and on the members of groups."""
+    waiting, found = [*entity_ids], set[str]()
+    while waiting:
+        entity_id = waiting.pop()
+        if entity_id not in found:
+            found.add(entity_id)
+            waiting += members_of(hass, entity_id)
+    return frozenset(EntityAction(entity_id, f"{entity_id.partition('.')[0]}.{ANY_ACTION}") for entity_id in found)
+
+
+_DATA_KEYS: Final = (const.CONF_SERVICE_DATA, const.CONF_SERVICE_DATA_TEMPLATE, const.CONF_TARGET)
+"""The parts of a step that hold the data of its service."""
 _GENERIC: Final = frozenset({const.SERVICE_TURN_ON, const.SERVICE_TURN_OFF, const.SERVICE_TOGGLE})
 """Services of `homeassistant` that call the service of the same name in the domain of the entity."""
 _RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
 """Actions that run the sequence of an entity."""
 _ACTIVATING: Final = "scene.turn_on"
-_TELLING: Final = frozenset({"logbook", "notify", "persistent_notification", "system_log", "tts"})
-"""Domains whose actions only show or speak a message."""
+SELF_CONTAINED: Final = frozenset(
+    {
+        *(
+            "alarm_control_panel",
+            "climate",
+            "cover",
+            "fan",
+            "humidifier",
+            "lawn_mower",
+            "light",
+            "lock",
+            "media_player",
+        ),
+        *("number", "remote", "select", "siren", "switch", "text", "todo", "vacuum", "valve", "water_heater"),
+        *("counter", "input_boolean", "input_datetime", "input_number", "input_select", "input_text", "timer"),
+    }
+)
+"""Domains whose services change nothing but entities of that domain, whatever their data."""
+_TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log", "tts"})
+"""Domains whose actions only show or speak a message at home."""
+_LARGE_STEP: Final = 3.0
+"""Kelvin."""
+_TARGET_TEMPERATURES: Final = (const.ATTR_TEMPERATURE, ATTR_TARGET_TEMP_LOW, ATTR_TARGET_TEMP_HIGH)
+_DISARM: Final = "alarm_control_panel.alarm_disarm"
+_PROTECTION: Final[Mapping[str, int]] = {
+    "alarm_control_panel.alarm_arm_custom_bypass": 1,
+    "alarm_control_panel.alarm_arm_home": 1,
+    "alarm_control_panel.alarm_arm_night": 2,
+    "alarm_control_panel.alarm_arm_vacation": 3,
+    "alarm_control_panel.alarm_arm_away": 3,
+}
+"""How much the ways of arming protect. To arm for less than now is to disarm, too."""
+_MOST_PROTECTION: Final = 4
+"""Of an alarm that is going off, is arming, or whose state is unknown."""
 _SCENES_OF_LIGHTS: Final = frozenset({"deconz", "hue"})
 """Integrations whose scenes contain only lights, although it is unknown which."""
 _DEVICE_ACTIONS: Final[Mapping[tuple[str, str], str]] = {
@@ -185,14 +262,24 @@ class ActionReader:
     """Collects the effects of actions, with those of the groups, scripts, automations and scenes that they use."""
 
     hass: HomeAssistant
+    bounds_templates: bool = True
+    """Whether it is worked out what an action may reach whose target a template decides."""
     _actions: set[EntityAction] = field(default_factory=set)
     _unknowns: set[Unknown] = field(default_factory=set)
     _waiting: list[EntityAction] = field(default_factory=list)
+    _reaches: dict[str, frozenset[EntityAction] | None] = field(default_factory=dict)
+    """The reach of each action whose target a template decides."""
+    _steps: dict[str, bool] = field(default_factory=dict)
+    """Whether the target temperature is moved far, by entity."""
 
     @callback
     def touch(self, entity_ids: Iterable[str], domain: str, service: str, data: Mapping[str, object]) -> None:
         """Read a service call for known entities."""
         action = named_action(domain, service, data)
+        if action in SET_TEMPERATURE:
+            entity_ids = tuple(entity_ids)
+            for entity_id in entity_ids:
+                self._steps[entity_id] = self._steps.get(entity_id, False) or self._is_large_step(entity_id, data)
         if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
             self._add_all([EntityAction(entity_id, action) for entity_id in entity_ids])
             return
@@ -212,10 +299,12 @@ class ActionReader:
             self._add(EntityAction(entity_id, "script.turn_on"))
         elif domain in _TELLING:
             return
+        elif domain == const.Platform.NOTIFY and not has_target(data):
+            self._add(EntityAction(f"{domain}.{service}", f"{domain}.{service}"))
         elif not has_target(data):
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
         else:
-            self._act(domain, service, data)
+            self._act(domain, service, data, source)
 
     @callback
     def sequence(self, steps: Iterable[object], source: EntityAction | None = None) -> None:
@@ -234,6 +323,33 @@ class ActionReader:
                     pass
 
     @callback
+    def named(self, arguments: Mapping[str, object]) -> frozenset[str]:
+        """Read the actions that the arguments of a tool name, at any depth, and return the entities that they target.
+
+        Templates are rendered when the tool runs, so an action with one is unknown.
+        """
+        waiting: list[object] = [arguments]
+        while waiting:
+            match waiting.pop():
+                case Mapping() as part:
+                    waiting += part.values()
+                    for step in _named_steps(self.hass, part):
+                        self._read_named(step)
+                case list() as parts:
+                    waiting += parts
+                case _:
+                    pass
+        return frozenset(action.entity_id for action in self._actions)
+
+    def _read_named(self, step: dict[str, object]) -> None:
+        if decided_by_template(step):
+            self._unknowns.add(Unknown(UnknownReason.TEMPLATE))
+        try:
+            self.sequence([cv.SERVICE_SCHEMA(step)])
+        except vol.Invalid:
+            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION))
+
+    @callback
     def effects(self) -> Touches | Unresolved:
         """Follow groups, scripts, automations and scenes to their ends, and return all effects."""
         while self._waiting:
@@ -246,7 +362,30 @@ class ActionReader:
                     self._activate(action)
                 elif action.entity_id in groups:
                     self._pass_on(action)
-        return effects_of(self._actions, self._unknowns)
+        self._actions |= {EntityAction(one.entity_id, _DISARM) for one in self._actions if self._lowers_alarm(one)}
+        warmed = {action.entity_id for action in self._actions if action.action in SET_TEMPERATURE}
+        large_steps = [entity_id for entity_id in warmed if self._steps.get(entity_id, True)]
+        return effects_of(self._actions, self._unknowns, large_steps)
+
+    def _lowers_alarm(self, action: EntityAction) -> bool:
+        if action.action not in _PROTECTION:
+            return False
+        state = self.hass.states.get(action.entity_id)
+        if state is None or state.state == AlarmControlPanelState.DISARMED:
+            return False
+        present = f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"
+        return _PROTECTION[action.action] < _PROTECTION.get(present, _MOST_PROTECTION)
+
+    def _is_large_step(self, entity_id: str, data: Mapping[str, object]) -> bool:
+        state = self.hass.states.get(entity_id)
+        unit = self.hass.config.units.temperature_unit
+        most = TemperatureDeltaConverter.convert(_LARGE_STEP, const.UnitOfTemperature.CELSIUS, unit)
+        targets = [key for key in _TARGET_TEMPERATURES if key in data]
+        try:
+            steps = [float(str(data[key])) - float(state.attributes[key]) for key in targets] if state else []
+        except KeyError, TypeError, ValueError:
+            return True
+        return not steps or ATTR_HVAC_MODE in data or not all(abs(step) <= most for step in steps)
 
     def _add(self, action: EntityAction) -> None:
         self._add_all((action,))
@@ -260,20 +399,38 @@ class ActionReader:
         """Read a service call of a sequence. A template in its name or target makes it unknown."""
         name = step.get(const.CONF_ACTION)
         data: dict[str, object] = {}
-        for key in (const.CONF_SERVICE_DATA, const.CONF_SERVICE_DATA_TEMPLATE, const.CONF_TARGET):
-            part = step.get(key, {})
-            if not isinstance(part, Mapping):
-                self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
-                return
-            data |= part
+        parts = [step.get(key, {}) for key in _DATA_KEYS]
+        for part in parts:
+            data |= part if isinstance(part, Mapping) else {}
         if const.CONF_ENTITY_ID in step:
             data[const.CONF_ENTITY_ID] = step[const.CONF_ENTITY_ID]
         targets = [*data, *(data[key] for key in TARGET_KEYS if key in data)]
-        if not isinstance(name, str) or decided_by_template([name, *targets]):
-            self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
+        is_plain = isinstance(name, str) and not decided_by_template(name)
+        domain, _, service = str(name if is_plain else getattr(name, "template", name)).partition(".")
+        if not is_plain:
+            service = ANY_ACTION
+        elif domain == "script" and (entity_id := self._script_called(service)):
+            self._add(EntityAction(entity_id, "script.turn_on"))
             return
-        domain, _, service = name.partition(".")
-        self.call(domain, service, data, source)
+        elif all(isinstance(part, Mapping) for part in parts) and not decided_by_template(targets):
+            self.call(domain, service, data, source)
+            return
+        self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source, self._reach(domain, service, data)))
+
+    def _reach(self, domain: str, service: str, data: Mapping[str, object]) -> frozenset[EntityAction] | None:
+        """Return everything that a service may do to any entity; None if that cannot be worked out."""
+        is_generic = domain == HOMEASSISTANT_DOMAIN and service in _GENERIC
+        is_bounded = is_generic or domain in SELF_CONTAINED or f"{domain}.{service}" in (_ACTIVATING, *_RUNNING)
+        if not (self.bounds_templates and is_bounded):
+            return None
+        action = named_action(domain, service, data)
+        if action in self._reaches:
+            return self._reaches[action]
+        reader = ActionReader(self.hass, bounds_templates=False)
+        reader.touch(self.hass.states.async_entity_ids(None if is_generic else domain), domain, service, data)
+        effects = reader.effects()
+        self._reaches[action] = effects.actions if isinstance(effects, Touches) else None
+        return self._reaches[action]
 
     def _device_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
         """Read a device action. Its entity is given by entity id or registry id."""
@@ -283,6 +440,7 @@ class ActionReader:
             step.get(const.CONF_ENTITY_ID),
         )
         if domain == "mobile_app":
+            self.call(const.Platform.NOTIFY, domain, {}, source)
             return
         if not acts_on_own_domain(domain) or not isinstance(entity, str):
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
@@ -293,13 +451,13 @@ class ActionReader:
         entity_id = er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
         self.touch([entity_id], domain, service, step)
 
-    def _act(self, domain: str, service: str, data: Mapping[str, object]) -> None:
+    def _act(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None) -> None:
         targets = action_targets(self.hass, domain, data)
         if acts_on_own_domain(domain):
             targets = frozenset(target for target in targets if target.partition(".")[0] in (domain, "group"))
         elif domain != HOMEASSISTANT_DOMAIN:
-            touched = (EntityAction(target, f"{domain}.{service}") for target in targets)
-            self._unknowns |= {Unknown(UnknownReason.OPAQUE_ACTION, action) for action in touched}
+            touched: list[EntityAction | None] = [EntityAction(target, f"{domain}.{service}") for target in targets]
+            self._unknowns |= {Unknown(UnknownReason.OPAQUE_ACTION, action) for action in touched or [source]}
         self.touch(targets, domain, service, data)
 
     def _pass_on(self, action: EntityAction) -> None:
@@ -356,6 +514,26 @@ class ActionReader:
         registry = er.async_get(self.hass)
         entity_id = registry.async_get_entity_id("script", "script", service) or f"script.{service}"
         return entity_id if self.hass.states.get(entity_id) else None
+
+
+def _named_steps(hass: HomeAssistant, arguments: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Yield the actions of the home that a part of a tool's arguments names, as steps of a script."""
+    domain, target = arguments.get(const.CONF_DOMAIN), arguments.get(const.CONF_TARGET)
+    data: object = {key: arguments[key] for key in TARGET_KEYS if key in arguments}
+    for part in (arguments.get(const.CONF_SERVICE_DATA), arguments.get("service_data")):
+        if part:
+            data = {**data, **part} if isinstance(data, Mapping) and isinstance(part, Mapping) else part
+    is_aimed = bool(target) or (isinstance(data, Mapping) and has_target(data))
+    for name in (arguments.get(const.CONF_ACTION), arguments.get("service")):
+        if not isinstance(name, str):
+            continue
+        # Without a domain, the action is that of each target: others do not count for it.
+        bare = [f"{own}.{name}" for own in sorted({str(domain), *(_ENTITY_DOMAINS if is_aimed else ())})]
+        for action in (one.strip().lower() for one in ([name] if "." in name else bare)):
+            if is_template_string(action) or hass.services.has_service(*action.partition(".")[::2]):
+                yield {const.CONF_ACTION: action, const.CONF_SERVICE_DATA: data} | (
+                    {const.CONF_TARGET: target} if target else {}
+                )
 
 
 def reproducing_actions(state: State) -> frozenset[str]:

@@ -1,11 +1,12 @@
 """Types for the predicted effects of a call on entities."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NamedTuple, assert_never
 
 from ..agent.messages import ToolAnnotations
+from ..settings.rules import TrustLevel
 
 _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
     "cover.set_cover_position": ("position", "cover.close_cover"),
@@ -13,6 +14,9 @@ _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
     "valve.set_valve_position": ("position", "valve.close_valve"),
 }
 """For services that set a position: the key of the position, and the service that position 0 is equal to."""
+
+
+SET_TEMPERATURE: Final = frozenset({"climate.set_temperature", "water_heater.set_temperature"})
 
 
 class EntityAction(NamedTuple):
@@ -50,6 +54,8 @@ class Unknown:
     reason: UnknownReason
     source: EntityAction | None = None
     """The action that causes it, such as running a script, or None for the call itself."""
+    reach: frozenset[EntityAction] | None = None
+    """All actions that it may consist of; None if it could be any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,10 @@ class Touches:
 
     actions: frozenset[EntityAction] = frozenset()
     """Empty if no entity is changed."""
+    large_steps: frozenset[str] = frozenset()
+    """The entities whose target temperature it would move far, or as far as nobody can tell."""
+    beside_entities: bool = False
+    """Whether a sentence may change what is no entity, such as a timer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +82,11 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """The tool acts on no entity of Home Assistant, so only its annotations describe it."""
+    """What the tool does cannot be read, so its annotations describe it."""
 
     annotations: ToolAnnotations
+    named: Touches | Unresolved = Touches()
+    """The effects of the actions that the arguments name; there may be others."""
 
 
 type Effects = Touches | Unresolved | Annotated
@@ -89,6 +101,8 @@ class CallEffects:
     tool: str
     """The name under which the tool is offered."""
     effects: Effects
+    level: TrustLevel | None = None
+    """How far its source is trusted, if it changes something."""
 
 
 def actions_of(effects: Effects) -> frozenset[EntityAction]:
@@ -96,23 +110,37 @@ def actions_of(effects: Effects) -> frozenset[EntityAction]:
     match effects:
         case Touches(actions) | Unresolved(_, actions):
             return actions
-        case Annotated():
-            return frozenset()
+        case Annotated(_, named):
+            return actions_of(named)
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def effects_of(actions: Iterable[EntityAction], unknowns: Iterable[Unknown]) -> Touches | Unresolved:
+def possible_actions(effects: Effects) -> frozenset[EntityAction] | None:
+    """Return the known actions and those that unknown effects may consist of; None if these could be any."""
+    if isinstance(effects, Annotated):
+        effects = effects.named
+    unknowns = effects.unknowns if isinstance(effects, Unresolved) else frozenset[Unknown]()
+    reaches = [unknown.reach for unknown in unknowns if unknown.reach is not None]
+    return actions_of(effects).union(*reaches) if len(reaches) == len(unknowns) else None
+
+
+def effects_of(
+    actions: Iterable[EntityAction], unknowns: Iterable[Unknown], large_steps: Iterable[str] = ()
+) -> Touches | Unresolved:
     """Combine known actions and unknown effects."""
     known, unknown = frozenset(actions), frozenset(unknowns)
-    return Unresolved(unknown, known) if unknown else Touches(known)
+    return Unresolved(unknown, known) if unknown else Touches(known, frozenset(large_steps))
 
 
 def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
     """Return the effects of several calls together."""
     parts = list(several)
     unknowns = [unknown for part in parts if isinstance(part, Unresolved) for unknown in part.unknowns]
-    return effects_of((action for part in parts for action in part.actions), unknowns)
+    large_steps = (entity_id for part in parts if isinstance(part, Touches) for entity_id in part.large_steps)
+    effects = effects_of((action for part in parts for action in part.actions), unknowns, large_steps)
+    is_beside = any(isinstance(part, Touches) and part.beside_entities for part in parts)
+    return replace(effects, beside_entities=is_beside) if isinstance(effects, Touches) else effects
 
 
 def named_action(domain: str, service: str, data: Mapping[str, object]) -> str:

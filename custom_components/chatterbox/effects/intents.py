@@ -91,6 +91,19 @@ HANDLERS: Final[Mapping[str, _Reach]] = {
 }
 """Special handlers of `homeassistant.components`. Timers and shopping lists are not entities."""
 
+_READING: Final = frozenset(
+    {
+        *("intent.GetCurrentDateIntentHandler", "intent.GetCurrentTimeIntentHandler", "intent.GetStateIntentHandler"),
+        *("intent.GetTemperatureIntent", "intent.NevermindIntentHandler", "intent.RespondIntentHandler"),
+        *("intent.timers.TimerStatusIntentHandler", "shopping_list.intent.ListTopItemsIntent"),
+        "weather.intent.GetWeatherIntent",
+    }
+)
+"""The special handlers that change nothing at all."""
+
+_SCRIPT_HANDLERS: Final = frozenset({"intent_script.ScriptIntentHandler", "intent_script.helpers.ScriptIntentHandler"})
+"""The handler of intents that are scripts: before Home Assistant 2026.11, and since."""
+
 type Slots = Mapping[str, JsonValue]
 """The values of an intent's slots by name."""
 
@@ -144,9 +157,24 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
         return _service_effects(asked, handler)
     if name in HANDLERS:
         return _reached(asked, HANDLERS[name])
-    if name == "intent_script.ScriptIntentHandler":
+    if name in _SCRIPT_HANDLERS:
         return _script_effects(hass, getattr(handler, "config", {}).get("action"))
     return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
+
+
+@callback
+def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
+    """Tell whether an intent that acts on no entity changes nothing else either."""
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    return handler is None or isinstance(handler, intent.DynamicServiceIntentHandler) or _name_of(handler) in _READING
+
+
+@callback
+def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
+    """Tell whether the effects of an intent are never known."""
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    is_plain = isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler)
+    return handler is not None and not is_plain and _name_of(handler) not in {*HANDLERS, *_SCRIPT_HANDLERS}
 
 
 def _name_of(handler: intent.IntentHandler) -> str:
@@ -214,8 +242,9 @@ def _reached(asked: intent.Intent, reach: _Reach) -> Touches | Unresolved:
     )
     reader = ActionReader(asked.hass)
     entity_ids = [state.entity_id for state in matching_states(asked.hass, constraints)]
+    data = {slot: given["value"] for slot, given in asked.slots.items()}
     for service in reach.services:
-        reader.touch(entity_ids, reach.domain, service, {})
+        reader.touch(entity_ids, reach.domain, service, data)
     return reader.effects()
 
 

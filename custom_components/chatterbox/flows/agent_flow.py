@@ -6,13 +6,15 @@ from typing import Any, override
 from homeassistant.config_entries import SOURCE_USER, SubentryFlowResult
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
-from ..const import CONF_PIN
-from ..settings.agent import settings_of
+from ..approvals.examples import async_example_requests
+from ..const import CONF_PIN, CONF_TOOL_SOURCES
+from ..settings.agent import AgentSettings, settings_of
 from ..settings.options import Problem
 from .approval_form import APPROVAL_KEYS, KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
 from .model_flow import ModelFlow, errors_of
 from .rule_form import RuleLabels, async_get_rule_labels
+from .tool_form import ToolForm
 
 
 class ConversationAgentFlow(ModelFlow):
@@ -34,7 +36,7 @@ class ConversationAgentFlow(ModelFlow):
         self._approvals = {key: value for key, value in self._stored.items() if key in APPROVAL_KEYS}
         self._pin = settings_of(self._approvals).pin
         return self.async_show_menu(
-            menu_options=[self._step, "approvals"], description_placeholders={"agent": self._name}
+            menu_options=[self._step, "tools", "approvals"], description_placeholders={"agent": self._name}
         )
 
     async def async_step_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -55,22 +57,45 @@ class ConversationAgentFlow(ModelFlow):
         if isinstance(found, list) or problems:
             problems += found if isinstance(found, list) else []
             return self._show_approvals(labels, user_input, problems)
-        self._approvals = {**found, **({CONF_PIN: self._pin.as_json()} if self._pin else {})}
+        kept = {key: value for key, value in self._approvals.items() if key == CONF_TOOL_SOURCES}
+        self._approvals = {**found, **kept, **({CONF_PIN: self._pin.as_json()} if self._pin else {})}
         return await self.async_step_home()
+
+    async def async_step_tools(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Ask how far each source of tools is trusted."""
+        sentences, settings = (await self._async_labels()).sentences, self._settings
+        form = await ToolForm.async_of(self.hass, settings, sentences)
+        shown, problems = form.as_form(settings.policy.sources), list[Problem]()
+        if user_input is not None:
+            found = form.read(user_input)
+            if not isinstance(found, Problem):
+                others = {key: value for key, value in self._approvals.items() if key != CONF_TOOL_SOURCES}
+                self._approvals = {**others, **({CONF_TOOL_SOURCES: found} if found else {})}
+                return await self.async_step_home()
+            shown, problems = user_input, [found]
+        return self._show_form("tools", form.schema, shown, problems, tools=form.markdown)
 
     async def async_step_home(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Show what the rules mean for the home, before they are saved."""
-        page = ApprovalPage.of(self.hass, settings_of(self._approvals).policy, await self._async_labels())
+        settings = self._settings
+        page = ApprovalPage.of(self.hass, settings.policy, await self._async_labels())
+        examples = page.examples_table(await async_example_requests(self.hass, settings))
         return self.async_show_menu(
             step_id="home",
-            menu_options=["save_approvals", "approvals"],
-            description_placeholders={**page.numbers, "table": page.markdown},
+            menu_options=["save_approvals", "tools", "approvals"],
+            description_placeholders={**page.numbers, "examples": examples, "table": page.markdown},
         )
 
     async def async_step_save_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Save the rules."""
         others = {key: value for key, value in self._present.items() if key not in APPROVAL_KEYS}
         return self._save(self._name, others | self._approvals)
+
+    @property
+    def _settings(self) -> AgentSettings:
+        """The settings as they would be saved now."""
+        others = {key: value for key, value in self._present.items() if key not in APPROVAL_KEYS}
+        return settings_of(others | self._approvals)
 
     async def _async_labels(self) -> RuleLabels:
         if self._labels is None:

@@ -14,7 +14,7 @@ from homeassistant.helpers import selector
 from .. import const
 from ..agent.confirmation.pin import PinHash
 from ..agent.messages import JsonValue
-from ..settings.agent import AgentSettings
+from ..settings.agent import AgentSettings, OutsideCare
 from ..settings.options import Problem
 from ..settings.rules import Policy, Verdict, policy_to_json
 from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, row_of
@@ -26,6 +26,7 @@ FIELD_PERSON: Final = "person"
 APPROVAL_KEYS: Final = frozenset(
     {
         const.CONF_RULES,
+        const.CONF_TOOL_SOURCES,
         const.CONF_PIN,
         const.CONF_ASK_AFTER_OUTSIDE_CONTENT,
         const.CONF_NOTIFY,
@@ -33,7 +34,7 @@ APPROVAL_KEYS: Final = frozenset(
         const.CONF_PEOPLE_AT_SATELLITES,
     }
 )
-"""The keys that this form sets in the data of an agent."""
+"""The keys that this form and that for the sources of tools set in the data of an agent."""
 
 _AUTOMATION_DOMAIN: Final = "automation"
 _PERSON_DOMAIN: Final = "person"
@@ -47,8 +48,10 @@ _PASSWORD: Final = selector.TextSelector(
 _SATELLITES: Final = selector.EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
 
-# The flow checks this value itself, so that errors are translated and no input is lost.
-class _UncheckedObjectSelector(selector.ObjectSelector):
+# Errors of rows are translated, and no input is lost.
+class UncheckedObjectSelector(selector.ObjectSelector):
+    """A field for rows that the form reads itself."""
+
     @override
     def __call__(self, data: Any) -> Any:
         return data
@@ -58,6 +61,9 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
     """Return the form. The sections in `opened` are expanded."""
     told = selector.EntitySelectorConfig(domain=Platform.NOTIFY, multiple=True)
     callers = selector.EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN], multiple=True)
+    care = selector.SelectSelectorConfig(
+        options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT
+    )
     who_speaks = vol.Schema(
         {
             vol.Optional(const.CONF_PEOPLE_AT_SATELLITES): _rows(const.CONF_PEOPLE_AT_SATELLITES, _people_fields()),
@@ -67,7 +73,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
     return vol.Schema(
         {
             vol.Optional(const.CONF_RULES): _rows(const.CONF_RULES, _rule_fields(labels)),
-            vol.Optional(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): selector.BooleanSelector(),
+            vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): selector.SelectSelector(care),
             vol.Optional(const.CONF_PIN): _PASSWORD,
             vol.Optional(const.CONF_NOTIFY): selector.EntitySelector(told),
             vol.Required(SECTION_WHO_SPEAKS): section(who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}),
@@ -77,7 +83,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
 
 def _rows(name: str, fields: Mapping[str, selector.ObjectSelectorField]) -> selector.ObjectSelector:
     # Without a label field, a row shows the values of all its fields.
-    return _UncheckedObjectSelector(
+    return UncheckedObjectSelector(
         selector.ObjectSelectorConfig(fields=dict(fields), multiple=True, translation_key=name)
     )
 
@@ -128,7 +134,7 @@ def approvals_as_form(settings: AgentSettings, labels: RuleLabels) -> dict[str, 
     people = [{FIELD_DEVICE: device, FIELD_PERSON: person} for device, person in settings.people_at_satellites.items()]
     return {
         const.CONF_RULES: [row_of(rule, labels) for rule in settings.policy.rules],
-        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: settings.ask_after_outside_content,
+        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: settings.ask_after_outside_content.value,
         const.CONF_NOTIFY: list(settings.notify),
         SECTION_WHO_SPEAKS: {
             const.CONF_PEOPLE_AT_SATELLITES: people,
@@ -165,9 +171,10 @@ def read_approvals(form: Mapping[str, Any], labels: RuleLabels, *, has_pin: bool
         const.CONF_TRUSTED_CALLERS: who_speaks.get(const.CONF_TRUSTED_CALLERS),
         const.CONF_PEOPLE_AT_SATELLITES: people,
     }
-    stored = {key: value for key, value in data.items() if value}
-    asks = form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, True)
-    return stored if asks else stored | {const.CONF_ASK_AFTER_OUTSIDE_CONTENT: False}
+    care = form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)
+    if care != OutsideCare.RISKY:
+        data[const.CONF_ASK_AFTER_OUTSIDE_CONTENT] = care
+    return {key: value for key, value in data.items() if value}
 
 
 def _read_people(rows: JsonValue) -> list[dict[str, str]] | Problem:

@@ -5,7 +5,7 @@ Names are user input: Markdown in them is escaped.
 
 import string
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -13,12 +13,14 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.const import SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar
+from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 
+from ..approvals.examples import Example
 from ..approvals.policy import judge
-from ..effects.actions import ActionReader
-from ..effects.effect import CallEffects, EntityAction, Touches, Unresolved
-from ..home.entity_matches import areas_of_entities, exposed_states
+from ..effects.actions import ActionReader, bounded
+from ..effects.effect import NOTHING, CallEffects, EntityAction, Touches, Unresolved
+from ..home.entity_matches import areas_of_entities, entity_name, exposed_states
 from ..people.speakers import NOBODY
 from ..settings.rules import Policy, Verdict
 from .rule_form import RuleLabels
@@ -37,7 +39,9 @@ class _Row:
     @callback
     def of(cls, hass: HomeAssistant, policy: Policy, entity_id: str) -> Self:
         """Judge all actions on an entity, at the present time and for a user whom no rule names."""
-        judgement = judge(hass, policy, CallEffects("", _anything_done_to(hass, entity_id)), NOBODY, dt_util.now())
+        effects = bounded(hass, _anything_done_to(hass, entity_id), policy.sources)
+        level = policy.level_of("", LLM_API_ASSIST) if effects != NOTHING else None
+        judgement = judge(hass, policy, CallEffects("", effects, level), NOBODY, dt_util.now())
         subjects = (decision.subject for decision in judgement.decisions)
         actions = {subject.action for subject in subjects if isinstance(subject, EntityAction)}
         return cls(entity_id, judgement.verdict, tuple(sorted(actions)))
@@ -87,17 +91,25 @@ class ApprovalPage:
         rows.sort(key=lambda row: (-row.verdict.strictness, self._name(row).casefold(), row.entity_id))
         if not rows:
             return self.labels.sentences["home_all_allowed"]
-        lines = "\n".join(self._lines(rows))
+        lines = table([self._header("device", "area", "action", "verdict"), *map(self._cells, rows[:MOST_ROWS])])
         hidden = len(rows) - MOST_ROWS
         return lines if hidden <= 0 else f"{lines}\n\n{self.labels.sentences['home_more'].format(count=hidden)}"
 
-    def _lines(self, rows: list[_Row]) -> Iterator[str]:
-        sentences = self.labels.sentences
-        yield _line(*(sentences[f"home_{column}"] for column in ("device", "area", "action", "verdict")))
-        yield "| --- | --- | --- | --- |"
-        for row in rows[:MOST_ROWS]:
-            verdict = self.labels.verdicts.label(row.verdict)
-            yield _line(*map(_plain, (self._name(row), self._area(row), self._what(row), verdict)))
+    def examples_table(self, examples: Iterable[Example]) -> str:
+        """Return a table of requests, and of what would happen to each."""
+        rows: list[tuple[str, ...]] = []
+        for example in examples:
+            request = self.labels.sentences[f"example_{example.key}"]
+            named = request.format(name=entity_name(self.hass, example.entity_id))
+            rows.append((plain(named), plain(self.labels.verdicts.label(example.verdict))))
+        return table([self._header("request", "verdict"), *rows]) if rows else ""
+
+    def _header(self, *columns: str) -> tuple[str, ...]:
+        return tuple(self.labels.sentences[f"home_{column}"] for column in columns)
+
+    def _cells(self, row: _Row) -> tuple[str, ...]:
+        verdict = self.labels.verdicts.label(row.verdict)
+        return tuple(map(plain, (self._name(row), self._area(row), self._what(row), verdict)))
 
     def _name(self, row: _Row) -> str:
         state = self.hass.states.get(row.entity_id)
@@ -116,10 +128,12 @@ class ApprovalPage:
         return ", ".join([*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])])
 
 
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table of cells; the first row is its header."""
+    header, *others = (f"| {' | '.join(cells)} |" for cells in rows)
+    return "\n".join([header, f"|{' --- |' * len(rows[0])}", *others])
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text with its Markdown escaped."""
     return " ".join(text.split()).translate(_MARKUP)

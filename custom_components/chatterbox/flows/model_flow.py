@@ -10,7 +10,7 @@ from homeassistant.config_entries import SOURCE_USER, ConfigEntryState, ConfigSu
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.data_entry_flow import section
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers import entity_registry as er, llm, selector
+from homeassistant.helpers import entity_registry as er, selector
 from homeassistant.helpers.template import Template
 
 from .. import const
@@ -35,6 +35,7 @@ from ..settings.options import (
 )
 from ..settings.tasks import DRAWING_KINDS, image_model_of, new_task_data, task_sections_of, task_settings_of
 from ..speech.sentences import async_get_sentences, error_key
+from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
 
 _AUTOMATION_DOMAIN: Final = "automation"
@@ -227,6 +228,8 @@ class ModelFlow(ConfigSubentryFlow):
         """The known price of the model, as text."""
         self._absent_source = "{source}"
         """The label of a tool source that does not exist at the moment."""
+        self._admin_source = "{source}"
+        """The label of a tool source for administrators."""
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
         """Start a new one with its settings."""
@@ -305,7 +308,7 @@ class ModelFlow(ConfigSubentryFlow):
             return
         service = self._get_entry().data
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        self._absent_source = sentences["source_absent"]
+        self._absent_source, self._admin_source = sentences["source_absent"], sentences["source_admin"]
         known = await async_known_price(self.hass, service, known_server(service), settings)
         self._known_price = price_words(sentences, settings.model, known)
         try:
@@ -407,7 +410,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _tool_source_selector(self) -> selector.SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
-        there = {api.id: api.name for api in llm.async_get_apis(self.hass)}
+        there = source_names(self.hass, self._admin_source)
         chosen = self.form.settings_of(self._stored).llm_apis
         absent = {api_id: self._absent_source.format(source=api_id) for api_id in chosen if api_id not in there}
         apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in (there | absent).items()]

@@ -154,7 +154,8 @@ async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSe
     """Return the names of the tools of an agent."""
     if kind is ServiceKind.OFFLINE:
         return {PROCESS_SENTENCE.name}
-    offer = await async_offer_common_tools(hass, settings)
+    owner = await hass.auth.async_get_owner()
+    offer = await async_offer_common_tools(hass, settings, owner.id if owner else None)
     return {definition.name for definition in offer.definitions}
 
 

@@ -25,11 +25,13 @@ SECTION_API: Final = "api"
 _NUMBERS: Final[Mapping[str, NumberOption]] = {
     const.CONF_RESPONSE_DAYS: NumberOption(0, 3_650, unit="days"),
     const.CONF_RESPONSE_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
+    const.CONF_REQUEST_MEGABYTES: NumberOption(1, 10, unit="megabytes"),
 }
 _DEFAULTS: Final[Mapping[str, object]] = {
     const.CONF_RESPONSES_API: False,
     const.CONF_RESPONSE_DAYS: const.DEFAULT_RESPONSE_DAYS,
     const.CONF_RESPONSE_MEGABYTES: const.DEFAULT_RESPONSE_MEGABYTES,
+    const.CONF_REQUEST_MEGABYTES: const.DEFAULT_REQUEST_MEGABYTES,
 }
 _SECRETS: Final = re.compile(
     r"(?:(?P<user>^[\w+.\-]+://[^:/]*:(?=[^@]*@))|(?P<field>[?&]\w*(?:pass|pwd)\w*=))(?P<secret>(?(user)[^@]+|[^&]+))",

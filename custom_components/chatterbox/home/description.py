@@ -6,6 +6,7 @@ Assistant's own list in a quarter of the room, and the same home always gives th
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -48,6 +49,7 @@ _NAMELESS: Final = "(without a name)"
 AS_USUAL: Final = HomeDetail()
 
 
+@lru_cache(maxsize=4)
 def describe_home(home: Home, state_tool: str, telling: HomeDetail = AS_USUAL) -> str:
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
     if telling.sums_up(len(home.entities)):

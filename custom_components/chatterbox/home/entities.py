@@ -230,9 +230,9 @@ class ExposedEntity:
         return self.entity_id.partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Home:
-    """The exposed home, in the order of the list."""
+    """The exposed home, in the order of the list. It equals itself alone: it is compared in each turn."""
 
     floors: tuple[Floor, ...]
     """From the lowest to the highest, then those without a level."""

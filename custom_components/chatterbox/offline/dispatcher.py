@@ -17,8 +17,8 @@ from homeassistant.helpers import intent, llm
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
-from ..records.turn_record import result_content
-from ..speech.sentences import async_get_sentences
+from ..records.turn_record import did_nothing, intent_speech, names_not_done, result_content
+from ..speech.sentences import TranslatedComposer, async_get_sentences
 from .context import async_process_in_context
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import async_sentence_effects
@@ -72,9 +72,20 @@ class OfflineDispatcher:
             else:
                 said = self._input(sentence)
                 response = await async_process_in_context(self.hass, said, self.conversation_id, self._converse)
+        await self._report_failures(response)
         is_error = response.response_type is intent.IntentResponseType.ERROR
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
+
+    async def _report_failures(self, response: intent.IntentResponse) -> None:
+        """Make a response say what it could not act on: Home Assistant's sentence says that all is done."""
+        native = llm.ToolResult(llm.IntentResponseDict(response))
+        if not_done := names_not_done(native):
+            said = TranslatedComposer(await async_get_sentences(self.hass, self.language), ()).not_done(not_done)
+            if did_nothing(native):
+                response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, said)
+            else:
+                response.async_set_speech(f"{intent_speech(native)}\n{said}".strip())
 
     def _input(self, sentence: str) -> conversation.ConversationInput:
         return conversation.ConversationInput(

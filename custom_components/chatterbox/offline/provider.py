@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from homeassistant.util.ulid import ulid_now
@@ -44,12 +45,12 @@ _MAX_SENTENCE: Final = 10_000
 """Characters."""
 
 
+@dataclass(frozen=True, slots=True)
 class OfflineProvider:
     """The `LLMProvider` that needs no model, key or network. It uses no tokens."""
 
-    def __init__(self, announcement: str = "") -> None:
-        """Speak `announcement` before every answer, which tells that it stands in for a model."""
-        self._announcement = announcement
+    announcement: str = ""
+    """Spoken before every answer, to tell that it stands in for a model."""
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Call the tool with the last user message. Once it has answered, or if no tool may run, speak its answer.
@@ -62,7 +63,7 @@ class OfflineProvider:
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
             if speech := " ".join(filter(None, map(_speech, results))):
-                yield TextDelta(" ".join(filter(None, (self._announcement, speech))))
+                yield TextDelta(" ".join(filter(None, (self.announcement, speech))))
             elif results and not has_acted:
                 raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
             yield CompletionResult(FinishReason.STOP)

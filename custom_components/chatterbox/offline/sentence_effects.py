@@ -16,7 +16,7 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 
 from ..agent.messages import JsonValue
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined
-from ..effects.intents import delayed_command, intent_effects
+from ..effects.intents import delayed_command, intent_effects, is_reading_intent
 from .context import async_places
 
 MAX_DELAYS: Final = 3
@@ -77,8 +77,10 @@ async def _async_intent_effects(
     hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue], user_input: ConversationInput, delays: int
 ) -> Touches | Unresolved:
     if command := delayed_command(intent_type, slots):
-        return await async_later_effects(hass, replace(user_input, text=command, conversation_id=None), delays)
-    return intent_effects(hass, intent_type, slots, conversation.DOMAIN)
+        effects = await async_later_effects(hass, replace(user_input, text=command, conversation_id=None), delays)
+    else:
+        effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
+    return effects if effects != NOTHING or is_reading_intent(hass, intent_type) else Touches(beside_entities=True)
 
 
 def _area_of(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:

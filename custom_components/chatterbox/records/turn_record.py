@@ -6,7 +6,7 @@ that are stored. `SIGNAL_TURN` hands the finished record to usage, diagnostics a
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -14,6 +14,7 @@ from typing import Any, Final
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.signal_type import SignalType
+from pydantic import TypeAdapter
 
 from ..agent.events import (
     AnswerWithheld,
@@ -122,7 +123,7 @@ class TurnFacts:
 
     def as_json(self) -> JsonObject:
         """Return it as a JSON object with the same names; moments and durations are in milliseconds."""
-        return {name: _as_json(name, value) for name, value in asdict(self).items()}
+        return {name: _as_json(name, value) for name, value in _FACTS.dump_python(self).items()}
 
     def timings(self) -> JsonObject:
         """Return of the same what took its time: first words, requests, tools, handovers."""
@@ -130,7 +131,10 @@ class TurnFacts:
         return {name: data[name] for name in ("first_words", "inferences", "tools", "handovers")}
 
 
-def _as_json(name: str, value: Any) -> JsonValue:  # whatever `asdict` returns
+_FACTS: Final = TypeAdapter(TurnFacts)
+
+
+def _as_json(name: str, value: Any) -> JsonValue:  # whatever pydantic returns
     match value:
         case dict():
             return {key: _as_json(key, one) for key, one in value.items()}
@@ -423,26 +427,45 @@ SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
 
 def entities_done(native: object) -> frozenset[str]:
     """Return the ids of the entities that an intent acted on, by its native result; none for a tool that says none."""
-    if (response := _intent_response(native)) is None:
-        return frozenset()
-    entity = intent.IntentResponseTargetType.ENTITY
-    return frozenset([target.id for target in response.success_results if target.type is entity and target.id])
+    response = intent_response(native)
+    return frozenset([target.id for target in _entities(response.success_results if response else ()) if target.id])
+
+
+def names_not_done(native: object) -> tuple[str, ...]:
+    """Return the names of the entities that an intent could not act on, by its native result."""
+    response = intent_response(native)
+    return tuple([target.name for target in _entities(response.failed_results if response else ())])
+
+
+def did_nothing(native: object) -> bool:
+    """Return whether an intent failed for each entity. Home Assistant reports its area as a success all the same."""
+    return bool(names_not_done(native)) and not entities_done(native)
+
+
+def _entities(targets: Sequence[intent.IntentResponseTarget]) -> list[intent.IntentResponseTarget]:
+    return [target for target in targets if target.type is intent.IntentResponseTargetType.ENTITY]
 
 
 def error_text(result: ToolResult) -> str:
     """Return what a call that failed says about it, as short as it has it."""
-    response = _intent_response(result.native)
-    speech: object = response.speech.get("plain", {}).get("speech") if response else None
-    match speech, parsed_content(result):
-        case str() as said, _ if said:
-            return said
-        case _, {"error": str() as error}:
+    if said := intent_speech(result.native):
+        return said
+    match parsed_content(result):
+        case {"error": str() as error}:
             return error
         case _:
             return result.content
 
 
-def _intent_response(native: object) -> intent.IntentResponse | None:
+def intent_speech(native: object) -> str:
+    """Return the speech that an intent has set itself, by its native result; empty if there is none."""
+    response = intent_response(native)
+    speech: object = response.speech.get("plain", {}).get("speech") if response else None
+    return speech.strip() if isinstance(speech, str) else ""
+
+
+def intent_response(native: object) -> intent.IntentResponse | None:
+    """Return the response of an intent, by its native result; None for that of another tool."""
     match native:
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
             # Home Assistant leaves the attribute out when the dict was not made from a response.
@@ -456,9 +479,14 @@ def result_content(result: llm.ToolResult) -> str:
     """Write a result as the model reads it, in the turn as well as when it comes back from the ChatLog.
 
     The JSON of its data; that of a failure always says that it is one. It is whole: what is too much for a model is
-    left out when that is asked (`agent/conversation/window.py`). Raises TypeError or ValueError when the data is
-    not JSON.
+    left out when that is asked (`agent/conversation/window.py`). Names that an intent could not act on stand first:
+    models overlook them beside those that it did. Raises TypeError or ValueError when the data is not JSON.
     """
     data: object = result.data
+    match data:
+        case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
+            data = {"not_done": [target["name"] for target in failed], **data}
+        case _:
+            pass
     says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")
     return json_dumps({"error": data} if result.error and not says_so else data)

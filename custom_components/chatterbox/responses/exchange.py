@@ -6,10 +6,10 @@ Sources: WHATWG HTML standard, "Server-sent events"; OpenResponses specification
 import asyncio
 import json
 from codecs import lookup
+from collections import Counter
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from http import HTTPStatus
 from time import monotonic
 from types import MappingProxyType
@@ -18,17 +18,14 @@ from uuid import uuid4
 
 from aiohttp import hdrs, web
 from homeassistant.auth.models import User
-from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS, KEY_HASS_REFRESH_TOKEN_ID, KEY_HASS_USER
+from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS_REFRESH_TOKEN_ID, KEY_HASS_USER
 
-from ..agent.json.text import parse_json
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.responses.backend import Caller
 from ..agent.responses.errors import ApiError, ErrorType, internal_error, invalid, traceback_without_words
 from ..const import LOGGER
 
 JSON: Final = "application/json"
-_LARGE: Final = 50_000
-"""Bytes from which on JSON is parsed in a thread."""
 _LAST_LOOK: Final = 1.0
 """Seconds in which a client may read an answer that came before it had sent its whole body."""
 _DONE: Final = b"data: [DONE]\n\n"
@@ -47,8 +44,11 @@ class HttpLimits:
 
     at_once: int = 64
     """Requests and connections of one token."""
-    size: int = 10 * 1024 * 1024
-    """Bytes of a body, uncompressed; of a message; and of all messages that wait on a connection."""
+    size: int = 1024 * 1024
+    """Bytes of a body, uncompressed, or of a message; twice as many of all messages of a connection. An owner may set
+    another size."""
+    size_of_all: int = 16 * 1024 * 1024
+    """Bytes of all bodies and messages that are being answered, of all tokens; one token may have half of it."""
     body_seconds: float = 60.0
     """To send a body."""
     reader_seconds: float = 60.0
@@ -65,13 +65,42 @@ class HttpLimits:
     """Messages that may wait on a connection."""
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The requests that are being answered: their number and their bytes, by the id of their token."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    sizes: Counter[str] = field(default_factory=Counter)
+
+
+def _too_many(message: str) -> ApiError:
+    return ApiError(
+        message,
+        status=HTTPStatus.TOO_MANY_REQUESTS,
+        kind=ErrorType.TOO_MANY_REQUESTS,
+        code="rate_limit_exceeded",
+        retry_after=1,
+    )
+
+
 @dataclass(slots=True)
 class Exchange:
     """A request and its answer."""
 
     request: web.Request
+    limits: HttpLimits
+    load: Load
+    token: str = field(init=False)
+    """Id of the token that the request is made with. It stays, whatever becomes of its user."""
+    held: int = 0
+    """Bytes of the body, or of messages, that are being answered."""
     id: str = field(default_factory=lambda: f"req_{uuid4().hex}")
     began_at: float = field(default_factory=monotonic)
+
+    def __post_init__(self) -> None:
+        """Note the token, or the user of a signed path."""
+        user: User | None = self.request.get(KEY_HASS_USER)
+        self.token = self.request.get(KEY_HASS_REFRESH_TOKEN_ID) or (user.id if user else "")
 
     def require_user(self) -> User:
         """Return the user whose token was sent. Raises `ApiError` (401) without one."""
@@ -89,14 +118,7 @@ class Exchange:
     @property
     def caller(self) -> Caller:
         """The user as the API knows them."""
-        return Caller(self.require_user().id)
-
-    @property
-    def token(self) -> str:
-        """Id of the token that the request is made with."""
-        user = self.require_user()
-        token_id: str | None = self.request.get(KEY_HASS_REFRESH_TOKEN_ID)
-        return token_id or user.id
+        return Caller(self.require_user().id, self.token)
 
     def headers(self) -> dict[str, str]:
         """Return the headers of every answer, as OpenAI names them."""
@@ -106,32 +128,56 @@ class Exchange:
             "openai-processing-ms": str(round((monotonic() - self.began_at) * 1000)),
         }
 
-    async def read_json(self, limits: HttpLimits) -> JsonValue:
-        """Return the JSON body. Raises `ApiError` if it is invalid, too large, or too slow."""
+    @contextmanager
+    def counted(self) -> Generator[None]:
+        """Count the request while it is answered. Raises `ApiError` (429) if its token has too many already."""
+        requests, token = self.load.requests, self.token
+        if requests[token] >= self.limits.at_once:
+            raise _too_many(f"This token may have {self.limits.at_once} requests at once. Wait for one to end.")
+        requests[token] += 1
+        try:
+            yield
+        finally:
+            self.hold(-self.held)
+            requests[token] -= 1
+            if not requests[token]:
+                del requests[token], self.load.sizes[token]
+
+    def hold(self, size: int) -> None:
+        """Count bytes that are to be answered, or were (below 0). Raises `ApiError` (429) if they are too many."""
+        sizes, token, most = self.load.sizes, self.token, self.limits.size_of_all
+        if size > 0 and (
+            sizes[token] + size > max(most // 2, self.limits.size) or sizes.total() + size > max(most, self.limits.size)
+        ):
+            raise _too_many("Too much is being answered at the moment. Send large requests one after the other.")
+        sizes[token] += size
+        self.held += size
+
+    async def read_text(self) -> str:
+        """Return the JSON body as text. Raises `ApiError` if it is not JSON in UTF-8, too large, or too slow."""
         request = self.request
         if request.content_type != JSON or not _is_utf8(request.charset):
             raise ApiError("Send JSON, as Content-Type: application/json in UTF-8.", status=415)
-        if (request.content_length or 0) > limits.size:
-            raise _too_large(limits)
+        if (request.content_length or 0) > self.limits.size:
+            raise _too_large(self.limits)
         try:
-            async with asyncio.timeout(limits.body_seconds):
-                body = await self._read(limits)
+            async with asyncio.timeout(self.limits.body_seconds):
+                return (await self._read()).decode()
         except TimeoutError as error:
             raise ApiError("The body did not come in time. Send it at once.", status=408) from error
         except web.RequestPayloadError as error:
             raise invalid("The body could not be read: it is cut off, or not compressed as its headers say.") from error
-        parse = partial(_parsed, body)
-        if len(body) < _LARGE:
-            return parse()
-        return await request.app[KEY_HASS].async_add_executor_job(parse)
+        except UnicodeDecodeError as error:
+            raise invalid("The body is not UTF-8.", code="invalid_json") from error
 
-    async def _read(self, limits: HttpLimits) -> bytes:
+    async def _read(self) -> bytes:
         """Read in pieces, so that no more than the limit is uncompressed."""
         body = bytearray()
         while piece := await self.request.content.readany():
             body += piece
-            if len(body) > limits.size:
-                raise _too_large(limits)
+            if len(body) > self.limits.size:
+                raise _too_large(self.limits)
+            self.hold(len(piece))
         return bytes(body)
 
     def json(self, value: JsonValue, status: int = HTTPStatus.OK) -> web.Response:
@@ -165,15 +211,6 @@ def encoded(value: JsonValue) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
-def _parsed(body: bytes) -> JsonValue:
-    try:
-        return parse_json(body.decode(), unique_names=True)
-    except UnicodeDecodeError as error:
-        raise invalid("The body is not UTF-8.", code="invalid_json") from error
-    except ValueError as error:
-        raise invalid(f"The body is no JSON that can be used: {error}", code="invalid_json") from error
-
-
 def _is_utf8(charset: str | None) -> bool:
     try:
         return charset is None or lookup(charset).name in {"utf-8", "ascii"}
@@ -182,7 +219,13 @@ def _is_utf8(charset: str | None) -> bool:
 
 
 def _too_large(limits: HttpLimits) -> ApiError:
-    return ApiError(f"Send up to {limits.size} bytes.", status=413, code="request_too_large")
+    most = f"{limits.size / 1024 / 1024:g} MB"
+    return ApiError(
+        f"The request has more than {most}. Send smaller files, or continue a stored response."
+        " The owner of the home can allow more, beside the switch of the API.",
+        status=413,
+        code="request_too_large",
+    )
 
 
 class ClientGone(Exception):
@@ -200,7 +243,7 @@ def reading(request: web.Request) -> Generator[None]:
         raise ClientGone from error
 
 
-async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject], limits: HttpLimits) -> web.StreamResponse:
+async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject]) -> web.StreamResponse:
     """Send events until they end or the client is gone, and close them. Raises what comes instead of the first one."""
     async with aclosing(events):
         event = await anext(events)
@@ -208,7 +251,7 @@ async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject], li
         with suppress(ClientGone):
             with reading(exchange.request):
                 await response.prepare(exchange.request)
-            sender = _Sender(exchange, response, limits)
+            sender = _Sender(exchange, response)
             async with sender.commenting():
                 await sender.send(event)
                 try:
@@ -229,7 +272,6 @@ class _Sender:
 
     _exchange: Exchange
     _response: web.StreamResponse
-    _limits: HttpLimits
     _next_number: int = 0
 
     async def send(self, event: JsonObject) -> None:
@@ -247,7 +289,7 @@ class _Sender:
     async def write(self, data: bytes) -> None:
         """Write, and wait until the client has read enough. Raises `ClientGone`."""
         with reading(self._exchange.request):
-            async with asyncio.timeout(self._limits.reader_seconds):
+            async with asyncio.timeout(self._exchange.limits.reader_seconds):
                 await self._response.write(data)
 
     @asynccontextmanager
@@ -263,5 +305,5 @@ class _Sender:
     async def _write_comments(self) -> None:
         with suppress(ClientGone):
             while True:
-                await asyncio.sleep(self._limits.comment_seconds)
+                await asyncio.sleep(self._exchange.limits.comment_seconds)
                 await self.write(_COMMENT)

@@ -16,7 +16,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 from ..agent.messages import JsonObject
 from ..agent.responses.errors import ApiError, internal_error, invalid, traceback_without_words
 from ..const import LOGGER
-from .exchange import ClientGone, Exchange, HttpLimits, encoded, reading
+from .exchange import ClientGone, Exchange, encoded, reading
 
 if TYPE_CHECKING:  # imported in a thread when the API is enabled
     from ..agent.responses.socket import SocketSession
@@ -30,19 +30,19 @@ _TOO_MANY: Final = b"Too many messages wait."
 
 
 async def serve_socket(
-    hass: HomeAssistant, exchange: Exchange, session: SocketSession, admit: Callable[[], None], limits: HttpLimits
+    hass: HomeAssistant, exchange: Exchange, session: SocketSession, admit: Callable[[], None]
 ) -> web.WebSocketResponse:
     """Answer messages until either side closes the connection.
 
     `admit` raises `ApiError` for a message that may not be answered. Raises `ApiError` (426) for another request.
     """
     # aiohttp's heartbeat would leave a timer behind when the connection is closed from here.
-    response = web.WebSocketResponse(autoping=False, max_msg_size=limits.size, compress=False)
+    response = web.WebSocketResponse(autoping=False, max_msg_size=exchange.limits.size, compress=False)
     if not response.can_prepare(exchange.request):
         raise ApiError("Open a WebSocket here, or POST a request for a response.", status=426, code="upgrade_required")
     response.headers.update(exchange.headers())
     await response.prepare(exchange.request)
-    await _Connection(exchange, response, session, admit, limits).run(hass)
+    await _Connection(exchange, response, session, admit).run(hass)
     return response
 
 
@@ -54,9 +54,7 @@ class _Connection:
     _response: web.WebSocketResponse
     _session: SocketSession
     _admit: Callable[[], None]
-    _limits: HttpLimits
     _messages: asyncio.Queue[str | ApiError] = field(default_factory=asyncio.Queue)
-    _waiting_size: int = 0
     _pings_since_heard: int = 0
     _is_stopping: bool = False
 
@@ -65,7 +63,7 @@ class _Connection:
         answering = asyncio.create_task(self._answer_all(), name="chatterbox answers of a socket")
         pinging = asyncio.create_task(self._ping(), name="chatterbox pings of a socket")
         try:
-            async with asyncio.timeout(self._limits.connection_seconds) as time_left:
+            async with asyncio.timeout(self._exchange.limits.connection_seconds) as time_left:
 
                 @callback
                 def stop(_event: Event) -> None:
@@ -110,10 +108,13 @@ class _Connection:
 
     def _keep(self, told: str | ApiError) -> bool:
         """Queue a message; return whether there was room for it."""
-        size = len(told) if isinstance(told, str) else 0
-        if self._messages.qsize() >= self._limits.waiting or self._waiting_size + size > self._limits.size:
+        limits, size = self._exchange.limits, len(told) if isinstance(told, str) else 0
+        if self._messages.qsize() >= limits.waiting or self._exchange.held + size > 2 * limits.size:
             return False
-        self._waiting_size += size
+        try:
+            self._exchange.hold(size)
+        except ApiError as error:
+            told = error
         self._messages.put_nowait(told)
         return True
 
@@ -122,7 +123,7 @@ class _Connection:
             while self._pings_since_heard < _PINGS_UNTIL_GONE:
                 self._pings_since_heard += 1
                 await self._write(self._response.ping())
-                await asyncio.sleep(self._limits.ping_seconds)
+                await asyncio.sleep(self._exchange.limits.ping_seconds)
         if self._exchange.request.transport:
             self._exchange.request.transport.abort()
 
@@ -132,7 +133,7 @@ class _Connection:
             await self._write(self._response.close(code=WSCloseCode.GOING_AWAY))
             return
         self._messages.shutdown(immediate=True)
-        await asyncio.wait({answering}, timeout=self._limits.last_answer_seconds)
+        await asyncio.wait({answering}, timeout=self._exchange.limits.last_answer_seconds)
         await self._send_error(_LIMIT_REACHED)
         await self._write(self._response.close())
 
@@ -153,11 +154,13 @@ class _Connection:
     async def _answer(self, told: str | ApiError) -> None:
         if isinstance(told, ApiError):
             raise told
-        self._waiting_size -= len(told)
-        self._admit()
-        async with aclosing(self._session.answer(told)) as events:
-            async for event in events:
-                await self._send(event)
+        try:
+            self._admit()
+            async with aclosing(self._session.answer(told)) as events:
+                async for event in events:
+                    await self._send(event)
+        finally:
+            self._exchange.hold(-len(told))
 
     async def _send_error(self, error: ApiError) -> None:
         await self._send({"type": "error", "status": error.status, "error": error.payload})
@@ -167,5 +170,5 @@ class _Connection:
 
     async def _write(self, writing: Awaitable[object]) -> None:
         with reading(self._exchange.request):
-            async with asyncio.timeout(self._limits.reader_seconds):
+            async with asyncio.timeout(self._exchange.limits.reader_seconds):
                 await writing

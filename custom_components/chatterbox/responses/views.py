@@ -4,16 +4,17 @@ The views exist from setup. What answers them is imported, in a thread, once a s
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, override
 
 from aiohttp import hdrs, web
 from homeassistant.components.http import KEY_HASS_REFRESH_TOKEN_ID, HomeAssistantView
+from homeassistant.components.http.auth import SIGN_QUERY_PARAM
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
@@ -21,15 +22,18 @@ from homeassistant.helpers.importlib import async_import_module
 
 from ..agent.messages import JsonObject
 from ..agent.responses.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
-from ..const import BASE_PATH, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
+from ..const import BASE_PATH, CONF_REQUEST_MEGABYTES, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
-from .exchange import Exchange, HttpLimits, send_events
+from .exchange import Exchange, HttpLimits, Load, send_events
 from .socket import serve_socket
 
 if TYPE_CHECKING:
+    from ..agent.responses.conversations import Conversations
     from ..agent.responses.service import ResponsesService
 
 _MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("agent.responses.service", "responses.backend"))
+
+_MEGABYTE: Final = 1024 * 1024
 
 type _Handler = Callable[[Exchange], Awaitable[web.StreamResponse]]
 
@@ -86,6 +90,10 @@ def async_register_views(
         "/responses/{id}": {get: api.until_stop(api.get), delete: api.delete},
         "/responses/{id}/cancel": {post: api.cancel},
         "/responses/{id}/input_items": {get: api.input_items},
+        "/conversations": {post: api.create_conversation},
+        "/conversations/{id}": {get: api.get_conversation, delete: api.delete_conversation},
+        "/conversations/{id}/items": {get: api.conversation_items, post: api.add_items},
+        "/conversations/{id}/items/{item}": {delete: api.delete_item},
         "/models": {get: api.models},
         "/models/{id}": {get: api.model},
         "/{other:.*}": {},
@@ -132,16 +140,15 @@ class _Api:
         self._limits = limits
         self._running: set[asyncio.Task[object]] = set()
         """Requests that end when Home Assistant stops."""
-        self._of_token = Counter[str]()
-        """Requests that run, by the id of their token."""
+        self._load = Load()
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._async_stop)
 
     async def serve(self, handler: _Handler, request: web.Request) -> web.StreamResponse:
         """Answer a request."""
-        exchange = Exchange(request)
+        exchange = Exchange(request, self._limits_now(), self._load)
         try:
             self.admit(exchange)
-            with self._counted(exchange.token), self._until_revoked(request):
+            with exchange.counted(), self._until_revoked(request):
                 return await handler(exchange)
         except ApiError as error:
             is_for_sockets = error.status == HTTPStatus.UPGRADE_REQUIRED
@@ -158,9 +165,7 @@ class _Api:
         """Check that a request, or one more message of a connection, may be answered. Raises `ApiError`."""
         if self._hass.is_stopping:
             raise ApiError("Home Assistant stops.", status=503, kind=ErrorType.SERVER, code="stopping")
-        if not any(
-            entry.options.get(CONF_RESPONSES_API) for entry in self._hass.config_entries.async_loaded_entries(DOMAIN)
-        ):
+        if not self._services():
             raise not_found("The API is not enabled for any service of Chatterbox.")
         exchange.require_user()
 
@@ -179,7 +184,7 @@ class _Api:
         return handle
 
     async def create(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_json(self._limits)
+        body = await exchange.read_text()
         return await self._send(exchange, await self._find_service().create(body, exchange.caller))
 
     async def get(self, exchange: Exchange) -> web.StreamResponse:
@@ -197,8 +202,34 @@ class _Api:
         return exchange.json(await self._find_service().input_items(_id(exchange), exchange.caller, query))
 
     async def compact(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_json(self._limits)
+        body = await exchange.read_text()
         return exchange.json(await self._find_service().compact(body, exchange.caller))
+
+    async def create_conversation(self, exchange: Exchange) -> web.StreamResponse:
+        body = await exchange.read_text()
+        return exchange.json(await self._conversations.create(body, exchange.caller))
+
+    async def get_conversation(self, exchange: Exchange) -> web.StreamResponse:
+        return exchange.json(await self._conversations.get(_id(exchange), exchange.caller))
+
+    async def delete_conversation(self, exchange: Exchange) -> web.StreamResponse:
+        return exchange.json(await self._conversations.delete(_id(exchange), exchange.caller))
+
+    async def conversation_items(self, exchange: Exchange) -> web.StreamResponse:
+        query = exchange.request.query
+        return exchange.json(await self._conversations.list_items(_id(exchange), exchange.caller, query))
+
+    async def add_items(self, exchange: Exchange) -> web.StreamResponse:
+        body = await exchange.read_text()
+        return exchange.json(await self._conversations.add(_id(exchange), body, exchange.caller))
+
+    async def delete_item(self, exchange: Exchange) -> web.StreamResponse:
+        item_id = exchange.request.match_info["item"]
+        return exchange.json(await self._conversations.delete_item(_id(exchange), item_id, exchange.caller))
+
+    @property
+    def _conversations(self) -> Conversations:
+        return self._find_service().conversations
 
     async def models(self, exchange: Exchange) -> web.StreamResponse:
         return exchange.json(self._find_service().models())
@@ -207,32 +238,28 @@ class _Api:
         return exchange.json(self._find_service().model(_id(exchange)))
 
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
+        if SIGN_QUERY_PARAM in exchange.request.query:
+            message = "A signed path can only be read. Send a token, as Authorization: Bearer TOKEN."
+            raise ApiError(message, status=HTTPStatus.FORBIDDEN, kind=ErrorType.AUTHENTICATION, code="signed_path")
         session, admit = self._find_service().socket(exchange.caller), partial(self.admit, exchange)
-        return await serve_socket(self._hass, exchange, session, admit, self._limits)
+        return await serve_socket(self._hass, exchange, session, admit)
 
     async def _send(self, exchange: Exchange, answer: JsonObject | AsyncGenerator[JsonObject]) -> web.StreamResponse:
         if isinstance(answer, AsyncGenerator):
-            return await send_events(exchange, answer, self._limits)
+            return await send_events(exchange, answer)
         return exchange.json(answer)
 
-    @contextmanager
-    def _counted(self, token: str) -> Generator[None]:
-        """Count a request of a token while it runs. Raises `ApiError` (429) if too many run already."""
-        if self._of_token[token] >= self._limits.at_once:
-            raise ApiError(
-                f"This token may have {self._limits.at_once} requests at once. Wait for one to end.",
-                status=HTTPStatus.TOO_MANY_REQUESTS,
-                kind=ErrorType.TOO_MANY_REQUESTS,
-                code="rate_limit_exceeded",
-                retry_after=1,
-            )
-        self._of_token[token] += 1
-        try:
-            yield
-        finally:
-            self._of_token[token] -= 1
-            if not self._of_token[token]:
-                del self._of_token[token]
+    @callback
+    def _services(self) -> Sequence[ConfigEntry]:
+        """Return the services that have the API enabled."""
+        entries: list[ConfigEntry] = self._hass.config_entries.async_loaded_entries(DOMAIN)
+        return [entry for entry in entries if entry.options.get(CONF_RESPONSES_API)]
+
+    @callback
+    def _limits_now(self) -> HttpLimits:
+        """Return the limits with the largest size that an owner has set."""
+        wanted = [int(entry.options.get(CONF_REQUEST_MEGABYTES, 0)) for entry in self._services()]
+        return replace(self._limits, size=max(wanted, default=0) * _MEGABYTE or self._limits.size)
 
     @contextmanager
     def _until_revoked(self, request: web.Request) -> Generator[None]:

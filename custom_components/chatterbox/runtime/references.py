@@ -26,12 +26,27 @@ from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.event_type import EventType
 
-from ..agent.messages import JsonValue
-from ..const import CONF_NOTIFY, CONF_PEOPLE_AT_SATELLITES, CONF_RULES, CONF_TRUSTED_CALLERS, DOMAIN
+from ..agent.messages import JsonObject, JsonValue
+from ..const import (
+    CONF_NOTIFY,
+    CONF_PEOPLE_AT_SATELLITES,
+    CONF_RULES,
+    CONF_TOOL_SOURCES,
+    CONF_TRUSTED_CALLERS,
+    DOMAIN,
+)
 from ..repair_issues import async_report_gone_names
 from ..settings.agent import AgentSettings
 from ..settings.options import SCRIPTS
-from ..settings.rules import Policy, PolicyError, Rule, policy_from_json, policy_to_json
+from ..settings.rules import (
+    Policy,
+    PolicyError,
+    Rule,
+    policy_from_json,
+    policy_to_json,
+    sources_from_json,
+    sources_to_json,
+)
 from ..speech.sentences import async_get_sentences
 from .agents import ChatterboxConfigEntry
 
@@ -79,10 +94,12 @@ def _without_trust(stored: _Stored, removed: str) -> _Stored:
 
     Everything else keeps it: a rule without what it names would be about something else, and an entity may come back.
     """
-    if removed not in stored.get(CONF_TRUSTED_CALLERS, ()):
-        return stored
-    trusted = [caller for caller in stored[CONF_TRUSTED_CALLERS] if caller != removed]
-    return {**stored, CONF_TRUSTED_CALLERS: trusted}
+    data = dict(stored)
+    if removed in stored.get(CONF_TRUSTED_CALLERS, ()):
+        data[CONF_TRUSTED_CALLERS] = [caller for caller in stored[CONF_TRUSTED_CALLERS] if caller != removed]
+    if (sources := _renamed_sources(stored, removed, "")) is not None:
+        data[CONF_TOOL_SOURCES] = sources
+    return data
 
 
 def _renamed(stored: _Stored, old: str, new: str) -> _Stored:
@@ -100,9 +117,30 @@ def _renamed(stored: _Stored, old: str, new: str) -> _Stored:
     for key in SCRIPTS:
         if data.get(key) == old:
             data[key] = new
+    if (sources := _renamed_sources(data, old, new)) is not None:
+        data[CONF_TOOL_SOURCES] = sources
     if rules := _renamed_rules(data.get(CONF_RULES, []), old, now):
         data[CONF_RULES] = rules
     return data
+
+
+def _renamed_sources(stored: _Stored, old: str, new: str) -> JsonObject | None:
+    """Return what is said of sources of tools with another id for an entity, or without it if `new` is empty.
+
+    None if nothing is said of it, or if it cannot be read.
+    """
+
+    def now(entity_ids: Iterable[str]) -> Iterator[str]:
+        return filter(None, (new if one == old else one for one in entity_ids))
+
+    try:
+        sources = sources_from_json(stored.get(CONF_TOOL_SOURCES, {}))
+    except PolicyError:
+        return None
+    if old not in set(sources).union(*(said.affects for said in sources.values())):
+        return None
+    kept = {name: said for source, said in sources.items() for name in now([source])}
+    return sources_to_json({name: replace(said, affects=frozenset(now(said.affects))) for name, said in kept.items()})
 
 
 def _renamed_rules(stored: JsonValue, old: str, now: Callable[[str], str]) -> list[JsonValue] | None:

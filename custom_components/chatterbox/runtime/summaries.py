@@ -70,7 +70,7 @@ class ConversationSummaries:
         self._agent = agent
         self._settings = settings_of(agent.data)
         self.are_written: Final = self._settings.summary != SUMMARY_LIST
-        """Whether a model writes summaries."""
+        """Whether a model writes summaries; otherwise no turn needs to be shown to this."""
         self._find_models = find_models
         self._gives_way = gives_way
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
@@ -85,8 +85,6 @@ class ConversationSummaries:
     @callback
     def async_begin_turn(self, conversation_id: str, turn: Turn) -> Turn:
         """Return a turn with the summary of its history, if there is one."""
-        if not self.are_written:
-            return turn
         if self._gives_way and (task := self._writing.get(conversation_id)) is not None:
             task.cancel()
         known = self._conversations.get(conversation_id)

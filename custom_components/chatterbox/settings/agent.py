@@ -14,7 +14,7 @@ from ..agent.confirmation.pin import PinHash
 from ..agent.loop.turn import Limits
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.protocols import HookPoint
-from .rules import Policy, PolicyError, Rule, Verdict, policy_from_json
+from .rules import Policy, PolicyError, Rule, Verdict, policy_from_json, sources_from_json
 
 _LIMITS: Final = Limits()
 
@@ -33,6 +33,16 @@ class Confirmation(StrEnum):
     """By its result: "Turned on the kitchen light"."""
     DONE = "done"
     """By one word."""
+
+
+class OutsideCare(StrEnum):
+    """What needs an approval once a conversation holds content from outside the home."""
+
+    RISKY = "risky"
+    """What matters or cannot be foreseen; see `approvals.policy.is_risky`."""
+    EVERY_CHANGE = "every_change"
+    NOTHING = "nothing"
+    """Nothing more than otherwise."""
 
 
 class WhenSpent(StrEnum):
@@ -120,8 +130,7 @@ class AgentSettings:
     """What may be done without an approval."""
     pin: PinHash | None = None
     """Without one, nothing is done that requires a PIN."""
-    ask_after_outside_content: bool = True
-    """Whether every change needs an approval once a conversation holds content from outside the home."""
+    ask_after_outside_content: OutsideCare = OutsideCare.RISKY
     notify: tuple[str, ...] = ()
     """Entity ids of notify entities, above all phones, that get questions."""
     trusted_callers: frozenset[str] = frozenset()
@@ -166,7 +175,7 @@ class AgentSettings:
 _READ: Final = frozenset(
     {
         *("llm_apis", "prompt", "fallbacks", "confirmation", "limits", "when_spent", "policy", "pin", "notify"),
-        *("trusted_callers", "people_at_satellites"),
+        *("trusted_callers", "people_at_satellites", "ask_after_outside_content"),
     }
 )
 """Settings that are converted from what is stored."""
@@ -187,7 +196,11 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         limits=replace(_LIMITS, **{name: data[name] for name in _OF_LIMITS if name in data}),
         when_spent=known_choice(WhenSpent, const.CONF_WHEN_SPENT, data.get(const.CONF_WHEN_SPENT))
         or WhenSpent.HAND_OVER,
-        policy=_policy(data.get(const.CONF_RULES, [])),
+        policy=_policy(data.get(const.CONF_RULES, []), data.get(const.CONF_TOOL_SOURCES, {})),
+        ask_after_outside_content=known_choice(
+            OutsideCare, const.CONF_ASK_AFTER_OUTSIDE_CONTENT, data.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT)
+        )
+        or OutsideCare.RISKY,
         pin=_pin(data.get(const.CONF_PIN)),
         notify=tuple(data.get(const.CONF_NOTIFY, ())),
         trusted_callers=frozenset(data.get(const.CONF_TRUSTED_CALLERS, ())),
@@ -195,10 +208,10 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
     )
 
 
-def _policy(stored: JsonValue) -> Policy:
+def _policy(rules: JsonValue, sources: JsonValue) -> Policy:
     """Read rules. When they cannot be read, every change needs an approval."""
     try:
-        return policy_from_json(stored)
+        return replace(policy_from_json(rules), sources=sources_from_json(sources))
     except PolicyError as error:
         const.LOGGER.error("The rules of an agent cannot be read, so it asks before it changes anything: %s", error)
         return Policy((Rule(verdict=Verdict.ASK),))

@@ -1,19 +1,20 @@
-"""The rules of a household for what may be done without an approval, and their JSON.
+"""The rules of a household for what may be done without an approval, its trust in sources of tools, and their JSON.
 
 `approvals/policy.py` applies them. Stored rules are read strictly, because a misread rule could allow too much.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import time
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final
 
 from homeassistant.core import valid_entity_id
+from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, PlainValidator, TypeAdapter, ValidationError
 
-from ..agent.messages import JsonValue
+from ..agent.messages import JsonObject, JsonValue
 
 
 class Verdict(StrEnum):
@@ -55,6 +56,9 @@ _Time = Annotated[time, PlainValidator(_time), PlainSerializer(lambda end: end.i
 _Name = Annotated[str, _valid(lambda name: bool(name) and name == name.strip())]
 _Domain = Annotated[str, _valid(lambda domain: valid_entity_id(f"{domain}.any"))]
 _EntityId = Annotated[str, _valid(valid_entity_id)]
+_TargetId = Annotated[
+    _EntityId, _valid(lambda entity_id: not entity_id.startswith(("automation.", "scene.", "script.")))
+]
 type _Some[Value] = Annotated[frozenset[Value], Field(min_length=1), PlainSerializer(sorted)]
 
 
@@ -111,11 +115,56 @@ class Rule:
         return bool(self.domains or self.device_classes or self.areas or self.labels or self.entities or self.actions)
 
 
+class TrustLevel(StrEnum):
+    """How far a source of tools is trusted."""
+
+    FREE = "free"
+    """Its calls need no approval, unless a rule about what they act on demands it."""
+    ASK = "ask"
+    """Each call that changes something needs approval."""
+    READ = "read"
+    """Its tools that change something are not offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSource:
+    """What the owner has said about a source of tools."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    level: TrustLevel | None = None
+    affects: _Some[_TargetId] = frozenset()
+    """For what cannot be foreseen of a script, a scene or an automation: the entities that it may change, if given."""
+
+
+_VERDICTS: Final = {TrustLevel.FREE: Verdict.ALLOW, TrustLevel.ASK: Verdict.ASK, TrustLevel.READ: Verdict.DENY}
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What an agent may do: the first rule that matches decides; `DEFAULT_RULES` come after those of the household."""
 
     rules: tuple[Rule, ...] = ()
+    sources: Mapping[str, ToolSource] = field(default_factory=dict)
+    """By id of an LLM API, or by entity id of a script, a scene or an automation."""
+
+    def level_of(self, tool: str, api_id: str) -> TrustLevel | None:
+        """Return the level for a tool of an API; a script that is a tool may have one of its own."""
+        script = self.sources.get(tool.replace("__", ".", 1)) if api_id == LLM_API_ASSIST else None
+        source = script if script and script.level else self.sources.get(api_id)
+        return source.level if source else None
+
+    def rules_for(self, level: TrustLevel | None) -> Iterator[Rule]:
+        """Yield all rules in order, for a call that changes something with a tool of this level."""
+        yield from self.rules
+        for source, trust in self.sources.items():
+            if trust.level and valid_entity_id(source):
+                yield Rule(verdict=_VERDICTS[trust.level], entities=frozenset({source}))
+        if level in (TrustLevel.ASK, TrustLevel.READ):
+            yield Rule(verdict=_VERDICTS[level])
+        yield from DEFAULT_RULES
+        if level is TrustLevel.FREE:
+            yield Rule(verdict=Verdict.ALLOW)
 
 
 def _ask(domain: str, *services: str, device_classes: frozenset[str] = frozenset()) -> Rule:
@@ -142,6 +191,7 @@ DEFAULT_RULES: Final = (
 
 
 _RULES: Final = TypeAdapter(tuple[Rule, ...])
+_SOURCES: Final = TypeAdapter(dict[str, ToolSource])
 
 
 class PolicyError(ValueError):
@@ -161,6 +211,20 @@ def policy_from_json(stored: JsonValue) -> Policy:
         refused = PolicyError("; ".join(f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in flaws))
         refused.condition, refused.value = str((*flaws[0]["loc"], "", "")[1]), str(flaws[0]["input"])
         raise refused from None
+
+
+def sources_from_json(stored: JsonValue) -> Mapping[str, ToolSource]:
+    """Read what the owner has said about sources of tools. Raises `PolicyError` for anything else."""
+    try:
+        return _SOURCES.validate_python(stored)
+    except ValidationError as error:
+        raise PolicyError(str(error.errors(include_url=False, include_input=False))) from None
+
+
+def sources_to_json(sources: Mapping[str, ToolSource]) -> JsonObject:
+    """Write what the owner has said about sources of tools, without those of which nothing is said."""
+    written: JsonObject = _SOURCES.dump_python(dict(sources), mode="json", exclude_defaults=True)
+    return {source: said for source, said in written.items() if said}
 
 
 def policy_to_json(policy: Policy) -> list[JsonValue]:

@@ -14,7 +14,7 @@ from typing import Final
 from aiohttp import ClientConnectorCertificateError, ClientSSLError
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
-from homeassistant.helpers import intent, llm
+from homeassistant.helpers import intent
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integration
 from homeassistant.util import language as language_util
@@ -40,6 +40,7 @@ from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN, TOOL_FORGET, TOOL_REMEMBER
 from ..data import singleton
+from ..records.turn_record import intent_response, intent_speech
 from ..settings.agent import Confirmation
 
 _MEMORY_KEYS: Final[Mapping[str, str]] = {TOOL_REMEMBER: "remembered", TOOL_FORGET: "forgotten"}
@@ -127,11 +128,11 @@ class TranslatedComposer:
 
     def _report(self, tool_results: Sequence[ToolResult], *, briefly: bool) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
-        said = [speech for result in tool_results if (speech := _speech(result))]
+        said = [speech for result in tool_results if (speech := intent_speech(result.native))]
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
-        silent = [result for result in tool_results if result.name not in reading and not _speech(result)]
+        silent = [result for result in tool_results if result.name not in reading and not intent_speech(result.native)]
         actions = [result for result in silent if _is_action(result)]
-        responses = [response for result in actions if (response := _intent_response(result))]
+        responses = [response for result in actions if (response := intent_response(result.native))]
         memory_keys = dict.fromkeys(_MEMORY_KEYS[action.name] for action in actions if action.name in _MEMORY_KEYS)
         if briefly and actions:
             said.append(self._say("done"))
@@ -142,8 +143,12 @@ class TranslatedComposer:
                 said.append(self._say("done"))
             said += [self._say(key) for key in memory_keys]
         if names := _names(response.failed_results for response in responses):
-            said.append(self._listed("not_done", names))
+            said.append(self.not_done(names))
         return said
+
+    def not_done(self, names: Sequence[str]) -> str:
+        """Say which of what was meant could not be acted on."""
+        return self._listed("not_done", names)
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
         shown = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
@@ -203,27 +208,9 @@ def _stems(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in folder.glob("*.json")))
 
 
-def _intent_response(result: ToolResult) -> intent.IntentResponse | None:
-    """Return the intent response behind a result, if its tool was an intent."""
-    match result.native:
-        case llm.ToolResult(data=llm.IntentResponseDict() as data):
-            # Home Assistant sets the attribute only if the dict was made from a response.
-            response: object = getattr(data, "original", None)
-            return response if isinstance(response, intent.IntentResponse) else None
-        case _:
-            return None
-
-
-def _speech(result: ToolResult) -> str:
-    """Return the speech that an intent has set itself, or an empty text."""
-    response = _intent_response(result)
-    speech: object = response.speech.get("plain", {}).get("speech") if response else None
-    return speech.strip() if isinstance(speech, str) else ""
-
-
 def _is_action(result: ToolResult) -> bool:
     """Tell whether a result is that of an action. A tool that is not an intent always acts, unless it only reads."""
-    response = _intent_response(result)
+    response = intent_response(result.native)
     return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
 
 

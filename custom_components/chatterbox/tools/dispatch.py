@@ -5,14 +5,17 @@ import difflib
 import traceback
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 import voluptuous as vol
 from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
+from homeassistant.components.homeassistant.exposed_entities import async_should_expose
+from homeassistant.const import CONF_ACTION
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
+from homeassistant.helpers import area_registry as ar, config_validation as cv, floor_registry as fr, intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..agent.text import compared
@@ -22,12 +25,13 @@ from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved
 from ..effects.intents import delayed_command, intent_effects
 from ..home.entity_matches import exposed_names, matching_states
 from ..offline.sentence_effects import async_later_effects
-from ..records.turn_record import result_content
+from ..records.turn_record import did_nothing, names_not_done, result_content
 from .llm_apis import UnavailableTool
 from .merge import annotations_of, class_path, unwrapped
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
 _PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
+_ACTION_TOOL: Final = "homeassistant.components.homeassistant.llm.CallActionTool"
 
 
 async def async_call_effects(
@@ -58,8 +62,35 @@ def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Too
             return reader.effects()
         case own if class_path(own) == _PLAY_TOOL:
             return _of_player(hass, llm_context, arguments)
-        case own:
+        case own if own.annotations.read_only:
             return Annotated(annotations_of(own))
+        case own:
+            return _of_named_actions(hass, llm_context, own, arguments)
+
+
+def _of_named_actions(
+    hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject
+) -> Effects:
+    """Return the effects of a tool whose arguments may name actions.
+
+    Home Assistant's own does nothing else. On exposed entities it does no more than intents may do.
+    """
+    is_own = class_path(tool) == _ACTION_TOOL
+    if is_own:
+        try:
+            step = cv.SERVICE_SCHEMA(tool.parameters(dict(arguments)))
+        except vol.Invalid:
+            return NOTHING  # it refuses them as well
+        if not hass.services.has_service(*step[CONF_ACTION].split(".", 1)):
+            return NOTHING
+    reader = ActionReader(hass)
+    targets = reader.named(arguments)
+    annotations = annotations_of(tool)
+    if annotations.read_only and reader.effects() != NOTHING:  # only its name has told that it reads
+        annotations = replace(annotations, read_only=False)
+    if is_own and targets and all(async_should_expose(hass, llm_context.assistant, target) for target in targets):
+        return reader.effects()
+    return Annotated(annotations, reader.effects())
 
 
 def _of_intent(
@@ -142,6 +173,8 @@ class LlmToolDispatcher:
             return self._failure(call, error)
         except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
             return self._failure(call, error)
+        if did_nothing(result):
+            return _failed(f"Nothing was done. It failed for: {', '.join(names_not_done(result))}.")
         try:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:

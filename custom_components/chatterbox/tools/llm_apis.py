@@ -67,9 +67,33 @@ class UnavailableTool(llm.Tool):
 
 
 @callback
-def context_without_speaker(hass: HomeAssistant) -> llm.LLMContext:
-    """Return the context of a request without a device or a person."""
-    return llm.LLMContext(DOMAIN, Context(), hass.config.language, CONVERSATION_DOMAIN, None)
+def context_without_speaker(hass: HomeAssistant, user_id: str | None = None) -> llm.LLMContext:
+    """Return the context of a request without a device or a person, with the rights of a user."""
+    return llm.LLMContext(DOMAIN, Context(user_id=user_id), hass.config.language, CONVERSATION_DOMAIN, None)
+
+
+@callback
+def source_names(hass: HomeAssistant, for_admins: str) -> dict[str, str]:
+    """Return the names of all APIs by id. Those for administrators are put into `for_admins`."""
+    apis = llm.async_get_apis(hass)
+    return {api.id: for_admins.format(source=api.name) if requires_admin(api) else api.name for api in apis}
+
+
+def requires_admin(api: llm.API) -> bool:
+    """Tell whether the tools of an API are only for administrators. Before Home Assistant 2026.11 none were."""
+    return bool(getattr(api, "requires_admin", False))
+
+
+async def async_may_use(api: llm.API, context: Context | None) -> bool:
+    """Return whether an API offers its tools in a context, as `llm.async_get_api` decides since 2026.11.
+
+    The users of integrations are nobody: they stand for whoever calls, as on a telephone.
+    """
+    if not requires_admin(api):
+        return True
+    user_id = context.user_id if context else None
+    user = await api.hass.auth.async_get_user(user_id) if user_id else None
+    return user is not None and user.is_admin and user.is_active and not user.system_generated
 
 
 async def async_ask_api(api: llm.API, llm_context: llm.LLMContext, home: HomeDetail) -> ApiOffer:

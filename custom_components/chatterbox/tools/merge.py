@@ -3,6 +3,7 @@
 The result depends only on the APIs, not on the order in which Home Assistant has loaded them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, override
@@ -20,7 +21,7 @@ from ..agent.messages import ToolAnnotations, ToolDefinition
 from ..const import DOMAIN
 from ..data import singleton
 from ..settings.tool_names import ToolOrigin, offered_names, rename_tools
-from .llm_apis import ApiOffer
+from .llm_apis import ApiOffer, requires_admin
 from .schema import CustomSerializer, SchemaCache
 
 REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
@@ -30,6 +31,44 @@ _MEDIA_TOOLS: Final = frozenset(
     f"homeassistant.components.media_player.llm.{name}" for name in ("MediaSearchTool", "MediaPlayTool")
 )
 """Annotated as open-world by Home Assistant, although they return only titles of media."""
+_OUTSIDE_TEXT_TOOLS: Final = frozenset(
+    {
+        "homeassistant.components.hassio.llm.SupervisorGetLogsTool",
+        "homeassistant.components.homeassistant.llm.RenderTemplateTool",
+        "homeassistant.components.system_log.llm.SystemLogGetEntriesTool",
+        "homeassistant.components.system_log.llm.SystemLogGetLogsTool",
+    }
+)
+"""Annotated as not open-world, although logs and the attributes of any entity may quote senders, pages and devices."""
+
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_SEARCHING: Final = frozenset({"search", "lookup"})
+_READING: Final = _SEARCHING | {"get", "list", "find", "read", "fetch", "describe"}
+_CHANGING: Final = frozenset(
+    {
+        *("add", "and", "book", "buy", "call", "cancel", "clear", "close", "complete", "create", "delete", "disable"),
+        *(
+            "edit",
+            "enable",
+            "execute",
+            "insert",
+            "lock",
+            "mark",
+            "modify",
+            "move",
+            "open",
+            "or",
+            "order",
+            "pay",
+            "play",
+        ),
+        *("post", "publish", "purchase", "put", "remove", "rename", "replace", "reset", "rid", "run", "save", "send"),
+        *("aloud", "approve", "archive", "arm", "disarm", "install", "phone", "reboot", "restart", "ring", "wipe"),
+        *("set", "start", "stop", "submit", "then", "toggle", "trigger", "turn", "unlock", "update", "upload", "write"),
+    }
+)
+"""Words in the names of tools that may do more than read, such as `get_or_create_list`."""
 
 
 @singleton
@@ -44,6 +83,8 @@ class MergedApi(llm.API):
     prompt: str
     tools: list[llm.Tool]
     custom_serializer: CustomSerializer
+    requires_admin: bool = False
+    """Whether any of them is only for administrators. Home Assistant reads it since 2026.11."""
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
@@ -107,6 +148,7 @@ def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergeResult:
         prompt="\n".join(filter(None, (prompt, context))),
         tools=sorted(tools, key=lambda tool: tool.name),
         custom_serializer=_serializer(offers),
+        requires_admin=any(requires_admin(offer.api) for offer in offers),
     )
     definitions.sort(key=lambda definition: definition.name)
     return MergeResult(api, tuple(definitions), prompt, context, problems, labels)
@@ -140,14 +182,23 @@ def _define(
 
 
 def annotations_of(tool: llm.Tool) -> ToolAnnotations:
-    """Return the annotations of a tool, with corrections for Home Assistant's own tools."""
-    own = tool.annotations
+    """Return the annotations of a tool, with corrections for Home Assistant's own tools and those that have none."""
+    own, path = tool.annotations, class_path(unwrapped(tool))
     return ToolAnnotations(
-        read_only=own.read_only,
+        read_only=own.read_only or is_reading_by_name(tool),
         destructive=own.destructive,
         idempotent=own.idempotent,
-        open_world=own.open_world and class_path(unwrapped(tool)) not in _MEDIA_TOOLS,
+        open_world=path in _OUTSIDE_TEXT_TOOLS or (own.open_world and path not in _MEDIA_TOOLS),
     )
+
+
+def is_reading_by_name(tool: llm.Tool) -> bool:
+    """Tell whether a tool that declares nothing of itself reads, going by its name, such as `list_events`."""
+    named = unwrapped(tool)
+    if tool.annotations != llm.ToolAnnotations() or isinstance(named, llm.IntentTool | llm.ActionTool):
+        return False
+    words = [word.lower() for word in _WORD.findall(named.name)]
+    return bool(words) and (words[0] in _READING or words[-1] in _SEARCHING) and _CHANGING.isdisjoint(words)
 
 
 def unwrapped(tool: llm.Tool) -> llm.Tool:

@@ -218,8 +218,8 @@ MAX_SCHEMAS: Final = 512
 class SchemaCache:
     """An LRU cache of conversions.
 
-    Home Assistant wraps the arguments of an intent in a new schema for each turn, around the same validators. So the
-    key of a schema are the ids of its parts, and the parts are kept alive with the conversion.
+    Home Assistant builds the schema of an intent anew for each turn, and some of its markers, around the same
+    validators. So the key of a schema are the ids of its parts, and the parts are kept alive with the conversion.
     """
 
     def __init__(self) -> None:
@@ -250,6 +250,7 @@ def _parts(schema: probatio.Schema) -> Iterator[object]:
     match schema.schema:
         case dict() as arguments:
             for marker, validator in arguments.items():
-                yield from (marker, validator)
+                yield from (type(marker), *vars(marker).values()) if isinstance(marker, probatio.Marker) else (marker,)
+                yield validator
         case other:
             yield other

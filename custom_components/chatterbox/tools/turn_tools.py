@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
 from homeassistant.components.llm import AssistAPI
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -22,22 +23,24 @@ from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER, TOOL_SEARCH_HISTORY
 from ..data import singleton
 from ..effects.effect import NOTHING, Effects
-from ..home.description import AS_USUAL, FIND_ENTITIES
+from ..home.description import AS_USUAL, FIND_ENTITIES, GUIDE_TO_CALLS
 from ..home.entities import async_get_home
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Speaker
 from ..records.turn_record import result_content
 from ..settings.agent import AgentSettings, HomeDetail
+from ..settings.rules import Policy, TrustLevel
 from .dispatch import LlmToolDispatcher
 from .find_entities import async_find_entities
-from .llm_apis import ApiOffer, async_ask_api, context_without_speaker
+from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker
 from .memory_tools import async_get_memory_prompt, async_run_memory_tool
-from .merge import merge_apis
+from .merge import annotations_of, merge_apis
 from .name_resolver import NameResolver
 from .own_tools import own_definitions, with_own_tools
 from .search_history import async_search_history
 
+_NO_POLICY: Final = Policy()
 UNRESPONSIVE_FOR: Final = 60.0
 """Seconds for which no turn waits for an API."""
 
@@ -126,20 +129,25 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     *,
     brought: llm.API | None = None,
     home: HomeDetail = AS_USUAL,
+    policy: Policy = _NO_POLICY,
 ) -> TurnTools:
     """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
+
+    Those for administrators are left out for everybody else, and tools that change something where `policy` says that
+    their source only reads.
 
     An API that is `brought` by the caller need not be registered, and replaces a registered one with its id. Never
     raises for an API or a tool: whatever is missing is logged once, and the model is told which APIs do not answer.
     """
     chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
     registered = {api.id: api for api in llm.async_get_apis(hass)} | ({brought.id: brought} if brought else {})
-    apis = [registered[api_id] for api_id in chosen if api_id in registered]
+    there = [registered[api_id] for api_id in chosen if api_id in registered]
+    apis = [api for api in there if await async_may_use(api, llm_context.context)]
     missing = tuple(api_id for api_id in chosen if api_id not in registered)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_async_ask(hass, api, llm_context, api_timeout, home)) for api in apis]
     answers = [task.result() for task in tasks]
-    offers = [offer for offer, _ in answers if offer is not None]
+    offers = [_permitted(offer, policy) for offer, _ in answers if offer is not None]
     merged = merge_apis(hass, offers)
     problems = {f"LLM API {api.id}": problem for api, (_, problem) in zip(apis, answers, strict=True)}
     problems |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
@@ -161,6 +169,20 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         home_is_large=lists_home and home.sums_up(len(async_get_home(hass, llm_context.assistant).entities)),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools) if home.is_compact else None,
     )
+
+
+def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
+    """Leave out tools that have the name of ours, and those that change something where their source may only read."""
+
+    def is_permitted(tool: llm.Tool) -> bool:
+        may_change = policy.level_of(tool.name, offer.api.id) is not TrustLevel.READ
+        return tool.name != PROCESS_SENTENCE.name and (may_change or annotations_of(tool).read_only)
+
+    prompt = offer.prompt
+    if policy.level_of("", offer.api.id) is TrustLevel.READ:
+        for guide in (GUIDE_TO_CALLS, DEVICE_CONTROL_TOOL_USAGE_PROMPT):
+            prompt = prompt.replace(guide, "").strip()
+    return offer._replace(tools=tuple(filter(is_permitted, offer.tools)), prompt=prompt)
 
 
 async def _async_ask(
@@ -208,10 +230,16 @@ def _log_problems(hass: HomeAssistant, problems: Mapping[str, str | None]) -> No
 _MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
 
 
-async def async_offer_common_tools(hass: HomeAssistant, settings: AgentSettings) -> TurnTools:
-    """Return the tools and the prompt with which every turn of an agent begins, with the agent's own tools."""
+async def async_offer_common_tools(
+    hass: HomeAssistant, settings: AgentSettings, user_id: str | None = None
+) -> TurnTools:
+    """Return the tools and the prompt with which every turn of an agent begins, with the agent's own tools.
+
+    With those for administrators if `user_id` is one.
+    """
     timeout = min(API_TIMEOUT, settings.limits.preparation)
-    offer = await async_offer_tools(hass, settings.llm_apis, context_without_speaker(hass), timeout, home=settings.home)
+    context, policy = context_without_speaker(hass, user_id), settings.policy
+    offer = await async_offer_tools(hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy)
     own = own_definitions(settings, home_is_large=offer.home_is_large)
     return offer._replace(definitions=with_own_tools(offer.definitions, own))
 
@@ -234,7 +262,8 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     """
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
-    offer = await async_offer_tools(hass, settings.llm_apis, llm_context, timeout, brought=brought, home=settings.home)
+    apis, home, policy = settings.llm_apis, settings.home, settings.policy
+    offer = await async_offer_tools(hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy)
     own = own_definitions(settings, home_is_large=offer.home_is_large)
     dispatcher = OwnDispatcher(hass, settings, agent, speaker, user_input.language)
     by_name: dict[str, EffectDispatcher] = {tool.name: dispatcher for tool in own}

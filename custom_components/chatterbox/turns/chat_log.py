@@ -255,9 +255,13 @@ def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
-    return tuple(
-        [message_of(chat_log.hass, content, files) for content in contents if not isinstance(content, SystemContent)]
-    )
+    said = [content for content in contents if not isinstance(content, SystemContent) and not _is_cancelled(content)]
+    return tuple([message_of(chat_log.hass, content, files) for content in said])
+
+
+def _is_cancelled(content: Content) -> bool:
+    """Tell whether a content is what Home Assistant, since 2026.11, lets an agent say whose turn was cancelled."""
+    return isinstance(content, AssistantContent) and content.content == "Error: CancelledError"
 
 
 @callback

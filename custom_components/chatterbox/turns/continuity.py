@@ -98,7 +98,8 @@ class Continuity:
         """Return the earlier conversation that goes on, if one does; where none can, nobody waits for the history."""
         if not (self.settings.keep_history and self._may_any_resume() and is_fresh(chat_log)):
             return None
-        if is_new and asked_for == chat_log.conversation_id and _is_given(asked_for):
+        has_new_id = is_new and asked_for == chat_log.conversation_id and _is_given(chat_log.conversation_id)
+        if has_new_id:
             asked_for = None  # nothing was ever said in it
         if not asked_for and _turns_of(speaker) is None:
             return None
@@ -107,7 +108,7 @@ class Continuity:
                 store = await async_get_histories(self.hass).async_open(self.entry)
                 if store is None or store.state.trouble is not None:
                     return None
-                earlier = await self._async_earlier(store, asked_for, speaker)
+                earlier = await self._async_earlier(store, asked_for, speaker, has_new_id=has_new_id)
         except (StoreUnavailable, TimeoutError) as error:
             LOGGER.debug("%s begins anew, because the history does not answer: %s", self.agent_id, error)
             return None
@@ -120,8 +121,14 @@ class Continuity:
         put_before(chat_log, repair(message for turn in turns for message in turn.messages), self.agent_id)
         return Thread(turns[-1].origin.conversation_id, is_cut)
 
-    async def _async_earlier(self, store: HistoryStore, asked_for: str | None, speaker: Speaker) -> _Earlier | None:
-        """Return what was said in the conversation that is asked for, else in the last one."""
+    async def _async_earlier(
+        self, store: HistoryStore, asked_for: str | None, speaker: Speaker, *, has_new_id: bool
+    ) -> _Earlier | None:
+        """Return what was said in the conversation that is asked for, else in the last one.
+
+        A pipeline replaces an id that it has forgotten before an agent is asked: a dialog that was open before a
+        restart `has_new_id`, as a new one has.
+        """
         if asked_for:
             earlier = await self._async_theirs(store, asked_for, speaker)
             if earlier and self._goes_on(earlier[0][-1].ended_at):
@@ -130,9 +137,11 @@ class Continuity:
             return None
         longest = max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
         last = await store.last_turn(replace(theirs, agent=self.subentry.subentry_id), longest)
-        # A person who opens another dialog begins anew; a satellite never says which conversation it is in.
-        is_forgotten = last is not None and theirs.device_id is not None and self._goes_on(last.ended_at)
-        if last is None or not (is_forgotten or self._is_recent(last.ended_at)):
+        if last is None:
+            return None
+        # A satellite never says which conversation it is in.
+        may_be_open = theirs.device_id is not None or (has_new_id and _is_of_dialog(last))
+        if not (may_be_open and self._goes_on(last.ended_at)) and not self._is_recent(last.ended_at):
             return None
         return await self._async_theirs(store, last.origin.conversation_id, speaker)
 
@@ -167,6 +176,12 @@ class Continuity:
 def _is_given(conversation_id: str) -> bool:
     """Tell whether an id is one of those that Home Assistant gives, each to one conversation only."""
     return ulid_to_bytes_or_none(conversation_id) is not None
+
+
+def _is_of_dialog(turn: StoredTurn) -> bool:
+    """Tell whether a person took a turn in an app or a browser, in a conversation without an id of their own."""
+    origin = turn.origin
+    return origin.device_id is None and origin.caller is None and _is_given(origin.conversation_id)
 
 
 def _turns_of(speaker: Speaker) -> Selection | None:

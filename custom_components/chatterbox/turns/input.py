@@ -20,7 +20,15 @@ from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
 from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
-from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from ..approvals.questions import (
+    ApprovalScope,
+    AskedCall,
+    Channel,
+    GivenAnswer,
+    Question,
+    QuestionGone,
+    async_get_approvals,
+)
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.agent import AgentSettings
 from ..speech.sentences import async_get_sentences
@@ -114,6 +122,8 @@ class TurnInput:
     """The answer, where no model has to be asked."""
     asks_again: bool = False
     """Whether the answer asks for another one."""
+    said_again: str = ""
+    """The ID of the question that the answer consists of."""
 
     @property
     def approved(self) -> Sequence[PendingCall]:
@@ -125,6 +135,11 @@ class TurnInput:
         """The calls that were denied while others of the same question were approved."""
         approved = self.approved
         return [one for one in self._asked if one not in approved] if approved else ()
+
+    @property
+    def agreed(self) -> Sequence[AskedCall]:
+        """The calls that the speaker has approved in these words."""
+        return self.answered[0].calls if self.answered and self.approved and not self.is_resumed else ()
 
     @property
     def approval(self) -> ApprovalAnswer | None:
@@ -226,8 +241,7 @@ class InputReader:
                 key = "missing" if reading is Reading.PIN_MISSING else "unclear"
                 return replace(read, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
             case Reading.UNHEARD | Reading.PIN_NOT_NEEDED:
-                approvals.note_heard(question.id)
-                return replace(read, reply=question.text, asks_again=True)
+                return replace(read, reply=question.text, asks_again=True, said_again=question.id)
             case Wrong(tries_left) if tries_left:
                 return replace(read, reply=wrong_pin_text(sentences, tries_left), asks_again=True)
             case Wrong() | Locked():

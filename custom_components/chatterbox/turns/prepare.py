@@ -133,13 +133,15 @@ def async_provide_prompt(
     prompt = async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
     chat_log.llm_api = instance
+    # Since 2026.11: with the key that it has left there, another agent would take these tools for its own.
+    vars(chat_log)["_llm_api_key"] = None
     chat_log.extra_system_prompt = sources.extra
     chat_log.content[0] = SystemContent(content="\n\n".join(filter(None, (prompt.instructions, prompt.context))))
     if listeners := chat_log.hass.data.get(DATA_SUBSCRIPTIONS):
         update = {"chat_log": chat_log.as_dict()}
         for listener in listeners:
             listener(chat_log.conversation_id, ChatLogEventType.UPDATED, update)
-    chat_log.async_trace({"messages": chat_log.content, "tools": instance and instance.tools})
+    chat_log.async_trace({"messages": list(chat_log.content), "tools": instance and instance.tools})
     return prompt
 
 

@@ -1,10 +1,13 @@
 """Recording a turn: while it runs on the event bus and in the audit, and when it is over in the store and for usage."""
 
+import logging
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from homeassistant.components.conversation import ConversationInput, ConversationResult
+from homeassistant.components.diagnostics import REDACTED
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.dispatcher import async_dispatcher_send
@@ -23,10 +26,10 @@ from ..agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from ..agent.messages import AssistantMessage, JsonObject, JsonValue, Usage
+from ..agent.messages import AssistantMessage, JsonObject, JsonValue, ToolCall, Usage, canonical_json
 from ..approvals.asking import ApprovalRequester
 from ..approvals.audit import CallAudit, async_get_change_texts
-from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED
+from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED, LOGGER
 from ..history.stores import TurnRecording
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import (
@@ -39,10 +42,14 @@ from ..records.turn_record import (
     shown_result,
     times_of,
 )
+from ..settings.redaction import secrets_in, without_secrets
 from .input import TurnInput
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments, and of the result, of one call; Home Assistant records up to 32,768 of an event."""
+_MAX_LOGGED: Final = 1_000
+"""Characters of the arguments of a call in the log."""
+_SECRET_FIELD: Final = re.compile(r"token|code|pass|secret|auth|credential|key$|(?<![a-z])pin(?![a-z])", re.IGNORECASE)
 
 
 def turn_origin(
@@ -119,12 +126,21 @@ class TurnRecorder:
         if isinstance(event, ToolStarted):
             shown: JsonObject = {"tool_call_id": event.call.id, **shown_call(event.call, most)}
             self._shown[event.call.id] = shown
+            if LOGGER.isEnabledFor(logging.DEBUG):
+                self._log_call(event.call)
             self.fire(EVENT_TOOL_CALLED, shown)
             return
         call, result = self.record.calls[event.result.call_id], event.result
         shown = self._shown.get(call.id) or {"tool_call_id": call.id, **shown_call(call, most)}
         outcome = {**shown_result(result, most), "has_run": not result.synthetic}
         self.fire(EVENT_TOOL_FINISHED, {**shown, **outcome})
+
+    def _log_call(self, call: ToolCall) -> None:
+        """Log a call without secrets, and without arguments where what is said is not stored."""
+        secrets = secrets_in(self.recording.entry.data) | secrets_in(self.recording.subentry.data)
+        arguments = shown_arguments(call) if self.record.is_stored else {}
+        shown = canonical_json(without_secrets(_without_secret_fields(arguments), secrets))
+        LOGGER.debug("%s calls %s with %.*s", self.record.origin["entity_id"], call.name, _MAX_LOGGED, shown)
 
     def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
         """Fire a bus event of this turn, in the context of the speaker."""
@@ -208,3 +224,17 @@ def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
         continue_conversation=result.continue_conversation,
         record=record,
     )
+
+
+def _without_secret_fields(value: JsonValue) -> JsonValue:
+    """Return arguments with the values of fields that are named as secrets are redacted."""
+    match value:
+        case dict():
+            return {
+                name: REDACTED if _SECRET_FIELD.search(name) else _without_secret_fields(one)
+                for name, one in value.items()
+            }
+        case list():
+            return [_without_secret_fields(one) for one in value]
+        case _:
+            return value

@@ -1,8 +1,10 @@
 """Resuming a turn whose question was answered elsewhere, while nobody speaks."""
 
 import asyncio
+from collections.abc import Mapping
 from contextvars import Context as Variables
-from typing import Final
+from inspect import signature
+from typing import Any, Final
 
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ConversationInput
@@ -18,6 +20,9 @@ from .source import TurnSource
 _PUT_AWAY_WITHIN: Final = 5.0
 """Seconds until Home Assistant has put a conversation away whose turn is over."""
 _LOOK_AGAIN_AFTER: Final = 0.05
+_IS_OWNED: Final = "context" in signature(chat_session.async_get_chat_session).parameters
+_OF_NOBODY: Final[Mapping[str, Any]] = {"context": None} if _IS_OWNED else {}
+"""Since Home Assistant 2026.11, a conversation is owned by its first user, and entered in the context of one."""
 
 
 async def async_resume(
@@ -44,7 +49,7 @@ async def _async_take(
         await turns.async_give_up(read, scope.conversation_id)
         raise
     with (
-        chat_session.async_get_chat_session(hass, scope.conversation_id) as session,
+        chat_session.async_get_chat_session(hass, scope.conversation_id, **_OF_NOBODY) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
     ):
         report = await turns.async_run(read, chat_log)
@@ -61,5 +66,7 @@ async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None
 def _is_put_away(hass: HomeAssistant, question: Question) -> bool:
     chat_log = hass.data.get(DATA_CHAT_LOGS, {}).get(question.scope.conversation_id)
     asked = question.pending.calls[0].call.id
-    contents = [content for content in chat_log.content if isinstance(content, AssistantContent)] if chat_log else []
+    if chat_log is None or getattr(chat_log, "turn_active", False):  # since 2026.11, turns find it before others end
+        return False
+    contents = [content for content in chat_log.content if isinstance(content, AssistantContent)]
     return any(call.id == asked for content in contents for call in content.tool_calls or ())

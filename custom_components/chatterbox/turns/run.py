@@ -104,6 +104,7 @@ class AgentTurns:
                     recorder.recording.async_wait_until_stored,
                     follow=recorder.async_follow,
                 )
+            self._note_heard(read, record)
             if self._agent.summaries.are_written and source.has_chat_log:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
@@ -132,14 +133,22 @@ class AgentTurns:
         """Return the events of a turn, under the rules of the owner."""
         settings, source, audit, record = self._agent.settings, read.source, recorder.audit, prepared.record
         tools, turn = prepared.tools, prepared.turn
-        if source.has_chat_log:
+        if self._agent.summaries.are_written and source.has_chat_log:
             turn = self._agent.summaries.async_begin_turn(thread.id, turn)
         record.context, record.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
             self._hass, read.user_input.language, tools.definitions, settings.confirmation
         )
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
-        guard = CallGuard(self._hass, settings, read.speaker, effects_of, has_outside_content=is_marked)
+        guard = CallGuard(
+            self._hass,
+            settings,
+            read.speaker,
+            effects_of,
+            has_outside_content=is_marked,
+            labels=tools.labels,
+            agreed=read.agreed,
+        )
         audit.judged_by(guard, effects_of)
         if self._warm_up is not None:
             if self._warm_up.is_under_way:
@@ -174,16 +183,22 @@ class AgentTurns:
             approved=read.approved,
             guard=guard,
             composer=composer,
-            keep=partial(self._keep, read.source, record),
+            keep=partial(self._keep, read.source),
             is_written=read.source.asks_in_words,
         )
 
-    def _keep(self, source: TurnSource, record: TurnRecord, question: Question, expires_in: float) -> bool:
+    def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
         if self._is_over or source.resume is None:
             return False
-        is_heard = self._latest.get(str(record.origin["conversation_id"])) is record
-        async_get_approvals(self._hass).ask(question, expires_in, source.resume, is_heard=is_heard)
+        async_get_approvals(self._hass).ask(question, expires_in, source.resume)
         return True
+
+    def _note_heard(self, read: TurnInput, record: TurnRecord) -> None:
+        """Note the question that a turn has said, unless it was resumed or a newer turn has begun there."""
+        pending = record.finished.pending if record.finished else None
+        asked = pending.id if pending else read.said_again
+        if asked and self._latest.get(str(record.origin["conversation_id"])) is record:
+            async_get_approvals(self._hass).note_heard(asked)
 
     def _scripts(self, read: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return the owner's scripts as hooks."""

@@ -7,9 +7,9 @@ no crash opens it again. Budgets are compared with the current usage.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from ..agent.errors import BudgetPeriod, BudgetSpent
 from ..agent.events import StopReason
-from ..agent.messages import Usage
+from ..agent.messages import JsonObject, Usage
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..records.turn_record import SIGNAL_TURN, TurnFacts, TurnRecord
@@ -41,6 +41,7 @@ _FAILURES: Final = frozenset(
         StopReason.DEADLINE,
         StopReason.LENGTH,
         StopReason.CONTENT_FILTER,
+        StopReason.REPETITION,
         StopReason.UNKNOWN_FINISH,
         StopReason.UNVERIFIED_ACTION,
         StopReason.PROVIDER_FAILED,
@@ -164,6 +165,14 @@ class UsageTotals:
         """Read an object with these fields; raises ValueError for anything else, and ignores unknown fields."""
         return TypeAdapter(cls).validate_python(stored)
 
+    def as_json(self) -> JsonObject:
+        """Return an object with these fields."""
+        stored: JsonObject = _TOTALS.dump_python(self, mode="json")
+        return stored
+
+
+_TOTALS: Final = TypeAdapter(UsageTotals)
+
 
 def _month(day: date) -> str:
     return f"{day:%Y-%m}"
@@ -220,7 +229,7 @@ class UsageTracker:
     def __init__(self, hass: HomeAssistant) -> None:
         """Count nothing before `async_start`."""
         self._hass = hass
-        self._store = Store[dict[str, Any]](hass, _STORAGE_VERSION, f"{DOMAIN}.usage", private=True)
+        self._store = Store[JsonObject](hass, _STORAGE_VERSION, f"{DOMAIN}.usage", private=True)
         self._totals = self._stored = UsageTotals()
         self._changed: set[str] = set()
         """Agents whose usage has changed since it was stored."""
@@ -331,14 +340,14 @@ class UsageTracker:
         _ = self._hass.async_create_task(saving, "chatterbox usage")  # Home Assistant keeps it
 
     @callback
-    def _async_data_to_store(self) -> dict[str, Any]:
+    def _async_data_to_store(self) -> JsonObject:
         """Return what is about to be stored, and have it shown."""
         self._is_save_planned = False
         entries = self._hass.config_entries.async_entries(DOMAIN)
         self._totals = self._stored = self._totals.only_of({agent for entry in entries for agent in entry.subentries})
         changed, self._changed = self._changed, set()
         async_dispatcher_send(self._hass, SIGNAL_USAGE, changed)
-        return asdict(self._stored)
+        return self._stored.as_json()
 
     @callback
     def _async_end_day(self, _now: datetime) -> None:

@@ -64,7 +64,9 @@ class Frontend:
 
     async def pick_in_rule(self, row: Locator, field: str, what: str) -> None:
         """Choose something in a field of a rule that lists what can be searched for."""
-        await row.get_by_text(field, exact=True).first.click()
+        chips = row.get_by_role("toolbar", name=field, exact=True)  # since 2026.11
+        opener = chips.get_by_role("button", name="Add") if await chips.count() else row.get_by_text(field, exact=True)
+        await opener.first.click()
         search = row.get_by_placeholder("Search")
         await expect(search).to_be_focused()  # before that, the list takes no click
         await search.fill(what)
@@ -221,9 +223,9 @@ class Frontend:
         await self.page.get_by_role("button", name="Edit area").wait_for()
 
     async def see_light(self, name: str, *, on: bool) -> None:
-        """Wait until the tile of a light says that it is on, by its brightness, or off."""
+        """Wait until the tile of a light, which may be named with its room, says that it is on or off."""
         state = r"(On|\d+%)" if on else "Off"
-        await self.page.get_by_role("button", name=re.compile(f"^{name} {state}$")).wait_for()
+        await self.page.get_by_role("button", name=re.compile(f"(^| ){name} {state}$")).wait_for()
 
 
 @dataclass(frozen=True, slots=True)

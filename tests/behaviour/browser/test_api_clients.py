@@ -28,7 +28,7 @@ async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend,
     await expect(options.get_by_text("/api/chatterbox/v1")).to_be_visible()
     row = options.locator("ha-selector-boolean").filter(has_text=sentence(f"{_API_CLIENTS}.data.responses_api"))
     await row.locator("ha-switch").click()
-    await camera.take_dialog(options, "api")
+    await camera.take_dialog(options, "api-clients")
     await frontend.submit(options)
     await frontend.close_when_saved(options)
 

@@ -31,9 +31,14 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
     await dialog.get_by_role("textbox", name="PIN").fill(_PIN)
     await dialog.get_by_role("button", name="Next").click()
 
-    await expect(dialog.get_by_role("row").nth(1)).to_contain_text("Garage Door")
-    await expect(dialog.get_by_role("row").nth(1)).to_contain_text("Never")
-    await expect(dialog.get_by_role("row").filter(has_text="Front Door")).to_contain_text("Ask for the PIN")
+    requests, entities = dialog.get_by_role("table").first, dialog.get_by_role("table").last
+    await expect(requests.get_by_role("row").filter(has_text="Unlock Front Door").first).to_contain_text(
+        "Ask for the PIN"
+    )
+    await expect(requests.get_by_role("row").filter(has_text="Open Garage Door")).to_contain_text("Never")
+    await expect(entities.get_by_role("row").nth(1)).to_contain_text("Garage Door")
+    await expect(entities.get_by_role("row").nth(1)).to_contain_text("Never")
+    await expect(entities.get_by_role("row").filter(has_text="Front Door")).to_contain_text("Ask for the PIN")
     await camera.take_dialog(dialog, "home")
     await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.approvals")).click()
     await expect(dialog.get_by_text("Ask for the PIN · Lock")).to_be_visible()
@@ -83,5 +88,5 @@ async def _choose_verdict(frontend: Frontend, verdict: str) -> Locator:
 
 
 async def _finish_rule(row: Locator, button: str) -> None:
-    await row.get_by_role("button", name=button, exact=True).click()
+    await row.get_by_role("button", name=button, exact=True).last.click()
     await expect(row.get_by_role("button", name="Cancel")).to_be_hidden()

@@ -93,11 +93,11 @@ def test_an_agent_asks_its_client_for_approval(agents: Json) -> None:
         asked[0],
         "tool_call_item",
         "tool_call_output_item",
-        *asked[1:],
+        "tool_call_item",
         "message_output_item",
-    ]
+    ], "a light is of no consequence"
     lock, light = "intent__HassTurnOff", "intent__HassTurnOn"
-    assert agents["asked_about"] == [lock, lock, light, light, *(light, lock) * 3]
+    assert agents["asked_about"] == [lock, lock, light, *(light, lock) * 3]
 
 
 def test_an_agent_is_asked_again_after_a_no_however_it_continues(agents: Json) -> None:
@@ -123,6 +123,13 @@ def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Json)
     }
 
 
+def test_an_agent_hands_a_conversation_to_another_one(agents: Json) -> None:
+    """Nested, what was said comes as an assistant message, which is to be answered."""
+    told = _JSON.validate_python(agents["handed_over"])
+    assert told["nested"] == ["Weatherman", "I heard: (Answer the conversation above.)"]
+    assert "sunny in Rome" in str(told["plain"])
+
+
 def test_an_agent_stops_at_its_limit_of_turns(agents: Json) -> None:
     """Invariant 72."""
     assert agents["endless"] == {"raised": "MaxTurnsExceeded"}
@@ -131,6 +138,16 @@ def test_an_agent_stops_at_its_limit_of_turns(agents: Json) -> None:
 def test_an_agent_holds_a_conversation(agents: Json) -> None:
     said = "You said: I am Ada. | recall"
     assert agents["talk"] == {"by_items": said, "by_id": said}
+
+
+def test_an_agent_keeps_its_conversation_at_home(agents: Json) -> None:
+    told = _JSON.validate_python(agents["in_a_session"])
+    assert str(told["output"]).startswith("You said: ")
+    assert str(told["output"]).endswith(" | recall")
+    kinds = told["kinds"]
+    assert isinstance(kinds, list)
+    assert {"message", "function_call", "function_call_output", "mcp_call"} <= {*map(str, kinds)}
+    assert (told["popped"], told["after"]) == (True, [])
 
 
 def test_the_surface_complies_with_the_specification(home: Address) -> None:

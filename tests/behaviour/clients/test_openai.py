@@ -220,7 +220,7 @@ def test_several_calls_at_once_are_told_apart(tools: dict[str, Findings]) -> Non
         "cut": ["incomplete", "max_output_tokens"],
         "cut_calls": ["failed"],
         "mixed": [[_LISTED, None], [_CALLED, "failed"], ["function_call", "completed"]],
-        "on": [_ASKED],
+        "on": [_CALLED, "message"],
     }
 
 

@@ -39,7 +39,8 @@ TALK: Final = "a-talk"
 UNLOCK: Final = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 GARAGE_UP: Final = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door"})
 LIGHT_ON: Final = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Ceiling Light"})
-EVERYTHING_ALLOWED: Final = {"rules": [{"verdict": "allow"}], "ask_after_outside_content": False}
+STRICT: Final = {"ask_after_outside_content": "every_change"}
+EVERYTHING_ALLOWED: Final = {"rules": [{"verdict": "allow"}], "ask_after_outside_content": "nothing"}
 
 _LETTING_IN: Final = frozenset(
     {

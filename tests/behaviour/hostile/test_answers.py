@@ -6,25 +6,29 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
 from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.llm import ToolInput
 from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import MockUser, async_fire_time_changed
 
 from custom_components.chatterbox.approvals.questions import (
+    SIGNAL_QUESTION,
     Channel,
     GivenAnswer,
     QuestionGone,
     QuestionState,
+    QuestionUpdate,
     async_get_approvals,
 )
 from custom_components.chatterbox.const import DOMAIN
 from tests.behaviour.hostile.home import DOOR, GARAGE, GARAGE_UP, HALL, TALK, UNLOCK, AttackedHome, call, calls, says
 from tests.repository.test_translations import LANGUAGES
 from tests.support.llm_apis import StubTool, register
+from tests.support.versions import IS_LATEST
 
 NO_YES = (
     "yes but only if mum is home",
@@ -351,18 +355,47 @@ async def test_a_question_of_an_older_turn_takes_no_yes_to_a_newer_one(hass: Hom
     register(hass, "waiting-room", StubTool(name="wait", answer=wait))
     apis = {
         "llm_hass_api": ["assist", "waiting-room"],
-        "ask_after_outside_content": False,
+        "ask_after_outside_content": "nothing",
         "rules": [{"verdict": "allow", "tools": ["wait"]}],
     }
     await home.taken_over(calls(call("wait")), calls(GARAGE_UP), calls(UNLOCK), **apis)
     older = asyncio.ensure_future(home.say("good evening"))
     await reached.wait()
-    assert "Garage" in await home.say("open the garage")
+    meanwhile = await home.say("open the garage")
+    assert ("busy" if IS_LATEST else "Garage") in meanwhile
     passed.set()
-    await older
+    asked = await older
 
     answer = await home.say("yes")
+
+    if IS_LATEST:  # nothing can be asked while an older turn runs
+        assert "Garage" in asked
+        assert "Front Door" in answer
+        assert home.states_of_questions().count(QuestionState.APPROVED) == 1
+        return
 
     assert home.let_in == []
     assert "Front Door" in answer
     assert [question.text for question in home.waiting] == [answer]
+
+
+async def test_a_question_that_was_cut_off_takes_no_yes_until_it_is_said(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
+    await home.taken_over(calls(UNLOCK), says("Come in."))
+    turn = asyncio.create_task(home.say("good evening"))
+
+    @callback
+    def cut_off(update: QuestionUpdate) -> None:
+        if update.state is QuestionState.WAITING:
+            turn.cancel()
+
+    stop = async_dispatcher_connect(hass, SIGNAL_QUESTION, cut_off)
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    stop()
+
+    assert await home.say("yes please") == home.assert_asked().text
+
+    assert await home.say("yes please") == "Come in."
+    assert home.state(DOOR) == "unlocked"

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, UNLOCK, AttackedHome, calls, says
+from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, STRICT, UNLOCK, AttackedHome, calls, says
 from tests.support.api_clients import a_user, enable_api
 from tests.support.servers.script import ScriptedCall
 from tests.support.talk import AGENT
@@ -147,7 +147,8 @@ async def test_what_a_function_of_a_client_brings_is_from_outside_for_the_whole_
     hass: HomeAssistant, home: AttackedHome, hass_client: ClientSessionGenerator
 ) -> None:
     """Also when the client does not send it again, and after a conversation was said in few words."""
-    await home.taken_over(READS, says("What a page."), calls(LIGHT_ON), says("A page was read."), calls(LIGHT_ON))
+    answers = (READS, says("What a page."), calls(LIGHT_ON), says("A page was read."), calls(LIGHT_ON))
+    await home.taken_over(*answers, **STRICT)
     await enable_api(hass)
     api_client: _Client = await hass_client()
     tools = [HOME, READ]

@@ -20,6 +20,7 @@ SCRIPTS: Mapping[str, Sequence[Step]] = {
     "evening": [{"action": "script.welcome"}],
     "night": [{"action": "script.turn_on", "target": {"entity_id": "script.evening"}}],
     "away": [{"action": "alarm_control_panel.alarm_disarm", "target": {"entity_id": ALARM}}],
+    "stay": [{"action": "alarm_control_panel.alarm_arm_home", "target": {"entity_id": ALARM}}],
     "air": [{"action": "cover.toggle", "target": {"area_id": "garage"}}],
     "rain": [{"action": "valve.set_valve_position", "target": {"entity_id": VALVE}, "data": {"position": 5}}],
     "later": [{"delay": 1}, UNLOCK_STEP],
@@ -28,13 +29,24 @@ SCRIPTS: Mapping[str, Sequence[Step]] = {
     "maybe": [{"if": [NEVER], "then": [{"stop": "no"}], "else": [UNLOCK_STEP]}],
     "guess": [{"action": "lock.unlock", "target": {"entity_id": "{{ door }}"}}],
     "anything": [{"action": "{{ what }}", "target": {"entity_id": DOOR}}],
+    "half": [{"action": "lock.{{ what }}", "target": {"entity_id": DOOR}}],
+    "whole": [{"action": "cover.open_cover", "data": "{{ what }}"}],
+    "whichever": [{"action": "script.turn_on", "target": {"entity_id": "{{ which }}"}}],
+    "whatever": [{"action": "scene.turn_on", "target": {"entity_id": "{{ which }}"}}],
     "picture": [{"scene": "scene.open_house"}],
     "snapshot": [{"action": "scene.apply", "data": {"entities": {DOOR: "unlocked"}}}],
     "postman": [{"action": "automation.trigger", "target": {"entity_id": "automation.postman"}}],
     "whisper": [{"action": "conversation.process", "data": {"text": "unlock the front door"}}],
     "everything": [{"action": "homeassistant.turn_on", "target": {"entity_id": "script.welcome"}}],
 }
-HANDED: Mapping[str, Mapping[str, str]] = {"guess": {"door": DOOR}, "anything": {"what": "lock.unlock"}}
+HANDED: Mapping[str, Mapping[str, str]] = {
+    "guess": {"door": DOOR},
+    "anything": {"what": "lock.unlock"},
+    "half": {"what": "unlock"},
+    "whole": {"what": f'{{"entity_id": "{GARAGE}"}}'},
+    "whichever": {"which": "script.welcome"},
+    "whatever": {"which": "scene.open_house"},
+}
 """What a script is told by whoever runs it."""
 
 

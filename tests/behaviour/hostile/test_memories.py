@@ -69,11 +69,11 @@ AFTER_A_PAGE: Sequence[Sequence[ScriptedAnswer]] = (
 )
 
 
-@pytest.mark.parametrize("careful", [True, False])
+@pytest.mark.parametrize("care", ["risky", "every_change", "nothing"])
 async def test_a_page_is_not_remembered(
-    hass: HomeAssistant, home: AttackedHome, anna: str, page: StubTool, *, careful: bool
+    hass: HomeAssistant, home: AttackedHome, anna: str, page: StubTool, care: str
 ) -> None:
-    await home.taken_over(**WEB, ask_after_outside_content=careful)
+    await home.taken_over(**WEB, ask_after_outside_content=care)
     await entrust(hass)
 
     for at, answers in enumerate(AFTER_A_PAGE):

@@ -3,7 +3,12 @@
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er, label_registry as lr
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    label_registry as lr,
+)
 
 from tests.behaviour.hostile.home import DOOR, HALL, LIGHT, UNLOCK, AttackedHome, call, calls
 from tests.support.servers.script import ScriptedCall
@@ -53,9 +58,12 @@ async def test_a_door_of_any_name_is_asked_about_and_an_answer_to_it_is_understo
     hass: HomeAssistant, home: AttackedHome
 ) -> None:
     await home.taken_over()
+    entry = er.async_get(hass).async_get(DOOR)
+    assert entry is not None
+    assert entry.device_id is not None
 
     for name in STRANGE_NAMES:
-        er.async_get(hass).async_update_entity(DOOR, name=name)
+        dr.async_get(hass).async_update_device(entry.device_id, name_by_user=name)
         await hass.async_block_till_done()
         await home.attack_again(name, calls(call("HassTurnOff", name=name, domain="lock")))
         home.assert_asked()

@@ -3,6 +3,8 @@
 Knows how a Home Assistant is started for a while outside of a test; must not know how a run is replayed.
 """
 
+import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
+
 import asyncio
 import logging
 import sys
@@ -46,6 +48,7 @@ async def _replay_all(runs: Iterable[RecordedRun]) -> dict[tuple[str, str], list
 async def _replay_in_own_home_assistant(home: Home, runs: tuple[RecordedRun, ...]) -> list[Outcome]:
     with tempfile.TemporaryDirectory() as folder:
         async with async_test_home_assistant(config_dir=folder) as hass:
+            frame.async_setup(hass)
             # As the `hass` fixture does: whose code is running is asked of this instance.
             frame.async_setup(hass)
             hass.data.pop(DATA_CUSTOM_COMPONENTS)

@@ -24,6 +24,8 @@ from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT
 
+_SATELLITE = "assist_satellite.hall"
+"""Where somebody can be asked."""
 _SILENCE = ScriptedAnswer(content="")
 """What a server sends for a model that has nothing to say, as the recorded ones had after some calls."""
 
@@ -61,28 +63,36 @@ class Outcome:
         }
 
 
-async def replay(hass: HomeAssistant, home: Home, runs: Iterable[RecordedRun]) -> list[Outcome]:
-    """Replay the runs of one home, each from the states that its task begins with."""
+async def replay(hass: HomeAssistant, home: Home, runs: Iterable[RecordedRun], *, asks: bool = False) -> list[Outcome]:
+    """Replay the runs of one home, each from the states that its task begins with.
+
+    Unless the agent `asks`, it does what a model did, whatever somebody would say to it.
+    """
     await prepare(hass)
     tasks = tasks_by_id([home])
     entry = await move_in(hass, home.description)
-    async with _agent(hass) as model:
-        return [await _replay_run(hass, entry, model, tasks[run.task_id][1], run) for run in runs]
+    async with _agent(hass, asks=asks) as model:
+        return [await _replay_run(hass, entry, model, tasks[run.task_id][1], run, asks=asks) for run in runs]
 
 
 @asynccontextmanager
-async def _agent(hass: HomeAssistant) -> AsyncGenerator[ScriptedChatCompletions]:
+async def _agent(hass: HomeAssistant, *, asks: bool) -> AsyncGenerator[ScriptedChatCompletions]:
     """Run a model server and an agent that uses it, with one connection for all runs."""
     model = ScriptedChatCompletions(Script())
     async with serving(model.application()) as address:
-        # What a model does is replayed, not what somebody says to it.
-        entry = await set_up(hass, server_entry(address, rules=[{"verdict": "allow"}]))
+        entry = await set_up(hass, server_entry(address, rules=[] if asks else [{"verdict": "allow"}]))
         yield model
         assert await hass.config_entries.async_unload(entry.entry_id)
 
 
 async def _replay_run(
-    hass: HomeAssistant, entry: MockConfigEntry, model: ScriptedChatCompletions, task: Task, run: RecordedRun
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    model: ScriptedChatCompletions,
+    task: Task,
+    run: RecordedRun,
+    *,
+    asks: bool,
 ) -> Outcome:
     hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: task.initial_states()})
     assert await hass.config_entries.async_reload(entry.entry_id)
@@ -91,7 +101,8 @@ async def _replay_run(
     model.play(Script(answers=(*(message.as_scripted() for message in run.asst), _SILENCE)))
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
-    result = await conversation.async_converse(hass, run.text, None, Context(), "en", AGENT)
+    heard_by = _SATELLITE if asks else None
+    result = await conversation.async_converse(hass, run.text, None, Context(), "en", AGENT, satellite_id=heard_by)
     await hass.async_block_till_done()
     stop_listening()
     (turn,) = turns

@@ -1,6 +1,6 @@
 """Thermostats and air conditioners of a demo house."""
 
-from typing import Any, override
+from typing import Any, Final, override
 
 from homeassistant.components.climate import (
     ATTR_HVAC_MODE,
@@ -19,6 +19,9 @@ from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
 from .home_appliances import HomeClimate
 
+_NATIVE: Final = "native_" if hasattr(ClimateEntity, "native_target_temperature") else ""
+"""Part of the names of temperatures since Home Assistant 2026.11."""
+
 
 async def async_setup_entry(
     _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
@@ -35,11 +38,10 @@ class DemoClimate(DemoHouseEntity, ClimateEntity):
         super().__init__(entry, climate)
         self._attr_hvac_mode = climate.state
         self._attr_hvac_modes = list(climate.hvac_modes)
-        self._attr_temperature_unit = climate.temperature_unit
-        self._attr_current_temperature = climate.current_temperature
-        self._attr_target_temperature = climate.target_temperature
-        self._attr_target_temperature_low = climate.target_temperature_low
-        self._attr_target_temperature_high = climate.target_temperature_high
+        self._current, self._target = climate.current_temperature, climate.target_temperature
+        self._low, self._high = climate.target_temperature_low, climate.target_temperature_high
+        setattr(self, f"_attr_{_NATIVE}temperature_unit", climate.temperature_unit)
+        self._take_temperatures()
         self._attr_target_temperature_step = climate.target_temperature_step
         self._attr_min_temp = climate.min_temp
         self._attr_max_temp = climate.max_temp
@@ -89,9 +91,10 @@ class DemoClimate(DemoHouseEntity, ClimateEntity):
     @override
     async def async_set_temperature(self, **kwargs: Any) -> None:
         """Set the temperature to reach, or the range to stay in, and the mode if one comes with it."""
-        self._attr_target_temperature = kwargs.get(ATTR_TEMPERATURE, self._attr_target_temperature)
-        self._attr_target_temperature_low = kwargs.get(ATTR_TARGET_TEMP_LOW, self._attr_target_temperature_low)
-        self._attr_target_temperature_high = kwargs.get(ATTR_TARGET_TEMP_HIGH, self._attr_target_temperature_high)
+        self._target = kwargs.get(ATTR_TEMPERATURE, self._target)
+        self._low = kwargs.get(ATTR_TARGET_TEMP_LOW, self._low)
+        self._high = kwargs.get(ATTR_TARGET_TEMP_HIGH, self._high)
+        self._take_temperatures()
         if ATTR_HVAC_MODE in kwargs:
             await self.async_set_hvac_mode(kwargs[ATTR_HVAC_MODE])
         self.async_write_ha_state()
@@ -114,12 +117,17 @@ class DemoClimate(DemoHouseEntity, ClimateEntity):
         self._attr_preset_mode = preset_mode
         self.async_write_ha_state()
 
+    def _take_temperatures(self) -> None:
+        names = ("current_temperature", "target_temperature", "target_temperature_low", "target_temperature_high")
+        for name, value in zip(names, (self._current, self._target, self._low, self._high), strict=True):
+            setattr(self, f"_attr_{_NATIVE}{name}", value)
+
     def _action_towards_target(self, mode: HVACMode | None) -> HVACAction | None:
-        current = self._attr_current_temperature
+        current = self._current
         if current is None:
             return None
-        low = self._attr_target_temperature_low if mode is HVACMode.HEAT_COOL else self._attr_target_temperature
-        high = self._attr_target_temperature_high if mode is HVACMode.HEAT_COOL else self._attr_target_temperature
+        low = self._low if mode is HVACMode.HEAT_COOL else self._target
+        high = self._high if mode is HVACMode.HEAT_COOL else self._target
         if mode is not HVACMode.COOL and low is not None and current < low:
             return HVACAction.HEATING
         if mode is not HVACMode.HEAT and high is not None and current > high:

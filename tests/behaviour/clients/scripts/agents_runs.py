@@ -11,6 +11,8 @@ from agents import (
     MCPToolApprovalFunctionResult,
     MCPToolApprovalRequest,
     ModelSettings,
+    OpenAIConversationsSession,
+    RunConfig,
     Runner,
     RunResult,
     RunResultStreaming,
@@ -58,7 +60,10 @@ caretaker = Agent(
 careful = Agent(
     name="Careful",
     model=MODEL,
-    tools=[HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"}, on_approval_request=on_approval)],
+    tools=[
+        get_weather,
+        HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"}, on_approval_request=on_approval),
+    ],
 )
 
 waiting = Agent(
@@ -115,9 +120,9 @@ async def asked_twice() -> dict[str, object]:
     """Say no to a light and yes to a door in one run, after a function that was called beside the light."""
     told = f"{WEATHER}\n{LIGHT}\nthen\n{LIGHT}\nthen\n{DOOR}\nthen\nsay {{results}}"
     return {
-        "by_items": (await Runner.run(caretaker, told)).final_output,
-        "by_id": (await Runner.run(caretaker, told, auto_previous_response_id=True)).final_output,
-        "in_conversation": (await Runner.run(caretaker, told, conversation_id="asked-twice")).final_output,
+        "by_items": (await Runner.run(careful, told)).final_output,
+        "by_id": (await Runner.run(careful, told, auto_previous_response_id=True)).final_output,
+        "in_conversation": (await Runner.run(careful, told, conversation_id="asked-twice")).final_output,
     }
 
 
@@ -171,6 +176,37 @@ async def talk() -> dict[str, object]:
     return {"by_items": by_items.final_output, "by_id": by_id.final_output}
 
 
+async def handed_over() -> dict[str, object]:
+    """Hand a conversation to another agent, as its items and as one message."""
+    weatherman = Agent(name="Weatherman", model=MODEL, tools=[get_weather])
+    clerk = Agent(name="Clerk", model=MODEL, handoffs=[weatherman])
+    told = f"call transfer_to_weatherman {{}}\nthen\n{WEATHER}\nthen\nsay {{results}}"
+    plain = await Runner.run(clerk, told)
+    nested = await Runner.run(clerk, told, run_config=RunConfig(nest_handoff_history=True))
+    return {
+        "plain": [plain.last_agent.name, plain.final_output],
+        "nested": [nested.last_agent.name, nested.final_output],
+    }
+
+
+async def in_a_session() -> dict[str, object]:
+    """Hold a conversation whose items are kept at home, as the package keeps them at OpenAI."""
+    session = OpenAIConversationsSession()
+    await Runner.run(caretaker, f"I am Ada.\n{LIGHT}\n{WEATHER}\nthen\nsay {{results}}", session=session)
+    second = await Runner.run(caretaker, "recall", session=session)
+    items = await session.get_items()
+    newest = await session.get_items(limit=1)
+    popped = await session.pop_item()
+    left = await session.get_items()
+    await session.clear_session()
+    return {
+        "output": second.final_output,
+        "kinds": [item.get("type", item.get("role")) for item in items],
+        "popped": newest == [popped] and left == items[:-1],
+        "after": await session.get_items(),
+    }
+
+
 async def main() -> None:
     """Run all, one after the other."""
     told: dict[str, object] = {
@@ -185,6 +221,8 @@ async def main() -> None:
         "endless": await endless(),
         "talk": await talk(),
         "asked_twice": await asked_twice(),
+        "handed_over": await handed_over(),
+        "in_a_session": await in_a_session(),
     }
     print(json.dumps(told | {"asked_about": asked_about}))
 

@@ -1,0 +1,145 @@
+"""The form "What the agent may use": how far each source of tools is trusted, and what is known about its tools."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import voluptuous as vol
+from homeassistant.core import HomeAssistant, valid_entity_id
+from homeassistant.helpers import llm, selector
+
+from ..agent.messages import JsonObject, JsonValue
+from ..const import CONF_TOOL_SOURCES
+from ..effects.actions import SELF_CONTAINED
+from ..home.entity_matches import entity_name
+from ..settings.agent import AgentSettings
+from ..settings.options import Problem
+from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json, sources_to_json
+from ..tools.findings import FoundTool, find_out
+from ..tools.llm_apis import context_without_speaker, source_names
+from ..tools.turn_tools import async_offer_tools
+from .approval_form import UncheckedObjectSelector
+from .approval_page import MOST_ROWS, plain, table
+from .rule_form import Labels
+
+FIELD_SCRIPTS: Final = "scripts"
+FIELD_SCRIPT: Final = "script"
+FIELD_LEVEL: Final = "level"
+FIELD_AFFECTS: Final = "affects"
+_BY_TOOL: Final = "by_tool"
+"""Stands for no level."""
+_MOST_NAMES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ToolForm:
+    """The sources of tools that an agent may use."""
+
+    sources: Labels
+    """Their labels, which are the names of the fields."""
+    levels: Labels
+    markdown: str
+    """Tables of the tools."""
+
+    @classmethod
+    async def async_of(cls, hass: HomeAssistant, settings: AgentSettings, sentences: Mapping[str, str]) -> Self:
+        """Ask the sources for their tools, and find out about these."""
+        said = settings.policy.sources
+        owner = await hass.auth.async_get_owner()
+        context = context_without_speaker(hass, owner.id if owner else None)
+        offer = await async_offer_tools(
+            hass, settings.llm_apis, context, settings.limits.preparation, home=settings.home
+        )
+        found: dict[str, list[FoundTool]] = {}
+        for tool in offer.instance.tools if offer.instance else ():
+            found.setdefault(offer.labels[tool.name], []).append(find_out(hass, tool, said))
+        apis = source_names(hass, sentences["source_admin"])
+        ids = settings.llm_apis or (llm.LLM_API_ASSIST,)
+        ids = tuple(dict.fromkeys((*ids, *(source for source in said if not valid_entity_id(source)))))
+        absent = sentences["source_absent"]
+        names = {source: apis.get(source) or absent.format(source=source) for source in ids}
+        levels: dict[str, str] = {_BY_TOOL: sentences["trust_by_tool"]}
+        levels |= {level: sentences[f"trust_{level}"] for level in TrustLevel}
+        labels = Labels.of({FIELD_SCRIPTS: FIELD_SCRIPTS, **names})
+        tables = (
+            f"**{plain(label)}**\n\n{_table(hass, found[source], sentences)}"
+            for label, source in labels.ids.items()
+            if source in found
+        )
+        sources = Labels({label: source for label, source in labels.ids.items() if source != FIELD_SCRIPTS})
+        return cls(sources, Labels.of(levels), "\n\n".join(tables))
+
+    @property
+    def schema(self) -> vol.Schema:
+        """The form."""
+        scripts = selector.EntitySelectorConfig(domain=["script", "scene", "automation"])
+        affected = selector.EntitySelectorConfig(domain=sorted(SELF_CONTAINED), multiple=True)
+        fields: Mapping[str, selector.ObjectSelectorField] = {
+            FIELD_SCRIPT: selector.ObjectSelectorField(selector=selector.EntitySelector(scripts), required=True),
+            FIELD_LEVEL: selector.ObjectSelectorField(selector=self._level),
+            FIELD_AFFECTS: selector.ObjectSelectorField(selector=selector.EntitySelector(affected)),
+        }
+        rows = selector.ObjectSelectorConfig(fields=dict(fields), multiple=True, translation_key=CONF_TOOL_SOURCES)
+        shown: dict[vol.Marker, selector.Selector[Any]] = {vol.Optional(one): self._level for one in self.sources.ids}
+        shown[vol.Optional(FIELD_SCRIPTS)] = UncheckedObjectSelector(rows)
+        return vol.Schema(shown)
+
+    @property
+    def _level(self) -> selector.SelectSelector:
+        return selector.SelectSelector(
+            selector.SelectSelectorConfig(options=list(self.levels.ids), mode=selector.SelectSelectorMode.DROPDOWN)
+        )
+
+    def as_form(self, said: Mapping[str, ToolSource]) -> dict[str, Any]:
+        """Return what is said of sources as form values."""
+        rows = [
+            {FIELD_SCRIPT: source, FIELD_LEVEL: self._label(trust), FIELD_AFFECTS: sorted(trust.affects)}
+            for source, trust in said.items()
+            if source not in self.sources.ids.values()
+        ]
+        levels = {label: self._label(said.get(source, ToolSource())) for label, source in self.sources.ids.items()}
+        return {**levels, FIELD_SCRIPTS: rows}
+
+    def _label(self, trust: ToolSource) -> str:
+        return self.levels.label(trust.level or _BY_TOOL)
+
+    def read(self, form: Mapping[str, Any]) -> JsonObject | Problem:
+        """Return form values as they are stored, or the problem of the first invalid row."""
+        said: JsonObject = {source: self._said(form.get(label), None) for label, source in self.sources.ids.items()}
+        rows = form.get(FIELD_SCRIPTS) or []
+        for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+            script = row.get(FIELD_SCRIPT) if isinstance(row, dict) else None
+            if not isinstance(script, str) or not valid_entity_id(script):
+                return Problem(FIELD_SCRIPTS, "script_missing", {"row": str(number)})
+            if script in said:
+                return Problem(FIELD_SCRIPTS, "script_twice", {"row": str(number)})
+            said[script] = self._said(row.get(FIELD_LEVEL), row.get(FIELD_AFFECTS))
+            try:
+                sources_from_json(said)
+            except PolicyError:
+                return Problem(FIELD_SCRIPTS, "script_unfit", {"row": str(number)})
+        return sources_to_json(sources_from_json(said))
+
+    def _said(self, level: JsonValue, affects: JsonValue) -> JsonObject:
+        known = self.levels.id_of(level) if isinstance(level, str) and level else _BY_TOOL
+        return {**({} if known == _BY_TOOL else {"level": known}), **({"affects": affects} if affects else {})}
+
+
+def _table(hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[str, str]) -> str:
+    """Return a table of what is known, with the tools of which it is known."""
+    alike: dict[str, list[str]] = {}
+    for tool in sorted(tools, key=lambda tool: (tool.finding, tool.name.casefold())):
+        alike.setdefault(_finding(hass, tool, sentences), []).append(tool.name)
+    rows = [(plain(finding), plain(", ".join(names))) for finding, names in alike.items()]
+    shown = table([(sentences["tools_finding"], sentences["tools_tools"]), *rows[:MOST_ROWS]])
+    hidden = len(rows) - MOST_ROWS
+    return shown if hidden <= 0 else f"{shown}\n\n{sentences['home_more'].format(count=hidden)}"
+
+
+def _finding(hass: HomeAssistant, tool: FoundTool, sentences: Mapping[str, str]) -> str:
+    """Return what is known about a tool, with the names of the first entities that a script may change."""
+    names = [entity_name(hass, entity_id) for entity_id in tool.entity_ids]
+    targets = ", ".join(names[:_MOST_NAMES]) or "0"
+    if len(names) > _MOST_NAMES:
+        targets = sentences["change_more"].format(targets=targets, count=len(names) - _MOST_NAMES)
+    return sentences[f"tool_{tool.finding}"].format(targets=targets)

@@ -1,0 +1,71 @@
+"""What is known about a tool before it is called: whether it reads or changes something, and why."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple, assert_never
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import llm
+
+from ..effects.actions import bounded
+from ..effects.effect import Annotated, Touches, Unresolved, possible_actions
+from ..effects.intents import is_foreign_intent
+from ..settings.rules import ToolSource
+from .dispatch import call_effects
+from .llm_apis import context_without_speaker
+from .merge import annotations_of, is_reading_by_name, unwrapped
+
+
+class Finding(StrEnum):
+    """What is known about a tool. The values are parts of translation keys."""
+
+    READS = "reads"
+    """It says so."""
+    READS_BY_NAME = "reads_by_name"
+    ACTS = "acts"
+    """It changes entities that its arguments name, which are known when it is called."""
+    CHANGES = "changes"
+    """It says so."""
+    STEPS = "steps"
+    """The steps of a script are known."""
+    REACHES = "reaches"
+    """A script changes no other entities than these, as its steps or its owner say."""
+    SILENT = "silent"
+    """It says nothing of itself, and could do anything."""
+    OPAQUE = "opaque"
+    """A step of a script could do anything."""
+
+
+class FoundTool(NamedTuple):
+    """A tool, and what is known about it."""
+
+    name: str
+    finding: Finding
+    entity_ids: tuple[str, ...] = ()
+    """The entities that a script may change, sorted."""
+
+
+@callback
+def find_out(hass: HomeAssistant, tool: llm.Tool, sources: Mapping[str, ToolSource]) -> FoundTool:
+    """Return what is known about a tool. `sources` holds what the owner has said about scripts."""
+    own = unwrapped(tool)
+    name = own.title or own.name
+    if annotations_of(tool).read_only:
+        return FoundTool(name, Finding.READS_BY_NAME if is_reading_by_name(tool) else Finding.READS)
+    if isinstance(own, llm.IntentTool):
+        return FoundTool(name, Finding.SILENT if is_foreign_intent(hass, own.intent_type) else Finding.ACTS)
+    match bounded(hass, call_effects(hass, context_without_speaker(hass), tool, {}), sources):
+        case Annotated():
+            silent = tool.annotations == llm.ToolAnnotations()
+            return FoundTool(name, Finding.SILENT if silent else Finding.CHANGES)
+        case _ if not isinstance(own, llm.ActionTool):
+            return FoundTool(name, Finding.ACTS)
+        case (Touches() | Unresolved()) as effects:
+            actions = possible_actions(effects)
+            if actions is None:
+                return FoundTool(name, Finding.OPAQUE)
+            finding = Finding.STEPS if isinstance(effects, Touches) else Finding.REACHES
+            changed = {action.entity_id for action in actions if action.domain != "script"}
+            return FoundTool(name, finding, tuple(sorted(changed)))
+        case _ as unreachable:
+            assert_never(unreachable)

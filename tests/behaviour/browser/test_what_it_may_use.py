@@ -1,0 +1,48 @@
+"""A person says how far the sources of tools are trusted, and sees what that means for requests of the home."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from tests.behaviour.browser.camera import Camera
+from tests.behaviour.browser.frontend import Frontend
+from tests.support.llm_apis import ASSIST_NAME
+from tests.support.sentences import sentence
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+_STEP = "config_subentries.conversation.step"
+
+
+async def test_a_source_of_tools_is_restricted_and_found_again(
+    frontend: Frontend, camera: Camera, tmp_path: Path
+) -> None:
+    await frontend.page.set_viewport_size({"width": 1200, "height": 1400})
+    async with scripted_server(Script(models=("small-model",)), tmp_path) as server:
+        await frontend.open_devices_and_services()
+        await frontend.add_model(server.base_url)
+        await frontend.open_service("Chatterbox")
+        dialog = await _open_tools(frontend)
+        await expect(dialog.get_by_role("row").filter(has_text="Turn on")).to_contain_text("Changes devices")
+        await expect(dialog.get_by_role("row").filter(has_text="Get live context")).to_contain_text("Only reads")
+        await camera.take_dialog(dialog, "tools")
+        await frontend.choose_option(dialog, ASSIST_NAME, sentence("common.trust_ask"))
+        await dialog.get_by_role("button", name="Next").click()
+
+        lamp = dialog.get_by_role("row").filter(has_text="Turn on Bathroom Light")
+        await expect(lamp).to_contain_text(sentence("common.verdict_ask"))
+        await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True).click()
+        await frontend.close_when_changed(dialog)
+
+        dialog = await _open_tools(frontend)
+        await expect(dialog.get_by_label(ASSIST_NAME).get_by_text(sentence("common.trust_ask"))).to_be_visible()
+
+
+async def _open_tools(frontend: Frontend) -> Locator:
+    dialog = await frontend.open_agent_menu("small-model")
+    await dialog.get_by_text(sentence(f"{_STEP}.reconfigure.menu_options.tools")).click()
+    await dialog.get_by_role("button", name="Next").wait_for()
+    return dialog
