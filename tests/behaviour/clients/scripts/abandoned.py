@@ -1,4 +1,4 @@
-"""Begins 200 streams with the `openai` package and leaves each after its first words; counts what stays behind."""
+"""Begins streams with the `openai` package, leaves each after its first words, and counts several times what stays."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ import httpx2
 from openai import AsyncOpenAI
 
 MODEL, URL, MODEL_SERVER, TOKEN = (os.environ[name] for name in ("MODEL", "URL", "MODEL_SERVER", "OPENAI_API_KEY"))
-WARM_UP, STREAMS, AT_ONCE = 40, 200, 20
+WARM_UP, STREAMS, AT_ONCE, ROUNDS = 40, 80, 20, 3
 TIMEOUT_SECONDS = 20
 ENDLESS = "slowly\nrepeat 2000\nsay And so on. "
 
@@ -44,13 +44,14 @@ async def census(http: httpx2.AsyncClient) -> dict[str, object]:
 
 
 async def main() -> None:
-    """Leave some, so that everything is imported and cached; then count, leave many, and count again."""
+    """Leave some, so that everything is imported and cached; then count, and again after each round."""
     async with httpx2.AsyncClient() as http:
         await leave(WARM_UP)
-        before = await census(http)
-        await leave(STREAMS)
-        after = await census(http)
-    print(json.dumps({"before": before, "after": after, "streams": STREAMS}))
+        counts = [await census(http)]
+        for _ in range(ROUNDS):
+            await leave(STREAMS)
+            counts.append(await census(http))
+    print(json.dumps({"counts": counts, "streams": STREAMS}))
 
 
 asyncio.run(main())
