@@ -14,7 +14,7 @@ from homeassistant.components.conversation import (
 )
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import chat_session
+from homeassistant.helpers import chat_session, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.event import async_track_state_change_event
 from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
@@ -62,6 +62,26 @@ def last_words(hass: HomeAssistant) -> str | None:
     last = hass.data[DATA_CHAT_LOGS][TALK].content[-1]
     assert isinstance(last, AssistantContent)
     return last.content
+
+
+async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_meant(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    unlock = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"})
+    told = ScriptedAnswer(content="Which one?")
+    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(unlock,)), told)))
+    registry = er.async_get(hass)
+    registry.async_update_entity(LIGHT, aliases=["Front Door"])
+
+    assert speech(await say(hass, "unlock the front door")) == "Which one?"
+    assert "several things are called Front Door" in results_in(server.requests[-1])[-1]
+
+    registry.async_update_entity(LIGHT, aliases=[])
+    registry.async_update_entity("binary_sensor.front_door_contact", aliases=["Front Door"])
+    server.play(Script(answers=(ScriptedAnswer(tool_calls=(unlock,)), ScriptedAnswer(content="Come in."))))
+    assert speech(await say(hass, "unlock the front door")) == "Unlock the Front Door in the Hallway?"
+    assert speech(await say(hass, "yes")) == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
 
 
 async def test_an_unlocked_door_takes_a_yes_and_no_model_call_before_it(hass: HomeAssistant, serve: Serve) -> None:

@@ -71,7 +71,6 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 async def call(offer: TurnTools, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
     """Call a tool as the loop does; return what the model is told where nothing was run."""
-    assert offer.name_resolver is not None
     given: JsonObject = dict(arguments)
     definition = next(one for one in offer.definitions if one.name == tool)
     match await offer.name_resolver.pre_tool_use(definition, given):
@@ -257,7 +256,6 @@ async def test_the_name_of_a_timer_is_nobody_elses(home: HomeAssistant) -> None:
     kitchen = satellite(home, "kitchen")
     async_register_timer_handler(home, kitchen, lambda *_: None)
     offer = await offer_of(home, llm.LLM_API_ASSIST, device_id=kitchen)
-    assert offer.name_resolver is not None
     start = next(one for one in offer.definitions if one.name == "intent__HassStartTimer")
 
     assert await offer.name_resolver.pre_tool_use(start, {"name": "Fan", "minutes": 1}) is None
@@ -279,8 +277,90 @@ async def test_what_is_not_exposed_has_no_name(home: HomeAssistant) -> None:
     assert await turn_on(home, name="Fan", area="Kitchen") == set()
 
 
-async def test_home_assistants_own_list_needs_no_other_names(home: HomeAssistant) -> None:
+async def test_names_are_understood_beside_home_assistants_own_list_too(home: HomeAssistant) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST, home=LISTED)
 
-    assert offer.name_resolver is None
     assert "names: Kitchen Ceiling Light" in offer.prompt
+    assert isinstance(await call(offer, "intent__HassTurnOn", name="Fan"), ToolOutcome)
+
+
+SHARED = """
+floors:
+  - { id: ground, name: Ground Floor }
+areas:
+  - { id: entry, name: Entry, floor: ground }
+  - { id: bath, name: Bath }
+entities:
+  - { name: Smart Lock, id: lock.door, area: entry, state: locked }
+  - { name: Smart Lock, id: binary_sensor.door, area: entry, state: "off" }
+  - { name: Smart Lock, id: sensor.door, state: "90" }
+  - { name: Heater, id: switch.heater, area: bath, state: "off" }
+  - { name: Heater, id: climate.heater, area: bath, state: heat, attributes: { target_temperature: 20 } }
+  - { name: Spot, id: light.one, area: bath, state: "off" }
+  - { name: Spot, id: light.two, area: bath, state: "off" }
+  - { name: Lamp, id: light.bath, area: bath, state: "off" }
+  - { name: Lamp, id: light.entry, area: entry, state: "off" }
+  - { name: Air, id: sensor.air, area: bath, state: "3" }
+  - { name: Air, id: binary_sensor.air, area: bath, state: "off" }
+"""
+
+
+@pytest.fixture
+async def shared(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, SHARED)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+async def test_of_several_with_one_name_the_one_that_the_tool_can_act_on_is_meant(shared: HomeAssistant) -> None:
+    offer = await offer_of(shared, llm.LLM_API_ASSIST)
+
+    assert isinstance(await call(offer, "intent__HassTurnOff", name="smart lock"), ToolOutcome)
+    await call(offer, "climate__HassClimateSetTemperature", name="Heater", temperature=23)
+    await shared.async_block_till_done()
+
+    assert shared.states.is_state("lock.door", "unlocked")
+    heater = shared.states.get("climate.heater")
+    assert heater is not None
+    assert heater.attributes["temperature"] == 23
+
+
+async def test_of_several_that_it_can_act_on_the_one_in_the_room_of_the_device_is_meant(shared: HomeAssistant) -> None:
+    assert await turn_on(shared, satellite(shared, "entry"), name="Lamp") == {"light.entry"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rest"),
+    [
+        ("Lamp", ": in Bath, Entry. Give the area too, or ask which one is meant."),
+        ("Heater", ". Give the domain: climate or switch."),
+        ("Spot", ". Ask which one is meant, then give it as the name: light.one, light.two."),
+    ],
+)
+async def test_what_tells_several_apart_is_said(shared: HomeAssistant, name: str, rest: str) -> None:
+    offer = await offer_of(shared, llm.LLM_API_ASSIST)
+
+    told = await call(offer, "intent__HassTurnOn", name=name)
+
+    assert told == f"Not run: several things are called {name}{rest}"
+
+
+async def test_what_was_told_apart_can_be_controlled(shared: HomeAssistant) -> None:
+    assert await turn_on(shared, name="light.two") == {"light.two"}
+    assert await turn_on(shared, name="Lamp", area="Entry") == {"light.two", "light.entry"}
+    offer = await offer_of(shared, llm.LLM_API_ASSIST)
+    await call(offer, "intent__HassTurnOn", name="Heater", domain=["switch"])
+    await shared.async_block_till_done()
+    assert shared.states.is_state("switch.heater", "on")
+
+
+async def test_several_that_no_tool_can_act_on_are_left_to_the_tool(shared: HomeAssistant) -> None:
+    offer = await offer_of(shared, llm.LLM_API_ASSIST)
+
+    changed = await call(offer, "intent__HassTurnOn", name="Air")
+    read = await call(offer, "homeassistant__GetLiveContext", name="Air")
+
+    assert isinstance(changed, ToolOutcome)
+    assert changed.is_error
+    assert isinstance(read, ToolOutcome)
+    assert "binary_sensor" in read.content

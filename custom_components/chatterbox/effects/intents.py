@@ -122,6 +122,8 @@ class Naming(NamedTuple):
     """Among `name`, `area` and `floor`."""
     domains: frozenset[str] = frozenset()
     """Empty for any."""
+    takes_domain: bool = False
+    """Whether a call can give the domain."""
 
 
 @callback
@@ -129,7 +131,7 @@ def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
     """Return the slots by which an intent selects entities: none for timers and for unknown handlers."""
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     if isinstance(handler, intent.DynamicServiceIntentHandler):
-        return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()))
+        return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()), takes_domain=True)
     reach = HANDLERS.get(_name_of(handler), _READS) if handler else _READS
     return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
 

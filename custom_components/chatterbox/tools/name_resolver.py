@@ -2,7 +2,8 @@
 
 A model reads `Ceiling Light` under `Kitchen` and may use that name, with the room or without. It is replaced before the
 call is judged, so that the same entity is asked about, recorded and controlled. A name is replaced only if exactly one
-entity can be meant; names that Home Assistant knows, and names of nothing, are left alone.
+entity can be meant: of several with that name, the only one that the tool can act on, or else the only one near the
+speaker. The unique names that Home Assistant knows, and names of nothing, are left alone.
 """
 
 import re
@@ -20,9 +21,11 @@ from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared
 from ..data import singleton
+from ..effects.effect import actions_of
 from ..effects.intents import Naming, intent_naming
 from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
 from ..home.entity_matches import matching_states
+from .dispatch import call_effects
 from .merge import unwrapped
 from .weather import GetForecastTool
 
@@ -49,6 +52,8 @@ class _Search:
     device_classes: frozenset[str]
     takes_area: bool
     """True if the call can give the area."""
+    takes_domain: bool
+    """True if the call can give the domain."""
 
     def fitting(self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]) -> frozenset[str]:
         """Return the given entities that match area, floor, domains and device classes of the call."""
@@ -98,19 +103,31 @@ class NameResolver(Hooks):
             return None
         assistant = self._llm_context.assistant
         names = _names(self._hass, assistant)
-        if search.fitting(self._hass, assistant, names.known.get(compared(search.name), ())):
+        known = search.fitting(self._hass, assistant, names.known.get(compared(search.name), ()))
+        if len(known) == 1 or (known and tool.annotations.read_only):
             return None
-        meant = search.fitting(self._hass, assistant, names.listed.get(_words(search.name), ()))
-        entities = [names.entities[entity_id] for entity_id in sorted(meant)]
+        meant = known or search.fitting(self._hass, assistant, names.listed.get(_words(search.name), ()))
+        able = [
+            one for one in sorted(meant) if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
+        ]
+        if known and not able:
+            return None  # the tool tells best why
+        entities = [names.entities[entity_id] for entity_id in able or sorted(meant)]
         match self._nearest(names.home, entities) if len(entities) > 1 else entities:
             case []:
                 return None
             case [entity]:
-                known = search.fitting(self._hass, assistant, names.known[compared(entity.names[0])])
+                same = search.fitting(self._hass, assistant, names.known[compared(entity.names[0])])
                 # Home Assistant accepts an entity id as a name, and it is unique.
-                return Rewrite({**arguments, search.slot: entity.names[0] if len(known) == 1 else entity.entity_id})
+                return Rewrite({**arguments, search.slot: entity.names[0] if len(same) == 1 else entity.entity_id})
             case several:
                 return Deny(_which_one(names.home, search, several))
+
+    def _acts_on(self, entity_id: str, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> bool:
+        """Return whether a call with the ID of an entity in place of a name would act on it."""
+        given = {**arguments, search.slot: entity_id}
+        effects = call_effects(self._hass, self._llm_context, self._tools[tool.name], given)
+        return any(action.entity_id == entity_id for action in actions_of(effects))
 
     def _nearest(self, home: Home, entities: Sequence[ExposedEntity]) -> Sequence[ExposedEntity]:
         """Return the only entity in the room, or else on the floor, of the device that asks; otherwise all of them."""
@@ -141,8 +158,16 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
         return None
     domains = frozenset([domain.lower() for domain in _texts(arguments.get("domain"))]) or naming.domains
     classes = frozenset(_texts(arguments.get("device_class")))
-    takes_area = "area" in naming.slots
-    return _Search(f"{prefix}name", name, given.get("area"), given.get("floor"), domains, classes, takes_area)
+    return _Search(
+        f"{prefix}name",
+        name,
+        given.get("area"),
+        given.get("floor"),
+        domains,
+        classes,
+        takes_area="area" in naming.slots,
+        takes_domain=naming.takes_domain,
+    )
 
 
 def _names(hass: HomeAssistant, assistant: str) -> _Names:
@@ -176,15 +201,26 @@ def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:
 
 
 def _which_one(home: Home, search: _Search, entities: Sequence[ExposedEntity]) -> str:
-    """Return the error for a name that may mean several entities."""
+    """Return the error for a name that may mean several entities, with what tells them apart."""
     several = f"Not run: several things are called {quoted(search.name)}"
-    if not search.takes_area:
-        whole = dict.fromkeys(entity.names[0] for entity in entities)
-        return f"{several}: {_some(list(whole))}. Give the whole name, or ask which one is meant."
     rooms = {room.area_id: room.name for room in home.rooms}
-    places = _some(sorted({rooms[entity.area_id] for entity in entities if entity.area_id}))
-    where = f": in {places}" if places else ""
-    return f"{several}{where}. Give the area too, or ask which one is meant."
+    names, places, domains = (
+        dict.fromkeys(values)
+        for values in (
+            (entity.names[0] for entity in entities),
+            (rooms[entity.area_id] if entity.area_id else "" for entity in entities),
+            (entity.entity_id.partition(".")[0] for entity in entities),
+        )
+    )
+    if search.takes_area and len(places) > 1:
+        where = _some(sorted(filter(None, places)))
+        return f"{several}: in {where}. Give the area too, or ask which one is meant."
+    if len(names) == len(entities):
+        return f"{several}: {_some(list(names))}. Give the whole name, or ask which one is meant."
+    if search.takes_domain and len(domains) == len(entities):
+        return f"{several}. Give the domain: {' or '.join(sorted(domains))}."
+    ids = [entity.entity_id for entity in entities]
+    return f"{several}. Ask which one is meant, then give it as the name: {_some(ids)}."
 
 
 def _some(names: Sequence[str]) -> str:

@@ -105,6 +105,8 @@ class TurnTools(NamedTuple):
     definitions: tuple[ToolDefinition, ...]
     """Sorted by name. Those of Assist are the same for every device, person and language."""
     dispatcher: EffectDispatcher
+    name_resolver: NameResolver
+    """The first hook of the turn."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen LLM APIs that Home Assistant does not have."""
     prompt: str = ""
@@ -117,8 +119,6 @@ class TurnTools(NamedTuple):
     """Ids of the APIs by the names of their tools. The agent's own tools have none."""
     home_is_large: bool = False
     """Whether the prompt only sums up the home, so that an agent needs a tool that finds entities."""
-    name_resolver: NameResolver | None = None
-    """The first hook of the turn, if the prompt describes the home in short names."""
 
 
 async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the tools or the prompt
@@ -167,7 +167,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         missing_apis=missing,
         labels=merged.labels,
         home_is_large=lists_home and home.sums_up(len(async_get_home(hass, llm_context.assistant).entities)),
-        name_resolver=NameResolver(hass, llm_context, dispatcher.tools) if home.is_compact else None,
+        name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
     )
 
 

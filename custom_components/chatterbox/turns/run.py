@@ -158,7 +158,7 @@ class AgentTurns:
         source_hooks = source.hooks(tools)
         scripts = self._scripts(read, record, composer) if settings.scripts else ()
         before_guard = (audit, *scripts, *source_hooks) if scripts or source_hooks else ()
-        hooks = [*filter(None, (tools.name_resolver,)), *before_guard, guard]
+        hooks = [tools.name_resolver, *before_guard, guard]
         recorder.requester = self._requester(read, record, guard, composer)
         loop = self._agent.build_loop(
             tools,
