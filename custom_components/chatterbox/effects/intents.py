@@ -172,6 +172,13 @@ def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
 
 
 @callback
+def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
+    """Tell whether an intent answers a question, and never changes anything."""
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    return handler is not None and _name_of(handler) in _READING
+
+
+@callback
 def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Tell whether the effects of an intent are never known."""
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)

@@ -11,7 +11,7 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.components.conversation.gazetteer import GazetteerFallback
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..agent.messages import JsonValue
@@ -65,7 +65,7 @@ async def _async_effects(
         return _UNKNOWN
     if not gazetteer.supports(user_input.language or hass.config.language):
         return NOTHING if recognized else None
-    area = _area_of(hass, user_input)
+    area = async_speaker_area(hass, user_input)
     _, read = await gazetteer.async_interpret(user_input.text, user_input.conversation_id or "", area)
     if not read.accepted or not read.frames or any(frame.response_key is None for frame in read.frames):
         return None
@@ -83,7 +83,8 @@ async def _async_intent_effects(
     return effects if effects != NOTHING or is_reading_intent(hass, intent_type) else Touches(beside_entities=True)
 
 
-def _area_of(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
+@callback
+def async_speaker_area(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
     """Return the area that the built-in agent assumes for the speaker."""
     area_id, device_id = None, user_input.device_id
     if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):

@@ -54,6 +54,16 @@ class WhenSpent(StrEnum):
     """The agent says why it does not answer."""
 
 
+class RequestKind(StrEnum):
+    """Kinds of requests that Home Assistant understands itself, and that a model often answers better."""
+
+    WEATHER = "weather"
+    MEDIA = "media"
+    """To find something and play it."""
+    LISTS = "lists"
+    PEOPLE = "people"
+
+
 @dataclass(frozen=True, slots=True)
 class HomeDetail:
     """How the home is described to a model."""

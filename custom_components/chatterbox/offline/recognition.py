@@ -1,0 +1,113 @@
+"""Tells whether Home Assistant's own understanding recognizes a request with certainty.
+
+Certain is what its strict match finds: every word, in the speaker's language, with exposed names that select something.
+Its second recognizer, which guesses, is not asked, and sentence triggers are left to their automations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
+from homeassistant.components.conversation.default_agent import DefaultAgent
+from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
+from homeassistant.components.person.const import DOMAIN as PERSON_DOMAIN
+from homeassistant.components.weather.const import INTENT_GET_WEATHER
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import intent
+
+from ..agent.messages import JsonValue
+from ..effects.intents import delayed_command, intent_naming, is_question_intent
+from ..settings.agent import RequestKind
+from .sentence_effects import MAX_DELAYS, async_speaker_area
+
+_KINDS: Final = {
+    INTENT_GET_WEATHER: RequestKind.WEATHER,
+    INTENT_MEDIA_SEARCH_AND_PLAY: RequestKind.MEDIA,
+    **dict.fromkeys(
+        (
+            *("HassListAddItem", "HassListCompleteItem", "HassListRemoveItem", "HassShoppingListAddItem"),
+            *("HassShoppingListCompleteItem", "HassShoppingListLastItems"),
+        ),
+        RequestKind.LISTS,
+    ),
+}
+_SMALL_TALK: Final = frozenset({intent.INTENT_NEVERMIND, intent.INTENT_RESPOND})
+_SELECTING: Final = frozenset({"name", "area", "floor", "domain", "device_class"})
+"""The slots that select entities."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecognizedRequest:
+    """A command, or a question about state."""
+
+    intent: str
+    """Type of the intent."""
+    is_question: bool
+    kind: RequestKind | None = None
+    """None for one that belongs to none of the kinds that an owner may leave to the model."""
+
+
+async def async_recognize(
+    hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
+) -> RecognizedRequest | None:
+    """Return what a request is, as far as that is certain."""
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    if not isinstance(agent, DefaultAgent) or await agent.async_get_or_load_intents(user_input.language) is None:
+        return None
+    if await agent.async_recognize_sentence_trigger(user_input):
+        return None
+    found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
+    if found is None or (name := found.intent.name) in _SMALL_TALK:
+        return None
+    slots: dict[str, JsonValue] = {entity.name: entity.value for entity in found.entities_list}
+    is_question = is_question_intent(hass, name)
+    if (found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
+        return RecognizedRequest(name, is_question)
+    kind = RequestKind.PEOPLE if slots.get("domain") == PERSON_DOMAIN else _KINDS.get(name)
+    if command := delayed_command(name, slots):
+        later = replace(user_input, text=command)
+        is_certain = delays > 0 and await async_recognize(hass, later, delays - 1) is not None
+    else:
+        # Text that may be anything may hold a second request, and a name that nobody has.
+        is_certain = kind is not None or not any(entity.is_wildcard for entity in found.entities_list)
+    if is_certain and _is_there(hass, name, slots, user_input, is_question=is_question):
+        return RecognizedRequest(name, is_question, kind)
+    return None
+
+
+@callback
+def _is_there(
+    hass: HomeAssistant, name: str, slots: Mapping[str, JsonValue], user_input: ConversationInput, *, is_question: bool
+) -> bool:
+    """Tell whether an intent finds what it selects, and for a question all that the words may mean."""
+    if name not in hass.data.get(intent.DATA_KEY, {}):
+        return False
+    if _SELECTING.isdisjoint(slots):
+        return True
+    area = async_speaker_area(hass, user_input)
+    preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
+    constraints = intent.MatchTargetsConstraints(
+        name=None if slots.get("name") == "all" else _text(slots.get("name")),
+        area_name=_text(slots.get("area")),
+        floor_name=_text(slots.get("floor")),
+        domains=_texts(slots.get("domain")) or intent_naming(hass, name).domains or None,
+        device_classes=_texts(slots.get("device_class")),
+        assistant=conversation.DOMAIN,
+    )
+    found = intent.async_match_targets(hass, constraints, preferences)
+    if not found.is_match or not is_question or not (constraints.domains and constraints.device_classes):
+        return found.is_match
+    # An open window may be a sensor, a closed one a cover: Home Assistant's sentences mean one of them.
+    alike = intent.async_match_targets(hass, replace(constraints, domains=None), preferences)
+    return len(alike.states) == len(found.states)
+
+
+def _text(value: JsonValue) -> str | None:
+    return str(value) if value else None
+
+
+def _texts(value: JsonValue) -> set[str] | None:
+    return {str(one) for one in (value if isinstance(value, list) else [value])} if value else None
