@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import override
 
 import pytest
 from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY, GROUP_ID_USER
+from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.homeassistant.llm import async_get_tools
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.components.llm import DATA_PLATFORMS, LLMTools
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import llm
+from homeassistant.helpers import area_registry as ar, device_registry as dr, intent, llm
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockModule, MockPlatform, mock_integration, mock_platform
 
@@ -75,6 +78,39 @@ async def test_timers_of_one_device_are_offered_to_all_and_refused_to_the_others
     assert "cannot be used from the device that asks" in error_of(refused)
     assert not served.is_error
     assert len(started) == 1
+
+
+async def test_assist_is_asked_again_when_the_home_an_intent_or_the_device_changes(home: HomeAssistant) -> None:
+    """The tools and the place are those of Home Assistant's own API after every change."""
+    device = satellite(home, "kitchen")
+    for domain in ("fan", "vacuum"):
+        assert await async_setup_component(home, domain, {})
+
+    def furnish(entity_id: str) -> None:
+        home.states.async_set(entity_id, "off")
+        async_expose_entity(home, conversation.DOMAIN, entity_id, should_expose=True)
+
+    changes: list[Callable[[], object]] = [
+        lambda: furnish("fan.new"),
+        lambda: furnish("vacuum.new"),
+        lambda: home.states.async_remove("fan.new"),
+        lambda: async_expose_entity(home, conversation.DOMAIN, "vacuum.new", should_expose=False),
+        lambda: intent.async_remove(home, intent.INTENT_CANCEL_ALL_TIMERS),
+        lambda: dr.async_get(home).async_update_device(device, area_id="hallway"),
+        lambda: ar.async_get(home).async_update("hallway", name="Corridor"),
+        lambda: async_register_timer_handler(home, device, lambda *_: None),
+    ]
+    seen: list[tuple[object, ...]] = []
+    for change in [lambda: None, *changes]:
+        change()
+        await home.async_block_till_done()
+        offer = await offer_of(home, ASSIST, device_id=device)
+        expected = await llm.async_get_api(home, ASSIST, asked(device))
+        names = tuple(sorted(tool.name for tool in expected.tools))
+        assert tuple(tool.name for tool in offer.definitions) == names
+        assert all(line in expected.api_prompt for line in offer.context.splitlines())
+        seen.append((*names, offer.context))
+    assert all(before != after for before, after in pairwise(seen)), "each change is one"
 
 
 @pytest.mark.parametrize("group", [GROUP_ID_ADMIN, GROUP_ID_USER, GROUP_ID_READ_ONLY, None])

@@ -16,12 +16,12 @@ from homeassistant.components.intent import DOMAIN as INTENT_DOMAIN, async_devic
 from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
 from homeassistant.components.llm import DATA_PLATFORMS, AssistAPI, LLMTools, LLMToolsPlatformProtocol
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr, llm
+from homeassistant.helpers import device_registry as dr, intent, llm
 
 from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
-from ..home.entities import async_get_home
+from ..home.entities import async_get_home, async_home_version
 from ..settings.agent import HomeDetail
 from .schema import CustomSerializer
 
@@ -30,6 +30,10 @@ NOT_AVAILABLE: Final = (
     "Nothing was done. Say so, and do not try it another way."
 )
 
+_CACHED: Final = frozenset(
+    {"assist_satellite", "climate", "fan", "humidifier", "intent", "lawn_mower", "light", "vacuum"}
+)
+"""Platforms whose tools and prompt depend on nothing but the exposed home, the intents, and the speaker's device."""
 _OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
 """Prefixes of the modules whose prompts are the same for every speaker, except for those of the intent integration."""
 
@@ -132,7 +136,7 @@ def _ask_platform(
     if domain == HOMEASSISTANT_DOMAIN and is_described:
         # Its own list of the home is the one slow part of Assist, and is not needed.
         return [GetLiveContextTool()], describe_home(found, GetLiveContextTool.name, home), ""
-    offer = platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
+    offer = _offered(api, domain, platform, llm_context)
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
         # All lines except for the guide depend on the device of the speaker.
@@ -140,9 +144,35 @@ def _ask_platform(
         context = prompt.replace(guide, "").strip() if guide else prompt
         tools = [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)]
         return tools, GUIDE_TO_CALLS if guide and is_described else guide, context
-    if getattr(platform, "__name__", "").startswith(_OWN_MODULES):
+    if _is_of_home_assistant(platform):
         return offer.tools, prompt, ""
     return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)
+
+
+@singleton
+def _tool_cache(_hass: HomeAssistant) -> dict[tuple[object, ...], LLMTools]:
+    """Return what platforms have offered to devices, as long as the home stays the same."""
+    return {}
+
+
+def _offered(api: AssistAPI, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext) -> LLMTools:
+    """Return the tools of a platform. Each platform reads all exposed entities, so some are asked only once."""
+    if domain not in _CACHED or not _is_of_home_assistant(platform):
+        return platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
+    cache, device_id = _tool_cache(api.hass), llm_context.device_id
+    has_timers = device_id is not None and async_device_supports_timers(api.hass, device_id)
+    home = (async_home_version(api.hass, llm_context.assistant), *intent.async_get(api.hass))
+    if home not in cache:
+        cache.clear()
+        cache[home] = LLMTools([])
+    key = (domain, llm_context.assistant, device_id, has_timers)
+    if key not in cache:
+        cache[key] = platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
+    return cache[key]
+
+
+def _is_of_home_assistant(platform: LLMToolsPlatformProtocol) -> bool:
+    return getattr(platform, "__name__", "").startswith(_OWN_MODULES)
 
 
 def _timer_tools_elsewhere(
