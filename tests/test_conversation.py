@@ -93,6 +93,18 @@ async def test_a_refused_key_asks_for_a_new_one(hass: HomeAssistant, serve: Serv
     assert flow["context"]["source"] == "reauth"
 
 
+async def test_a_failed_answer_that_was_streamed_is_no_error_again(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedFailure(status=401, body={"error": {"message": "no"}}),)), llm_hass_api=[])
+    streamed: list[str] = []
+
+    result = await talk_as_the_pipeline_does(
+        hass, "how are you?", "a-talk", lambda _, delta: streamed.append(str(delta.get("content") or ""))
+    )
+
+    assert "".join(streamed) == speech(result)
+    assert result.response.response_type is not intent.IntentResponseType.ERROR  # which the dialog adds to what it shows
+
+
 @pytest.mark.parametrize(
     "ending", [ScriptedAnswer(content=""), ScriptedFailure(status=500, body={"error": {"message": "oops"}})]
 )

@@ -153,7 +153,9 @@ async def _async_result(
     if finished := record.finished:
         spoken = await speakable_in_pieces(finished.text, user_input.language) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
-        if finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
+        # Who has streamed the sentence would show it again beneath an error.
+        is_silent = chat_log.delta_listener is None
+        if is_silent and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
             return _error_result(user_input, chat_log, speech)
         result.response.async_set_speech(speech)
         is_question = finished.pending is not None or read.asks_again
