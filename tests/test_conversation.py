@@ -102,7 +102,7 @@ async def test_a_failed_answer_that_was_streamed_is_no_error_again(hass: HomeAss
     )
 
     assert "".join(streamed) == speech(result)
-    assert result.response.response_type is not intent.IntentResponseType.ERROR  # which the dialog adds to what it shows
+    assert result.response.response_type is not intent.IntentResponseType.ERROR  # which the dialog shows once more
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,16 @@ async def test_changes_are_shown_with_person_and_place(talk: AuditedTalk) -> Non
     await talk.answer(await talk.take(call(UNLOCK)), YES, say("There you are."))
 
     assert await entries(talk.hass, "name", "message", "entity_id", "icon") == [
-        ("Kitchen satellite (Anna)", "turned on Lamp", "light.lamp", "mdi:forum-outline"),
+        ("Lamp", "turned on by Kitchen satellite (Anna)", "light.lamp", "mdi:forum-outline"),
         (
             "Kitchen satellite (Anna)",
             "did not unlock Front Door: waiting for confirmation",
-            "lock.front",
+            None,
             "mdi:timer-sand",
         ),
         (
-            "Kitchen satellite (Anna)",
-            "unlocked Front Door, approved by voice",
+            "Front Door",
+            "unlocked by Kitchen satellite (Anna), approved by voice",
             "lock.front",
             "mdi:shield-check-outline",
         ),
@@ -84,17 +84,18 @@ async def test_refused_and_failed_changes_are_shown_as_such(talk: AuditedTalk) -
     assert failed[2] == "mdi:alert-circle-outline"
 
 
-async def test_a_change_belongs_to_its_only_entity_or_to_the_agent(talk: AuditedTalk) -> None:
+async def test_a_change_belongs_to_its_only_entity_or_to_nothing_that_would_hide_the_actor(talk: AuditedTalk) -> None:
     lights = calling("intent__HassTurnOn", {"domain": ["light"], "area": "Hall"})
-    one_of_two = {"entity_id": AGENT, "entity_ids": ["light.lamp", "light.spot"], "done_to": ["light.spot"]}
+    both = ["light.lamp", "light.spot"]
+    one_of_two = {"entity_id": AGENT, "entity_ids": both, "done_to": ["light.spot"], "activity": "turned on by Butler"}
 
     await talk.events_of(call(lights), say("They are on."))
     talk.hass.bus.async_fire(EVENT_CHANGE, one_of_two)
     talk.hass.bus.async_fire(EVENT_CHANGE, {})  # as another version may have fired it
 
     assert await entries(talk.hass, "name", "message", "entity_id") == [
-        ("Kitchen satellite (Anna)", "turned on Lamp, Spot", AGENT),
-        ("Chatterbox", "", "light.spot"),
+        ("Kitchen satellite (Anna)", "turned on Lamp, Spot", None),
+        ("Spot", "turned on by Butler", "light.spot"),
         ("Chatterbox", "", None),
     ]
 

@@ -4,6 +4,7 @@ Knows the data of `chatterbox_change`, whose words were found when it was fired.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from homeassistant.components.logbook import (
@@ -18,6 +19,7 @@ from homeassistant.core import HomeAssistant, callback
 
 from .approvals.audit import ApprovalWay, ChangeOutcome
 from .const import DOMAIN, EVENT_CHANGE
+from .home.entity_matches import entity_name
 
 _APPROVED_ICON: Final = "mdi:shield-check-outline"
 _WAITING_ICON: Final = "mdi:timer-sand"
@@ -30,23 +32,30 @@ type Description = dict[str, str | None]
 
 @callback
 def async_describe_events(
-    hass: HomeAssistant,  # noqa: ARG001  # Home Assistant's signature
+    hass: HomeAssistant,
     async_describe_event: Callable[[str, str, Callable[[LazyEventPartialState], Description]], None],
 ) -> None:
     """Tell the logbook how to describe what agents changed, and what they did not."""
-    async_describe_event(DOMAIN, EVENT_CHANGE, _describe_change)
+    async_describe_event(DOMAIN, EVENT_CHANGE, partial(_describe_change, hass))
 
 
 @callback
-def _describe_change(event: LazyEventPartialState) -> Description:
+def _describe_change(hass: HomeAssistant, event: LazyEventPartialState) -> Description:
+    """Describe a change as one of its only entity, else as one of the actor.
+
+    The frontend shows the name of the entity of an entry, where it has one, in place of the name of the entry.
+    """
     data: Mapping[str, object] = event.data
     place, person = data.get("place") or "Chatterbox", data.get("person")
-    entity_ids = data.get("done_to") or data.get("entity_ids")
-    acted_on = entity_ids[0] if isinstance(entity_ids, list) and len(entity_ids) == 1 else data.get("entity_id")
+    entity_ids, activity = data.get("done_to") or data.get("entity_ids"), data.get("activity")
+    name, message, entity_id = f"{place} ({person})" if person else str(place), data.get("message", ""), None
+    if activity and isinstance(entity_ids, list) and entity_ids:
+        entity_id, message = str(entity_ids[0]), activity
+        name = entity_name(hass, entity_id)
     return {
-        LOGBOOK_ENTRY_NAME: f"{place} ({person})" if person else str(place),
-        LOGBOOK_ENTRY_MESSAGE: str(data.get("message", "")),
-        LOGBOOK_ENTRY_ENTITY_ID: None if acted_on is None else str(acted_on),
+        LOGBOOK_ENTRY_NAME: name,
+        LOGBOOK_ENTRY_MESSAGE: str(message),
+        LOGBOOK_ENTRY_ENTITY_ID: entity_id,
         LOGBOOK_ENTRY_ICON: _icon(data),
         LOGBOOK_ENTRY_CONTEXT_ID: event.context_id,
     }

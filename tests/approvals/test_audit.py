@@ -92,6 +92,7 @@ async def test_a_change_is_told_with_all_that_is_to_be_known(talk: AuditedTalk, 
         "answered_by": None,
         "place": "Kitchen satellite",
         "message": "turned on Lamp",
+        "activity": "turned on by Kitchen satellite (Anna)",
     }
 
 

@@ -268,11 +268,21 @@ class ChangeTexts:
             error = " ".join(record.error.split()) or "?"
             error = error if len(error) <= _LONGEST_ERROR else f"{error[: _LONGEST_ERROR - 1]}…"
             return shown_text(self._say(key, actions=actions, error=error))
-        if record.change.unknown and record.change.actions:
-            actions = self._say("perhaps_more", actions=actions)
-        if record.approval in (ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING):
-            return shown_text(actions)
-        return shown_text(self._say(f"after_{record.approval}", actions=actions))
+        return shown_text(self._with_way(record, actions))
+
+    def activity(self, record: ChangeRecord) -> str:
+        """Return what was done to the only entity, and by whom; empty for anything else.
+
+        Home Assistant's Activity page shows an entry that belongs to an entity under its name: "Front Door unlocked by
+        Butler, approved with the PIN".
+        """
+        done = {(kind_of(one.action), one.entity_id) for one in record.shown_actions}
+        if record.outcome is not ChangeOutcome.DONE or len(done) != 1:
+            return ""
+        ((kind, _),) = done
+        place, person = self.place(record), _text(record.origin.get("person"))
+        actor = f"{place} ({person})" if place and person else place or person or "Chatterbox"
+        return shown_text(self._with_way(record, self._say(f"by_{kind}", actor=actor)))
 
     def place(self, record: ChangeRecord) -> str:
         """Return the name of the device that was spoken to, or of the agent."""
@@ -282,6 +292,14 @@ class ChangeTexts:
             return spoken(name)
         named = _text(record.origin.get("satellite_id")) or _text(record.origin.get("entity_id"))
         return entity_name(self.hass, named) if named else ""
+
+    def _with_way(self, record: ChangeRecord, actions: str) -> str:
+        """Return what was done, with how it was approved."""
+        if record.change.unknown and record.change.actions:
+            actions = self._say("perhaps_more", actions=actions)
+        if record.approval in (ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING):
+            return actions
+        return self._say(f"after_{record.approval}", actions=actions)
 
     def _actions(self, record: ChangeRecord, form: str) -> str:
         """Return the actions by kind, with their entities, or the name of the tool if there are none."""
@@ -324,7 +342,7 @@ def async_publish_change(texts: ChangeTexts, record: ChangeRecord, context: Cont
 
     The record is stored from here, never from the event: any user can have the app on their phone fire one.
     """
-    said = {"place": texts.place(record), "message": texts.message(record)}
+    said = {"place": texts.place(record), "message": texts.message(record), "activity": texts.activity(record)}
     change, now = {**record.as_event_data(), **said}, time.time()
     texts.hass.bus.async_fire(EVENT_CHANGE, change, context=context, time_fired=now)
     async_record_change(texts.hass, change, now)

@@ -227,6 +227,12 @@ class Frontend:
         state = r"(On|\d+%)" if on else "Off"
         await self.page.get_by_role("button", name=re.compile(f"(^| ){name} {state}$")).wait_for()
 
+    async def see_activity(self, entry: str) -> None:
+        """Wait until the Activity page has an entry with these words."""
+        if "/logbook" not in self.page.url:
+            await self.page.get_by_role("link", name="Activity").click()
+        await expect(self.page.locator("ha-logbook").get_by_text(entry)).to_be_visible()
+
 
 @dataclass(frozen=True, slots=True)
 class Assist:

@@ -28,3 +28,7 @@ async def test_the_demo_opens_ready_to_talk(page: Page, tmp_path: Path, camera: 
         await assist.close()
         await Frontend(page, address).open_area("Kitchen")
         await Frontend(page, address).see_light("Ceiling Light", on=True)
+        await Frontend(page, address).see_activity("Front Door unlocked by Chatterbox (Demo), approved by voice")
+        await Frontend(page, address).see_activity(
+            "Chatterbox (Demo) turned on Kitchen Ceiling Light, Kitchen Counter Light, Kitchen Pendant"
+        )
