@@ -25,6 +25,14 @@ def test_scripts_that_are_named_can_be_run(page: Path) -> None:
     assert {script for script in scripts if not script.stat().st_mode & 0o100} == set()
 
 
+@pytest.mark.parametrize("page", _REPOSITORY.glob("docs/*.md"), ids=lambda page: page.stem)
+def test_no_page_is_long(page: Path) -> None:
+    """Tables and code are looked up, all else is read."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    words = [word for line in text.splitlines() if not line.startswith("|") for word in line.split()]
+    assert len(words) <= 1_500
+
+
 def test_readme_shows_the_two_commands_first() -> None:
     [first_block, *_] = re.findall(r"```shell\n(.*?)```", (_REPOSITORY / "README.md").read_text(), re.DOTALL)
     assert [line.split()[0] for line in first_block.splitlines()] == ["script/demo", "script/test"]

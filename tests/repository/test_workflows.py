@@ -35,6 +35,8 @@ class _Workflow(BaseModel):
 
 _TEXTS = {path.stem: path.read_text("utf-8") for path in (_REPOSITORY / ".github" / "workflows").glob("*.yml")}
 _WORKFLOWS = {name: _Workflow.model_validate(yaml.safe_load(text)) for name, text in _TEXTS.items()}
+_WRITERS = {"release": ["archive"], "docs": ["publish"]}
+"""The jobs that may write, by workflow."""
 _STEPS = [step for workflow in _WORKFLOWS.values() for job in workflow.jobs.values() for step in job.steps]
 
 
@@ -44,11 +46,11 @@ def test_every_action_is_pinned_by_digest_and_tells_its_tag() -> None:
     assert [line for line in used if not _PINNED.match(line)] == []
 
 
-def test_only_a_release_may_write() -> None:
+def test_only_a_release_and_the_site_may_write() -> None:
     for name, workflow in _WORKFLOWS.items():
         assert workflow.permissions in ({}, {"contents": "read"}), name
         granted = {job: rights.permissions for job, rights in workflow.jobs.items() if rights.permissions}
-        assert granted == ({"archive": {"contents": "write"}} if name == "release" else {})
+        assert granted == {job: {"contents": "write"} for job in _WRITERS.get(name, ())}
 
 
 def test_a_checkout_leaves_no_token_behind_and_no_expression_is_shell() -> None:

@@ -221,7 +221,7 @@ class ChangeRecord:
         return tuple([one for one in actions if one.entity_id in done or (one.domain, one.action) not in named])
 
     def as_event_data(self) -> JsonObject:
-        """Return the event data, as documented in `docs/using.md`."""
+        """Return the event data, as documented in `docs/activity.md`."""
         change, answer, actions = self.change, self.answer, self.change.actions
         shown, verdict = actions[:_MOST_ACTIONS], change.verdict
         entity_ids = dict.fromkeys([action.entity_id for action in actions])

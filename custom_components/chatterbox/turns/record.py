@@ -189,7 +189,7 @@ class ReportedResult(ConversationResult):
     record: TurnRecord
 
     def as_response(self) -> JsonObject:
-        """Return the whole turn as `docs/using.md` describes it."""
+        """Return the whole turn as `docs/actions.md` describes it."""
         record, facts = self.record, self.record.facts.as_json()
         return {
             "conversation_id": self.conversation_id,

@@ -1,6 +1,6 @@
 """An owner's scripts as hooks: a script receives what is about to happen, and its response decides.
 
-`docs/using.md` lists what a script receives and what it may answer.
+`docs/scripts-that-decide.md` lists what a script receives and what it may answer.
 """
 
 from collections.abc import Callable, Mapping

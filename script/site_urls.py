@@ -1,0 +1,39 @@
+"""Turns relative URLs that leave `docs/` into those of the repository on GitHub: a hook of mkdocs.
+
+Source: https://www.mkdocs.org/user-guide/configuration/#hooks
+"""
+
+import posixpath
+import re
+from typing import Final, Protocol
+
+_URL: Final = re.compile(r"\]\((\.\./[^)\s]*)\)")
+
+
+class Config(Protocol):
+    """What is needed of the configuration of the site."""
+
+    repo_url: str
+
+
+class SourceFile(Protocol):
+    """What is needed of the file of a page."""
+
+    src_uri: str
+
+
+class Page(Protocol):
+    """What is needed of a page."""
+
+    file: SourceFile
+
+
+def on_page_markdown(markdown: str, /, *, page: Page, config: Config, files: object) -> str:  # noqa: ARG001  # by name
+    """Return the text of a page with URLs that work on the site."""
+    folder = posixpath.join("docs", posixpath.dirname(page.file.src_uri))
+
+    def on_github(url: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(folder, url[1]))
+        return url[0] if path.startswith("docs/") else f"]({config.repo_url.rstrip('/')}/blob/main/{path})"
+
+    return _URL.sub(on_github, markdown)
