@@ -63,7 +63,7 @@ async def recogniser(pieces: Iterable[str], language: str) -> AsyncGenerator[str
     request = CompletionRequest("", (UserMessage("How is it in the kitchen?"),), _TOOLS)
     message = TextCalls().message(request)
     for event in chain[TextDelta | CompletionResult](map(TextDelta, pieces), [CompletionResult(FinishReason.STOP)]):
-        for read in message.read(event):
+        for read in await message.read(event):
             if isinstance(read, TextDelta):
                 yield read.text
 

@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.wire.output_schema import ANTHROPIC, OPENAI, strict_schema
 from custom_components.chatterbox.ai_task import data_of, shape_of
 from tests.agent.wire.test_output_schema import filled
+from tests.support.at_once import at_once
 
 type Field = tuple[dict[str, object], JsonValue]
 """A selector, and data that it takes."""
@@ -84,8 +85,8 @@ def test_data_that_fits_comes_back_as_it_was(structured: tuple[vol.Schema, JsonO
     structure, data = structured
     shape = shape_of("a task", structure)
 
-    assert data_of(json.dumps(data), shape, structure) == data
-    assert data_of(json.dumps(filled(data, shape.schema)), shape, structure) == data
+    assert at_once(data_of(json.dumps(data), shape, structure)) == data
+    assert at_once(data_of(json.dumps(filled(data, shape.schema)), shape, structure)) == data
 
 
 @settings(deadline=None, max_examples=150)
@@ -108,7 +109,7 @@ def test_whatever_is_answered_fits_or_is_refused(structured: tuple[vol.Schema, J
     structure, _ = structured
     shape = shape_of("a task", structure)
     try:
-        data = read_output(answer, shape)
+        data = at_once(read_output(answer, shape))
     except Unfit:
         return
     structure(data)

@@ -96,9 +96,9 @@ def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
     )
 
 
-def data_of(answer: str, shape: OutputFormat, structure: vol.Schema) -> Any:
+async def data_of(answer: str, shape: OutputFormat, structure: vol.Schema) -> Any:
     """Return the data of an answer, with what the structure adds to it. Raises `Unfit`."""
-    data = read_output(answer, shape)
+    data = await read_output(answer, shape)
     checked = structure(data)
     return data if checked == data else checked  # 5 stays 5, and does not become 5.0
 
@@ -177,7 +177,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         read = await self._async_read(task.instructions, context, source)
         record = await self._async_take(read, chat_log)
         answer = self._answer(task.name, record)
-        data = data_of(answer, shape, task.structure) if shape and task.structure else answer
+        data = await data_of(answer, shape, task.structure) if shape and task.structure else answer
         return GenDataTaskResult(chat_log.conversation_id, data)
 
     @override

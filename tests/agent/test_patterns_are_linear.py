@@ -31,6 +31,7 @@ from custom_components.chatterbox.agent.unverified_actions import UnverifiedActi
 from custom_components.chatterbox.agent.wire.text_markers import markers_for
 from custom_components.chatterbox.agent.wire.text_markup import MarkupScanner
 from custom_components.chatterbox.agent.wire.written_calls import read_calls
+from tests.support.at_once import at_once
 
 LARGE = 20_000
 SMALL = LARGE // 4
@@ -183,7 +184,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "arguments": lambda written: read_arguments(written, {"type": "object"}),
     "JSON": repair_json,
     "fences": fenced_blocks,
-    "data": lambda written: read_output(written, OutputFormat("data", {"type": "object", "properties": {}})),
+    "data": lambda written: at_once(read_output(written, OutputFormat("data", {"type": "object", "properties": {}}))),
     "speech": lambda written: speakable(written, "en"),
     "question": lambda written: asks_back(f"{written}?", "en"),
     "claims": check,

@@ -39,6 +39,14 @@ class Clock:
 
 SYSTEM_CLOCK: Final = Clock()
 
+_LONG: Final = 8_192
+"""Characters of a text that is read in a thread: what a model may have written for each takes some microseconds."""
+
+
+async def read_aside[**P, R](length: int, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Read a text of this length, in a thread if it is long: nobody else has to wait for it."""
+    return await asyncio.to_thread(read, *args, **kwargs) if length > _LONG else read(*args, **kwargs)
+
 
 class WaitedTooLong(TimeoutError):
     """A wait was longer than its limit: for who waits for a server, as if the system had said so."""

@@ -1,5 +1,6 @@
 """One inference: calls are judged as they come, reading ones start early, and speech can be held back."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -221,6 +222,30 @@ async def test_a_hook_that_reads_speech_holds_it_back_until_it_is_whole() -> Non
 
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["It is dark."]
     assert hook.texts == ["It is dark."]
+
+
+async def test_a_long_answer_that_was_held_back_comes_in_pieces_between_which_others_have_their_turn() -> None:
+    provider = ScriptedProvider(say("It is dark. " * 1_000))
+    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=[ScriptedCensor(lambda _: None)])
+    passes: list[int] = [0]
+
+    async def come_around() -> None:
+        while True:
+            await asyncio.sleep(0)
+            passes[-1] += 1
+
+    others = asyncio.create_task(come_around())
+    said: list[str] = []
+    async with aclosing(loop.stream(TURN)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                said.append(event.text)
+                passes.append(0)
+    others.cancel()
+
+    assert "".join(said) == "It is dark. " * 1_000
+    assert max(map(len, said)) <= 512
+    assert all(passes)
 
 
 @pytest.mark.parametrize("decision", [Deny("I keep that to myself."), Rewrite("I keep that to myself.")], ids=repr)

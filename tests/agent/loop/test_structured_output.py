@@ -11,6 +11,7 @@ from custom_components.chatterbox.agent.loop.structured_output import MAX_LENGTH
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from tests.agent.json_values import json_objects
+from tests.support.at_once import at_once
 
 SCHEMA: JsonObject = {
     "type": "object",
@@ -29,7 +30,7 @@ ANYTHING = OutputFormat("anything", {"type": "object"})
 def misfit(text: str, output: OutputFormat = PERSON) -> str:
     """Return what the model is told about an answer."""
     with pytest.raises(Unfit) as told:
-        read_output(text, output)
+        at_once(read_output(text, output))
     return str(told.value)
 
 
@@ -47,7 +48,7 @@ def misfit(text: str, output: OutputFormat = PERSON) -> str:
     ],
 )
 def test_an_answer_is_read_where_there_is_one_way_to_read_it(text: str) -> None:
-    assert read_output(text, PERSON) == {"name": "Ada", "count": 3}
+    assert at_once(read_output(text, PERSON)) == {"name": "Ada", "count": 3}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_who_asked_has_the_last_word() -> None:
     )
 
     assert misfit('{"name": "Ada"}', picky) == "Nobody is called Ada."
-    assert read_output('{"name": "Eve"}', picky) == {"name": "Eve"}
+    assert at_once(read_output('{"name": "Eve"}', picky)) == {"name": "Eve"}
 
 
 def test_a_schema_that_describes_no_object_fits_nothing() -> None:
@@ -94,10 +95,10 @@ def test_the_model_reads_the_schema() -> None:
 
 @given(json_objects())
 def test_any_object_is_read_as_it_is_written(data: JsonObject) -> None:
-    assert read_output(json.dumps(data), ANYTHING) == data
+    assert at_once(read_output(json.dumps(data), ANYTHING)) == data
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(Unfit):
-        assert isinstance(read_output(text, ANYTHING), dict)
+        assert isinstance(at_once(read_output(text, ANYTHING)), dict)

@@ -13,8 +13,9 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.messages import FinishReason, Message, ToolDefinition, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.text_calls import TextCalls
+from custom_components.chatterbox.agent.providers.text_calls import TextCallReader, TextCalls
 from tests.agent.wire.written_examples import OFFERED
+from tests.support.at_once import at_once
 
 
 @dataclass
@@ -58,9 +59,13 @@ def request(tools: Sequence[ToolDefinition] = OFFERED, transcript: tuple[Message
 
 def hear(*events: ProviderEvent, asked: CompletionRequest | None = None, model: TextCalls | None = None) -> Heard:
     """Read the events of one message."""
-    reader, heard = (model or TextCalls()).message(asked or request()), Heard()
+    return at_once(_hear(events, (model or TextCalls()).message(asked or request())))
+
+
+async def _hear(events: Iterable[ProviderEvent], reader: TextCallReader) -> Heard:
+    heard = Heard()
     for event in events:
-        for read in reader.read(event):
+        for read in await reader.read(event):
             heard.add(read)
     assert heard.result
     assert len(set(heard.ids)) == len(heard.ids)

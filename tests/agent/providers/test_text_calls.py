@@ -116,18 +116,19 @@ def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
 @pytest.mark.parametrize(
     "text", ["The kitchen light is on, and it is 21.5 °C there.", "Das Licht ist an.", "灯已经打开了。"]
 )
-def test_plain_prose_is_held_back_by_one_word_at_most(text: str) -> None:
+async def test_plain_prose_is_held_back_by_one_word_at_most(text: str) -> None:
     reader, said = TextCalls().message(request()), ""
     for index, character in enumerate(text):
         assert " " not in text[len(said) : index]
-        said += "".join(event.text for event in reader.read(TextDelta(character)) if isinstance(event, TextDelta))
-    *rest, _ = reader.read(CompletionResult(FinishReason.STOP))
+        read = await reader.read(TextDelta(character))
+        said += "".join(event.text for event in read if isinstance(event, TextDelta))
+    *rest, _ = await reader.read(CompletionResult(FinishReason.STOP))
     assert said + "".join(event.text for event in rest if isinstance(event, TextDelta)) == text
 
 
-def test_a_change_of_provider_is_passed_on() -> None:
+async def test_a_change_of_provider_is_passed_on() -> None:
     switched = ProviderSwitched("second", "late")
-    assert TextCalls().message(request()).read(switched) == [switched]
+    assert await TextCalls().message(request()).read(switched) == [switched]
 
 
 def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
-from custom_components.chatterbox.agent.messages import JsonValue, ToolCall
+from custom_components.chatterbox.agent.loop.turn import Turn
+from custom_components.chatterbox.agent.messages import JsonValue, ToolCall, UserMessage
+from custom_components.chatterbox.agent.protocols import OutputFormat
 from tests.agent.providers.contract.dialect import KEY, Answer, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.support.servers.raw_http import Ending, RawReply, event_stream, head, reply
@@ -22,6 +24,7 @@ _HELLO: Final = "The light is on. "
 _SAID: Final = _HELLO.strip()
 _FAILED: Final = "The model could not be reached. ("
 _SECRET: Final = f"wrong key {KEY}"
+_TURN: Final = Turn("Light on!")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,10 @@ class HarmfulAnswer:
     """Until the deadline of the turn: short where the answer never ends by itself."""
     characters: int = 200_000
     """The longest answer that is heard."""
+    turn: Turn = _TURN
+    """What the model is asked."""
+    is_held: bool = False
+    """Whether a hook holds all words until the last one has arrived."""
 
     @property
     def in_the_home(self) -> bool:
@@ -133,6 +140,13 @@ _IN_THE_HOME: Final = (
     *("resets amid its words", "redirects with 307 to /elsewhere"),
 )
 _MB: Final = 1_000_000
+_LONG_TURN: Final = Turn(
+    "Light on!",
+    history=tuple(
+        UserMessage(f"{place}. " + "The \u201cquick\u201d brown fox &amp; its friends. " * 500) for place in range(50)
+    ),
+)
+_DATA: Final = Turn("Light on!", output=OutputFormat("numbers", {"type": "object"}))
 _JOINED: Final[JsonValue] = {"content": "word " * 800}
 _HOSTILE_TEXTS: Final = {
     "200 KB of quotation marks": "\u2039\u203a",
@@ -168,11 +182,11 @@ def _hostile_texts() -> Iterator[HarmfulAnswer]:
             yield case(f"says {what} in many events", partial(sent, pieces=500))
 
 
-def _repeated(unit: str, size: int, dialect: Dialect, pieces: int = 1) -> RawReply:
+def _repeated(unit: str, size: int, dialect: Dialect, pieces: int = 1, *, before: str = _HELLO) -> RawReply:
     times = max(300 // len(unit), 1)
     text = "".join(f"{unit * times}{number}" for number in range(size // times // len(unit)))  # no mere repetition
     step = len(text) // pieces
-    return _text(*(text[at : at + step] for at in range(0, len(text), step)))(dialect)
+    return _whole(Answer((before, *(text[at : at + step] for at in range(0, len(text), step)))))(dialect)
 
 
 def _silences() -> Iterator[HarmfulAnswer]:
@@ -318,5 +332,29 @@ def _calls() -> Iterator[HarmfulAnswer]:
     many = [ToolCall(f"call{place}", TOOL, "{}") for place in range(1_000)]
     yield case("calls 1,000 tools", _whole(Answer((_HELLO,), calls=many)), _SAID, DIALECTS[1:])
 
+    numbers: JsonValue = {
+        "tool_calls": [{"index": 0, "function": {"name": TOOL, "arguments": "{'a': [" + "1," * 32_000}}]
+    }
+    yield case("calls with 32,000 numbers", _then(_chunk(numbers), _chunk({}, "tool_calls")), "")
+    written = f"<tool_call>{{'name': '{TOOL}', 'arguments': {{'a': [{'1,' * 32_000}]}}}}</tool_call>"
+    yield case("writes a call with 32,000 numbers", _text(written), _SAID)
+    written = "".join(f'<tool_call>{{"name": "{TOOL}", "arguments": {{"a": {at}}}}}</tool_call>' for at in range(300))
+    yield case("writes 300 calls in a long conversation", _text(written), _SAID, turn=_LONG_TURN)
 
-HARMFUL_ANSWERS: Final = (*_silences(), *_floods(), *_bodies(), *_json_texts(), *_calls(), *_hostile_texts())
+
+def _held() -> Iterator[HarmfulAnswer]:
+    """Yield what is read again, or at once, at the end of an answer."""
+    for unit in ("<", "`", "[", "<|a|>"):
+        thought = partial(_repeated, unit, 66_000, before="analysis" + _HELLO, pieces=100)
+        yield HarmfulAnswer(f"only thinks, in 66,000 characters of {unit}", thought, _SAID)
+    for what, unit in {"numbers": "1,", "objects": "{'a':1},", "texts": "'a',"}.items():
+        data = Answer(("{'a': [", unit * (180_000 // len(unit)), "]}"))
+        yield HarmfulAnswer(f"gives 180 KB of {what} as data", _whole(data), "", turn=_DATA)
+    for what, unit in {"words": "a word ", "brackets": "[", "claims": "I have turned on the light, "}.items():
+        said = partial(_repeated, unit, 180_000, before=_HELLO, pieces=500)
+        yield HarmfulAnswer(f"says 180 KB of {what} to a hook", said, _SAID, is_held=True)
+
+
+HARMFUL_ANSWERS: Final = (
+    *(*_silences(), *_floods(), *_bodies(), *_json_texts(), *_calls(), *_hostile_texts(), *_held()),
+)

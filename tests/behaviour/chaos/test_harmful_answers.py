@@ -6,7 +6,7 @@ import resource
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import thread_time
 from typing import Final
@@ -18,14 +18,14 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.agent.events import TextDelta, TurnFinished
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.protocols import AnswerOptions
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
 from custom_components.chatterbox.agent.speech.speech_filter import SpeechFilter, asks_back
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
-from tests.support.doubles import ScriptedDispatcher, tool
+from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, tool
 from tests.support.listening_room import StreamingVoice, furnish
 from tests.support.talk import add_agent, move_into_the_demo_home
 
@@ -105,10 +105,11 @@ async def session(socket_enabled: None) -> AsyncIterator[aiohttp.ClientSession]:
 
 async def take_turn(provider: FailoverProvider, case: HarmfulAnswer) -> str:
     """Return what is heard of a turn, sentence by sentence as it streams, and with its end."""
-    loop = AgenticLoop(provider, ScriptedDispatcher())
+    hooks = (ScriptedCensor(lambda _: None),) if case.is_held else ()
+    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=hooks)
     limits = Limits(deadline=case.seconds, max_iterations=2)
     options = AnswerOptions(max_characters=case.characters)
-    turn = Turn("Light on!", tools=(tool(TOOL),), checked_language="en", limits=limits, options=options)
+    turn = replace(case.turn, tools=(tool(TOOL),), checked_language="en", limits=limits, options=options)
     speech, written, heard = SpeechFilter("en"), [""], [""]
     async with aclosing(loop.stream(turn)) as events:
         async for event in events:

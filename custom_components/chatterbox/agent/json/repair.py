@@ -21,6 +21,8 @@ _QUOTES: Final = {
     "\u2019": "\u2019",
 }
 """Closing quotation marks by opening ones."""
+_PLAIN: Final = re.compile(r"[^\\" + "".join(set(_QUOTES) | set("".join(_QUOTES.values()))) + "]+")
+"""Characters that mean themselves in every string."""
 _BLANK: Final = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
@@ -163,7 +165,10 @@ class _Reader:
         parts = ['"']
         position = self.position + 1
         while (char := self._text[position : position + 1]) not in closers or not char:
-            if char == "\\":
+            if plain := _PLAIN.match(self._text, position):
+                char = plain.group()
+                parts.append(char)
+            elif char == "\\":
                 char = self._text[position : position + 2]
                 parts.append("'" if char == "\\'" else char)
             elif char == '"':

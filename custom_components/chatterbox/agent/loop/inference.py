@@ -3,6 +3,7 @@
 Calls that only read start while the model still writes.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from ..events import (
 from ..json.coercion import Unfit
 from ..messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolDefinition, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
-from ..timeouts import WaitedTooLong, leavable, time_limit
+from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
 from ..unverified_actions import UnverifiedActionFilter
 from .call_rules import judge_call
 from .calls import ClientCall, JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
@@ -54,6 +55,8 @@ _CORRECTION_DIRECTIVE: Final = (
 _HEARD_DIRECTIVE: Final = 'The person has heard only this, go on from there: "{said}"'
 _QUOTED_LENGTH: Final = 1_000
 """Characters of an answer that are shown to the model again."""
+_PIECE: Final = 512
+"""Characters of a held answer that are said before others get their turn."""
 
 
 def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
@@ -205,15 +208,17 @@ class Inference:
         text = text if self._text else text.lstrip()
         if text:
             self._text.append(text)
-        if self._holds_all:
-            return ""
+        return "" if self._holds_all else self._cleared(text)
+
+    def _cleared(self, text: str) -> str:
+        """Return what of a text may be said by now."""
         said = self._hold.feed(text)
         self._said.append(said)
         return said
 
-    def _rest_heard(self, rest: str = "") -> str:
+    def _rest_heard(self) -> str:
         """Return what may be said of the text so far, nothing of it held any more."""
-        said = self._hold.feed(rest) + self._hold.end()
+        said = self._hold.end()
         self._said.append(said)
         return said
 
@@ -240,26 +245,30 @@ class Inference:
             case _:
                 assert_never(event)
 
-    async def end(self) -> Sequence[TurnEvent]:
-        """Return the events with which a closed inference ends. Afterwards `state` holds its calls or its answer."""
+    async def end(self) -> AsyncGenerator[TurnEvent]:
+        """Yield the events with which a closed inference ends. Afterwards `state` holds its calls or its answer."""
         state = self.state
         if state.finish_reason is None and state.failure is None:
             self.state = state = state._replace(out_of_time=True)
         is_cut = state.finish_reason in {None, FinishReason.LENGTH, FinishReason.CONTENT_FILTER}
         said = self._heard(self._repetition.end(cut=is_cut))
         rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
-        said += self._rest_heard(rest)
-        told: list[TurnEvent] = [TextDelta(said)] if said else []
+        for start in range(0, len(rest), _PIECE):
+            if piece := self._cleared(rest[start : start + _PIECE]):
+                yield TextDelta(piece)
+                await asyncio.sleep(0)
+        if said := said + self._rest_heard():
+            yield TextDelta(said)
         if self._hold.held:
-            told.append(AnswerWithheld(self._hold.held))
+            yield AnswerWithheld(self._hold.held)
         message = self._message()
         if message.tool_calls:
-            told.append(MessageDone(message))
+            yield MessageDone(message)
         else:
             # A correction that says nothing leaves what it was to correct.
             withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else self._withheld)
-            self.state = state._replace(answer=message, withheld=withheld, misfit=self._misfit(message))
-        return [*told, PhaseEntered(Phase.TOOL_DECISION)]
+            self.state = state._replace(answer=message, withheld=withheld, misfit=await self._misfit(message))
+        yield PhaseEntered(Phase.TOOL_DECISION)
 
     def _message(self) -> AssistantMessage:
         """Return the message, which goes on where the one that it corrects broke off."""
@@ -268,12 +277,12 @@ class Inference:
         reasoning = self._begun.reasoning + "".join(self._reasoning)
         return AssistantMessage(text, reasoning, calls, self._provider_items)
 
-    def _misfit(self, answer: AssistantMessage) -> str:
+    async def _misfit(self, answer: AssistantMessage) -> str:
         """Tell what is wrong with data; nothing where words are wanted, or nothing is."""
         if (output := self.state.turn.output) is None:
             return ""
         try:
-            read_output(answer.text, output)
+            await read_output(answer.text, output)
         except Unfit as err:
             return str(err)
         return ""
@@ -295,7 +304,7 @@ class Inference:
         return TokenEstimate().of_message(AssistantMessage(written, "".join(self._reasoning), calls))
 
     async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> JudgedCall:
-        judged = judge_call(self.state, call, offered)
+        judged = await read_aside(len(call.arguments), judge_call, self.state, call, offered)
         match judged.verdict:
             case Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments):
                 seen = await self.hooks.pre_tool_use(tool, arguments, partial(fit_arguments, tool))

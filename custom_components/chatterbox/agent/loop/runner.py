@@ -107,8 +107,9 @@ class TurnRunner:
                                 yield self._folded(event)
                     finally:
                         await inference.close()
-                    for event in await inference.end():
-                        yield self._folded(event)
+                    async with aclosing(inference.end()) as events:
+                        async for event in events:
+                            yield self._folded(event)
                     self._state = inference.state
                 else:
                     async with aclosing(self._act(step)) as events:

@@ -7,6 +7,7 @@ from ..json.repair import fenced_blocks, read_value, repair_json
 from ..json.text import parse_json, shown
 from ..messages import JsonObject, JsonValue
 from ..protocols import OutputFormat
+from ..timeouts import read_aside
 
 MAX_LENGTH: Final = 1_000_000
 """Characters; what is longer was written by a model that cannot stop."""
@@ -14,21 +15,25 @@ MAX_LENGTH: Final = 1_000_000
 _NO_OBJECT: Final = "There is no JSON object in it."
 
 
-def read_output(text: str, output: OutputFormat) -> JsonObject:
+async def read_output(text: str, output: OutputFormat) -> JsonObject:
     """Return the data of an answer. Raises `Unfit`.
 
     Words around the object, fences and slips of the pen are forgiven where there is one way to read the answer. What is
     optional and null counts as left out.
     """
+    fitted = await read_aside(len(text), _fitted, text, output.schema)
+    if flaw := output.flaw_of(fitted):  # anybody's code, which may want the event loop
+        raise Unfit(flaw)
+    return fitted
+
+
+def _fitted(text: str, schema: JsonObject) -> JsonObject:
     value = _read(text)
     if isinstance(value, str):  # some models encode the object twice
         value = _read(value)
     if not isinstance(value, dict):
         raise Unfit(f"It has to be one JSON object, not {shown(value)}.")
-    fitted = fit_object(value, output.schema)
-    if flaw := output.flaw_of(fitted):
-        raise Unfit(flaw)
-    return fitted
+    return fit_object(value, schema)
 
 
 def _read(text: str) -> JsonValue:

@@ -502,19 +502,28 @@ async def _share(event: ProviderEvent) -> None:
 
 @dataclass(slots=True)
 class _Room:
-    """The characters that an answer may still have."""
+    """The characters that an answer may still have, arguments of calls included."""
 
     characters: int
+    reader: ReplyReader
 
     def bounded(self, events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
         """Yield events in pieces; an answer that becomes too long ends as one that was cut."""
         for event in _in_pieces(events):
             if isinstance(event, TextDelta | ReasoningDelta):
                 self.characters -= len(event.text)
-            if self.characters < 0:
-                yield CompletionResult(FinishReason.LENGTH)
-                return
+                if self.characters < 0:
+                    break
+            elif self.is_full:
+                break
             yield event
+        if self.is_full:
+            yield CompletionResult(FinishReason.LENGTH)
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether the answer is too long."""
+        return self.characters < self.reader.call_length
 
 
 _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
@@ -574,7 +583,7 @@ class HTTPProvider(ABC):
         await self._text_calls.prepare(request)
         while True:
             reader, message, started = self._reader(request), self._text_calls.message(request), False
-            room = _Room(request.options.max_characters)
+            room = _Room(request.options.max_characters, reader)
             try:
                 body = await self._client.open(self._PATH, payload)
                 try:
@@ -586,12 +595,12 @@ class HTTPProvider(ABC):
                             if isinstance(event, CompletionResult):
                                 complete = True
                                 await self._note_result(payload, event)
-                            for each in _in_pieces(message.read(event)):
+                            for each in _in_pieces(await message.read(event)):
                                 yield each
                                 await _share(each)
                             await _share(event)
                         if not complete:
-                            events = await self._next_events(body, reader, event)
+                            events = await self._next_events(body, reader, event, started=started)
                 finally:
                     body.close()
             except ReportedFailure as failure:
@@ -646,15 +655,20 @@ class HTTPProvider(ABC):
         return reader.read_whole(await body.read_text(start)) if is_whole else reader.feed(start)
 
     async def _next_events(
-        self, body: ResponseBody, reader: ReplyReader, last: ProviderEvent | None
+        self, body: ResponseBody, reader: ReplyReader, last: ProviderEvent | None, *, started: bool
     ) -> Iterator[ProviderEvent]:
-        """Return the events of the next bytes after `last`, or the last ones at the end of the reply."""
+        """Return the events of the next bytes after `last`, or the last ones at the end of the reply.
+
+        A reply of too many bytes ends there; one that has not `started` by then fails.
+        """
         if reader.finished:
             limits = self._client.limits
             body.end_within(limits.after_done if reader.done else limits.after_finish)
         elif isinstance(last, TextDelta | ReasoningDelta) and not body.has_more:
             await asyncio.sleep(_BATCH)
         while chunk := await body.read():
+            if body.received > _MAX_STREAM_BYTES and started:
+                return reader.end() if reader.finished else iter([CompletionResult(FinishReason.LENGTH)])
             if body.received > _MAX_STREAM_BYTES:
                 raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_STREAM_BYTES} bytes")
             if not reader.done:

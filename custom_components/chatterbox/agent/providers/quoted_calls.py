@@ -44,6 +44,11 @@ class Quotations:
         """Take the conversation as the model sees it. Nothing is read before a call is written."""
         self._request = request
 
+    @cached_property
+    def length(self) -> int:
+        """Characters of the conversation, about."""
+        return sum(map(len, self._told))
+
     def hold(self, call: WrittenCall) -> bool:
         """Return whether a call is a quotation.
 
@@ -59,7 +64,7 @@ class Quotations:
         return self._hold_parts(call)
 
     @cached_property
-    def _texts(self) -> Sequence[str]:
+    def _told(self) -> Sequence[str]:
         told = [self._request.summary.text] if self._request.summary else []
         for message in self._request.transcript:
             match message:
@@ -72,7 +77,11 @@ class Quotations:
                     told.append(text)
                 case _:
                     assert_never(message)
-        return [_compact(text) for text in told]
+        return told
+
+    @cached_property
+    def _texts(self) -> Sequence[str]:
+        return [_compact(text) for text in self._told]
 
     @cached_property
     def _joined(self) -> Sequence[str]:

@@ -17,6 +17,7 @@ from ..json.text import parse_json
 from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest
 from ..text import find_tool, spellings
+from ..timeouts import read_aside
 from ..wire.parts import CallIds
 from ..wire.text_markers import markers_for
 from ..wire.text_markup import (
@@ -37,6 +38,8 @@ _MANY: Final = 500
 """Characters of names, whose patterns take 30 ms to compile; those of an API client take up to half a second."""
 _MAX_CALLS: Final = 256
 """Written calls in one message; more are dropped."""
+_PIECE: Final = 512
+"""Characters of reasoning that are read again before others get their turn."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")
 
 
@@ -97,19 +100,19 @@ class TextCallReader:
         self._removed = ""
         """Characters to strip from the start of the next text, because markup was removed before it."""
 
-    def read(self, event: ProviderEvent) -> list[ProviderEvent]:
-        """Return the events to pass on for an event of the provider."""
+    async def read(self, event: ProviderEvent) -> list[ProviderEvent]:
+        """Return the events to pass on for an event of the provider; others get their turn meanwhile."""
         self._out = []
         match event:
             case TextDelta(text):
-                self._pass_on(self._text.feed(text))
+                await self._pass_on(self._text.feed(text))
             case ReasoningDelta(text):
-                self._think(text)
+                await self._think(text)
                 self._out.append(event)
             case ToolCallReady(call):
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
-                self._end(cut=reason.is_cut)
+                await self._end(cut=reason.is_cut)
                 began_unseen = self._text.thought_began_unseen
                 self._model.begins_in_thought = began_unseen or (self._began_in_thought and not self._draft)
                 called = self._calls.any and not reason.is_cut
@@ -120,9 +123,9 @@ class TextCallReader:
                 assert_never(event)
         return self._out
 
-    def _end(self, *, cut: bool) -> None:
-        self._pass_on(self._text.finish(), cut=cut)
-        self._end_thought()
+    async def _end(self, *, cut: bool) -> None:
+        await self._pass_on(self._text.finish(), cut=cut)
+        await self._end_thought()
         if self._answered or self._calls.any:
             return
         if self._thought_of and not cut:
@@ -130,28 +133,31 @@ class TextCallReader:
                 self._out += self._calls.written(call, self._tool_of(call.name))
         elif self._draft:
             answer = MarkupScanner(markers_for(self._names))
-            self._pass_on([*answer.feed(self._draft), *answer.finish()], cut=cut)
+            for start in range(0, len(self._draft), _PIECE):
+                await self._pass_on(answer.feed(self._draft[start : start + _PIECE]))
+                await asyncio.sleep(0)
+            await self._pass_on(answer.finish(), cut=cut)
 
-    def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> None:
+    async def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> None:
         for piece in pieces:
             match piece:
                 case PlainText(text):
-                    self._say(text)
+                    await self._say(text)
                 case ReasoningText(text, draft, begins):
                     self._draft = ("" if begins else self._draft) + (text if draft else "")
                     self._draft = self._draft[:MAX_HELD_CHARACTERS]
                     self._removed = self._removed or _SPACE
-                    self._think(text)
+                    await self._think(text)
                     if text:
                         self._out.append(ReasoningDelta(text))
                 case CallText():
-                    self._call(piece, cut=cut)
+                    await self._call(piece, cut=cut)
                 case DroppedText():
                     self._removed = self._removed or _SPACE
                 case _:
                     assert_never(piece)
 
-    def _say(self, text: str) -> None:
+    async def _say(self, text: str) -> None:
         if self._removed and (not self._last_said or self._last_said.isspace()):
             text = text.lstrip(self._removed)
         if not text:
@@ -159,39 +165,40 @@ class TextCallReader:
         self._removed = ""
         self._last_said = text[-1]
         if not text.isspace():
-            self._end_thought()
+            await self._end_thought()
             self._answered = True
         self._out.append(TextDelta(text))
 
-    def _call(self, piece: CallText, *, cut: bool) -> None:
-        self._end_thought()
-        read = self._read(piece, whole=piece.closed or not cut)
+    async def _call(self, piece: CallText, *, cut: bool) -> None:
+        await self._end_thought()
+        read = await self._read(piece, whole=piece.closed or not cut)
         if not piece.certain and not (read.calls and all(self._is_meant(call) for call in read.calls)):
-            self._say(piece.text)
+            await self._say(piece.text)
             return
-        meant = [call for call in read.calls if not self._is_quoted(call)]
+        meant = [call for call in read.calls if not await self._is_quoted(call)]
         if read.calls and not meant:
-            self._say(piece.text.removeprefix(">"))
+            await self._say(piece.text.removeprefix(">"))
             return
         self._removed = _SPACE + ";,"
         for call in meant:
             self._out += self._calls.written(call, self._tool_of(call.name))
         rest = read.rest.strip()
         if not piece.closed and rest and not _CODE.search(rest):
-            self._say(rest)
+            await self._say(rest)
         elif rest and not read.calls:
             self._out += self._calls.written(WrittenCall("", rest), None)
 
-    def _read(self, piece: CallText, *, whole: bool) -> ReadText:
-        read = read_calls(piece.text)
+    async def _read(self, piece: CallText, *, whole: bool) -> ReadText:
+        read = await read_aside(len(piece.text), read_calls, piece.text)
         name = read.rest.strip()
         if piece.certain and whole and not read.calls and self._tool_of(name):  # GLM, for a call without arguments
             return ReadText((WrittenCall(name, "{}", source=f">{name}<"),))
         return read
 
-    def _is_quoted(self, call: WrittenCall) -> bool:
+    async def _is_quoted(self, call: WrittenCall) -> bool:
         self._quotations = self._quotations or Quotations(self._request)
-        if quoted := self._quotations.hold(call):
+        length = len(call.arguments) + self._quotations.length
+        if quoted := await read_aside(length, self._quotations.hold, call):
             _LOGGER.warning(
                 "The model wrote a call of %.64r that it quotes from the conversation: it is text", call.name
             )
@@ -204,21 +211,23 @@ class TextCallReader:
     def _tool_of(self, name: str) -> ToolDefinition | None:
         return find_tool(name, self._tools) or find_tool(name.rpartition(".")[2], self._tools)
 
-    def _think(self, text: str) -> None:
+    async def _think(self, text: str) -> None:
         """Look for calls in reasoning."""
         self._thoughts = self._thoughts or MarkupScanner(markers_for(self._names, in_thoughts=True))
-        self._keep_calls(self._thoughts.feed(text))
+        await self._keep_calls(self._thoughts.feed(text))
 
-    def _end_thought(self) -> None:
+    async def _end_thought(self) -> None:
         if self._thoughts is not None:
-            self._keep_calls(self._thoughts.finish())
+            await self._keep_calls(self._thoughts.finish())
             self._thoughts = None
 
-    def _keep_calls(self, pieces: Iterable[Piece]) -> None:
+    async def _keep_calls(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
             if isinstance(piece, CallText):
-                for call in self._read(piece, whole=piece.closed).calls:
-                    if len(self._thought_of) < _MAX_CALLS and self._tool_of(call.name) and not self._is_quoted(call):
+                for call in (await self._read(piece, whole=piece.closed)).calls:
+                    if len(self._thought_of) == _MAX_CALLS or not self._tool_of(call.name):
+                        continue
+                    if not await self._is_quoted(call):
                         self._thought_of[call] = None
 
 

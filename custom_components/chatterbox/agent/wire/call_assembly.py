@@ -167,6 +167,8 @@ class CallAssembler:
         self.extras: dict[str, JsonObject] = {}
         """The `extra` of each returned call, by its id."""
         self._calls: list[_OpenCall] = []
+        self.length = 0
+        """Characters of the arguments so far."""
         self._chunks = 0
         self._released = 0
 
@@ -186,6 +188,7 @@ class CallAssembler:
             call.wire_id = call.wire_id or fragment.id
             call.extra = call.extra or fragment.extra
             call.last_chunk = self._chunks
+            self.length += len(fragment.arguments)
             self._append(call, fragment.arguments).ended = fragment.ended
         return self._release(finished=False)
 

@@ -85,6 +85,11 @@ class ReplyReader(ABC):
         """True once the message is complete: nothing can fail any more. Usage may still follow."""
         return bool(self._finish)
 
+    @property
+    def call_length(self) -> int:
+        """Characters of the arguments of calls so far."""
+        return self._calls.length
+
     def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
         """Yield the events of the next bytes of a stream."""
         for event in self._decoder.feed(chunk):

@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderError, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.agent.protocols import AnswerOptions
@@ -20,7 +20,7 @@ from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
 
 from .dialect import KEY, MODEL, Answer, Dialect
-from .service import HI, answered, arrivals, calls_of, collect, provider_of, streamed, text_of
+from .service import HI, answered, arrivals, calls_of, collect, provider_of, streamed, text_of, until_finished
 
 WORDS = Answer(text=("One ", "two ", "three ", "four."))
 IN_TIME = 10
@@ -174,3 +174,50 @@ async def test_an_answer_that_becomes_too_long_is_cut_and_calls_nothing(
     assert max(map(len, read)) <= 512
     assert calls_of(events) == []
     assert events[-1] == CompletionResult(FinishReason.LENGTH)
+
+
+async def test_arguments_count_as_a_part_of_the_answer(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+    request = replace(HI, options=AnswerOptions(max_characters=1_000))
+    call = ToolCall("call00001", "light_on", '{"name": "%s"}' % ("a" * 400))
+    fits = Answer(("b" * 500,), calls=(call,), finish=FinishReason.TOOL_CALLS)
+    too_long = replace(fits, text=("b" * 600,))
+
+    async with raw_http_server(answered(dialect, fits)) as server:
+        assert len(calls_of(await collect(provider_of(dialect, server, session), request))) == 1
+    async with raw_http_server(answered(dialect, too_long)) as server:
+        events = await collect(provider_of(dialect, server, session), request)
+
+    assert text_of(events) == "b" * 600
+    assert calls_of(events) == []
+    assert events[-1] == CompletionResult(FinishReason.LENGTH)
+
+
+async def test_a_stream_of_too_many_bytes_is_cut_after_what_was_said(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    """Blank lines, which keep connections alive, are no words."""
+    lines = [b" " * 65_535 + b"\n"] * 260
+    first = _pieces(dialect)[0]
+
+    async with raw_http_server(streamed(dialect, [first, *lines], Ending.CLOSE)) as server:
+        events = await collect(provider_of(dialect, server, session))
+    async with raw_http_server(streamed(dialect, [b": nothing\n\n", *lines], Ending.CLOSE)) as server:
+        with pytest.raises(ProviderReplyInvalid):
+            await collect(provider_of(dialect, server, session))
+
+    assert text_of(events) == "One "
+    assert events[-1] == CompletionResult(FinishReason.LENGTH)
+
+
+async def test_bytes_after_a_finished_answer_take_nothing_from_it(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    stream = dialect.render(WORDS)
+    finished = until_finished(dialect, stream)
+
+    async with raw_http_server(streamed(dialect, [finished, *[b" " * 65_535 + b"\n"] * 260], Ending.CLOSE)) as server:
+        events = await collect(provider_of(dialect, server, session))
+
+    assert text_of(events) == "One two three four."
+    assert isinstance(events[-1], CompletionResult)
+    assert events[-1].finish_reason is FinishReason.STOP
