@@ -9,6 +9,7 @@ from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import HOME, Talk
 
 WEATHER = """
+  - { name: Kitchen Blinds, id: cover.kitchen, area: kitchen, state: open, attributes: { device_class: blind } }
   - { name: Outside, id: weather.outside, state: sunny, attributes: { temperature: 14 } }
 """
 
@@ -61,3 +62,26 @@ async def test_a_sentence_that_nothing_explains_is_refused_once(talk: Talk) -> N
     assert talk.results[-1].is_error
     assert spoken.startswith("Sorry")
     assert len(talk.results) == 3
+
+
+@pytest.mark.parametrize(
+    ("again", "lights", "blinds"),
+    [("turn them on again", "on", "closed"), ("open them again", "off", "open"), ("close them", "off", "closed")],
+)
+async def test_them_after_a_compound_command_is_what_the_word_fits(
+    talk: Talk, again: str, lights: str, blinds: str
+) -> None:
+    await talk.say("turn on the kitchen lights")
+    await talk.say("turn off the lights and close the blinds in the kitchen")
+    await talk.say(again)
+
+    assert talk.hass.states.is_state("light.counter", lights)
+    assert talk.hass.states.is_state("cover.kitchen", blinds)
+
+
+async def test_them_never_turns_on_blinds_beside_a_light(talk: Talk) -> None:
+    await talk.say("close the kitchen blinds and turn off the hallway light")
+    await talk.say("turn them on")
+
+    assert talk.hass.states.is_state("light.hallway", "on")
+    assert talk.hass.states.is_state("cover.kitchen", "closed")

@@ -5,13 +5,16 @@ them off" refers to the weather (homeassistant.components.conversation.gazetteer
 of the built-in agent's, and a question is asked in the one that acted less recently.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.default_agent import DefaultAgent
+from homeassistant.components.conversation.gazetteer import GazetteerFallback
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, intent
@@ -34,6 +37,10 @@ _QUESTIONS: Final = frozenset(
     }
 )
 
+_OPENED: Final = frozenset({"cover", "valve"})
+"""What the built-in agent says that it has opened or closed."""
+_TURNS: Final = frozenset({"turn_on", "turn_off"})
+
 
 @dataclass(frozen=True, slots=True)
 class _Thread:
@@ -49,7 +56,10 @@ async def async_places(
     """Return a sentence for each of the conversations in which it will be tried, in order, until it is understood."""
     thread = _threads(hass).get(conversation_id, _Thread())
     places = await _places(hass, user_input, thread)
-    return tuple(_placed(user_input, conversation_id, place) for place in places)
+    tried = tuple(_placed(user_input, conversation_id, place) for place in places)
+    for placed in tried:
+        await _async_narrow(hass, placed)
+    return tried
 
 
 async def async_process_in_context(
@@ -58,6 +68,7 @@ async def async_process_in_context(
     """Process a sentence in the conversation that fits its pronouns, and in the other one if it is not understood."""
     thread = _threads(hass).get(conversation_id, _Thread())
     place, *others = await _places(hass, user_input, thread)
+    await _async_narrow(hass, _placed(user_input, conversation_id, place))
     response = await converse(_placed(user_input, conversation_id, place))
     if _not_understood(response) and others:
         second = await converse(_placed(user_input, conversation_id, others[0]))
@@ -86,6 +97,35 @@ async def _is_question(hass: HomeAssistant, user_input: ConversationInput) -> bo
     if recognized is None or recognized.unmatched_entities:
         return False
     return recognized.intent.name in _QUESTIONS
+
+
+async def _async_narrow(hass: HomeAssistant, placed: ConversationInput) -> None:
+    """Drop what "them" cannot mean from what a compound command has acted on.
+
+    After "turn off the lights and close the blinds", the built-in agent opens the blinds for "turn them on", and does
+    not understand "open them".
+    """
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    gazetteer: object = getattr(agent, "_gazetteer", None)
+    if not isinstance(gazetteer, GazetteerFallback) or not gazetteer.supports(placed.language):
+        return
+    known: Mapping[str, Sequence[object]] = getattr(gazetteer, "_previous_targets", {})
+    targets = known.get(placed.conversation_id or "", ())
+    if len(targets) < 2:  # noqa: PLR2004 nothing to choose from
+        return
+    interpret = (await gazetteer.async_get_matcher()).interpret
+    fitting: list[tuple[object, bool]] = []
+    for target in targets:
+        with suppress(ValueError):  # it is not in the home any more
+            read = await hass.async_add_executor_job(partial(interpret, placed.text, previous_targets=(target,)))
+            if read.accepted and all(frame.anaphor_target is not None for frame in read.frames):
+                is_opened = any(frame.response_key in _OPENED for frame in read.frames)
+                is_turned = any(frame.action in _TURNS for frame in read.frames)
+                fitting.append((target, not (is_opened and is_turned)))
+    best = max((is_meant for _, is_meant in fitting), default=False)
+    kept = [target for target, is_meant in fitting if is_meant is best]
+    if kept and len(kept) < len(targets):
+        gazetteer.async_remember(placed.conversation_id or "", kept)
 
 
 def _placed(user_input: ConversationInput, conversation_id: str, place: int) -> ConversationInput:
