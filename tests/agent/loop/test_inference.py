@@ -231,8 +231,8 @@ async def test_a_long_answer_that_was_held_back_comes_in_pieces_between_which_ot
 
     async def come_around() -> None:
         while True:
-            await asyncio.sleep(0)
             passes[-1] += 1
+            await asyncio.sleep(0)
 
     others = asyncio.create_task(come_around())
     said: list[str] = []
@@ -245,7 +245,7 @@ async def test_a_long_answer_that_was_held_back_comes_in_pieces_between_which_ot
 
     assert "".join(said) == "It is dark. " * 1_000
     assert max(map(len, said)) <= 512
-    assert all(passes)
+    assert all(passes[1:])
 
 
 @pytest.mark.parametrize("decision", [Deny("I keep that to myself."), Rewrite("I keep that to myself.")], ids=repr)
