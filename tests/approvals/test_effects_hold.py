@@ -33,7 +33,8 @@ def assert_told(hass: HomeAssistant, effects: Effects, done: RecordedActions, wh
     actions = possible_actions(effects)
     if actions is None:
         return
-    untold = {action for action in done.called if not {action, any_action(action)} & actions}
+    told = {action._replace(settings=()) for action in actions}
+    untold = {action for action in done.called if not {action, any_action(action)} & told}
     assert not untold, (what, sorted(untold), sorted(actions))
     groups = {state.entity_id for state in hass.states.async_all() if "entity_id" in state.attributes}
     judged = {entity for entity in done.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}

@@ -48,7 +48,13 @@ LOOK_UP = ToolDefinition("web__look_up", "", {"type": "object"}, ToolAnnotations
 LAMP = Touches(frozenset({EntityAction("light.lamp", "light.turn_on")}))
 UNLOCK = Touches(frozenset({EntityAction("lock.door", "lock.unlock")}))
 SOME_SCRIPT = Unresolved(frozenset({Unknown(UnknownReason.CONTENT, EntityAction("script.some", "script.turn_on"))}))
-LARGE_STEP = Touches(frozenset({EntityAction("climate.room", "climate.set_temperature")}), frozenset({"climate.room"}))
+
+
+def warming(to: float) -> Touches:
+    return Touches(frozenset({EntityAction("climate.room", "climate.set_temperature", (("temperature", to),))}))
+
+
+LARGE_STEP = warming(26)
 STRICT = AgentSettings(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
 PERSON = Speaker(asking=Asking.PERSON)
 PIN = PinHash.of("2580", HashCost(2, 1))
@@ -180,12 +186,42 @@ async def test_by_default_only_what_matters_needs_a_yes_after_outside_content(ho
         assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask) is is_asked, effects
 
 
-async def test_small_steps_of_a_temperature_in_one_turn_are_a_large_one(home: HomeAssistant) -> None:
-    guard = guarding(home, Touches(LARGE_STEP.actions), outside=True)
+def set_room(hass: HomeAssistant, degrees: float) -> None:
+    hass.states.async_set("climate.room", "heat", {"temperature": degrees})
+
+
+async def test_small_steps_of_a_temperature_in_a_conversation_are_a_large_one(home: HomeAssistant) -> None:
+    temperatures: dict[tuple[str, str], float] = {}
+
+    async def set_to(degrees: float, *, approved: bool = False, outside: bool = True) -> bool:
+        """Set a temperature in a turn of its own, and return whether that is asked about."""
+        effects_of, settings = Effective(warming(degrees)), AgentSettings()
+        guard = CallGuard(home, settings, PERSON, effects_of, has_outside_content=outside, temperatures=temperatures)
+        judge = guard.pre_approved_use if approved else guard.pre_tool_use
+        asked = isinstance(await judge(TOOL, {"temperature": degrees}), Ask)
+        if approved or not asked:
+            set_room(home, degrees)
+        return asked
+
+    set_room(home, 20)
+    assert not await set_to(22, outside=False)
+    assert [await set_to(to) for to in (24, 25, 26, 23, 20)] == [False, False, True, False, False]
+    set_room(home, 21)
+    assert await set_to(26)
+    await set_to(26, approved=True)  # from here on, this is what the person wants
+    assert [await set_to(to) for to in (28, 29, 30)] == [False, False, True]
+
+
+async def test_two_steps_of_one_message_are_compared_with_what_was_before_it(home: HomeAssistant) -> None:
+    set_room(home, 20)
+    effective = Effective(warming(23))
+    guard = guarding(home, effective, outside=True)
 
     assert await guard.pre_tool_use(TOOL, {"temperature": 23}) is None
     assert await guard.pre_tool_use(TOOL, {"temperature": 23}) is None  # it may be judged twice
-    assert isinstance(await guard.pre_tool_use(TOOL, {"temperature": 26}), Ask)
+    set_room(home, 23)
+    effective.effects = warming(24)
+    assert isinstance(await guard.pre_tool_use(TOOL, {"temperature": 24}), Ask)
 
 
 @pytest.mark.parametrize("settings", [AgentSettings(ask_after_outside_content=care) for care in OutsideCare])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -17,6 +18,7 @@ from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_t
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.questions import AskedCall
 from custom_components.chatterbox.effects.effect import (
+    ARM_FOR_LESS,
     NOTHING,
     Annotated,
     Effects,
@@ -199,6 +201,58 @@ async def test_every_action_has_its_word(home: HomeAssistant) -> None:
     ]
     for action, text in cases:
         assert await question(home, KINDS[action]) == text
+
+
+async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) -> None:
+    plain = Unknown(UnknownReason.OPAQUE_ACTION, action="shell_command.open_up")
+    other = Unknown(UnknownReason.OPAQUE_ACTION, action="rest_command.order_2")
+    spraying = replace(SPRAYING, action="garden.spray")
+    cases = [
+        ([asked(effects_of((), (plain,)), plain)], "Perform the action shell command open up?"),
+        (
+            [asked(effects_of((), (plain, other)), plain, other)],
+            "Perform the action rest command order 2 and shell command open up?",
+        ),
+        ([asked(effects_of((), (spraying,)), spraying)], "Use the Sprinkler and perform the action garden spray?"),
+        (
+            [asked(effects_of((), (plain, LATER)), plain)],
+            "Perform the action shell command open up along with the rest?",
+        ),
+        (
+            [asked(Annotated(ToolAnnotations(), effects_of((), (plain,)), is_complete=True))],
+            "Perform the action shell command open up?",
+        ),
+        (
+            [asked(Annotated(ToolAnnotations(), effects_of((), (plain,))), tool="mail__send")],
+            "Use send and perform the action shell command open up?",
+        ),
+        ([asked(Annotated(ToolAnnotations(), is_complete=True), tool="home__call_action")], "Use call action?"),
+    ]
+    for calls, text in cases:
+        assert (await question(home, calls)).removeprefix("I can't tell everything this would do. ") == text
+    calls = cases[0][0]
+    assert await answered(home, "yes", calls) is Answer.YES
+    assert await answered(home, "yes, open it", calls) is Answer.OTHER
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_arming_for_less_is_asked_as_what_it_is(home: HomeAssistant, language: str) -> None:
+    alarm = "alarm_control_panel.house"
+    less = doing(EntityAction(alarm, "alarm_control_panel.alarm_arm_home"), EntityAction(alarm, ARM_FOR_LESS))
+    by_rule = replace(less, judgement=doing(EntityAction(alarm, ARM_FOR_LESS)).judgement)
+    texts = {
+        kind: await question(home, [doing(EntityAction(alarm, f"alarm_control_panel.alarm_{kind}"))], language)
+        for kind in ("disarm", "arm_home")
+    }
+
+    asked_for = {await question(home, [call], language) for call in (less, by_rule)}
+
+    assert len(asked_for) == 1
+    assert not asked_for & set(texts.values())
+    if language == "en":
+        assert asked_for == {"Arm the House Alarm with less protection?"}
+        assert await answered(home, "yes, arm it", [less]) is Answer.YES
+        assert await answered(home, "yes, disarm it", [less]) is Answer.OTHER
 
 
 async def test_a_position_that_is_not_closed_is_open(home: HomeAssistant) -> None:

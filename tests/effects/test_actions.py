@@ -12,8 +12,10 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations
+from custom_components.chatterbox.approvals.policy import is_risky
 from custom_components.chatterbox.effects.actions import ActionReader, reproducing_actions
 from custom_components.chatterbox.effects.effect import (
+    ARM_FOR_LESS,
     Annotated,
     EntityAction,
     Touches,
@@ -114,7 +116,6 @@ UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
         ({"action": "notify.mobile_app_phone", "data": {"message": "Hi"}}, {("notify.mobile_app_phone",) * 2}),
         ({"action": "persistent_notification.create", "data": {"message": "Hi"}}, set()),
         ({"delay": 1}, set()),
-        ({"event": "something"}, set()),
         ({"action": "lock.unlock", "target": {"entity_id": "lock.door"}, "enabled": False}, set()),
         ({"if": "{{ false }}", "then": [], "else": [UNLOCK]}, UNLOCKED_DOOR),
         ({"choose": [], "default": [UNLOCK]}, UNLOCKED_DOOR),
@@ -168,7 +169,9 @@ async def test_what_is_known_beside_the_unknown_is_told(home: HomeAssistant) -> 
     assert isinstance(effects, Unresolved)
     assert effects.unknowns == {
         Unknown(UnknownReason.TEMPLATE, reach=UNLOCK_ALL),
-        Unknown(UnknownReason.OPAQUE_ACTION, EntityAction("lock.door", "zwave_js.set_value")),
+        Unknown(
+            UnknownReason.OPAQUE_ACTION, EntityAction("lock.door", "zwave_js.set_value"), action="zwave_js.set_value"
+        ),
     }
 
 
@@ -274,20 +277,21 @@ async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) 
         ("triggered", {"home", "custom_bypass", "night", "away", "vacation"}),
     ],
 )
-async def test_arming_for_less_than_now_disarms(home: HomeAssistant, present: str, lowering: set[str]) -> None:
+async def test_arming_for_less_than_now_is_told_from_arming(
+    home: HomeAssistant, present: str, lowering: set[str]
+) -> None:
     home.states.async_set("alarm_control_panel.home", present)
     lowered: set[str] = set()
     for way in ("home", "custom_bypass", "night", "away", "vacation"):
         reader = ActionReader(home)
         reader.call("alarm_control_panel", f"alarm_arm_{way}", {"entity_id": "alarm_control_panel.home"})
-        if ("alarm_control_panel.home", "alarm_control_panel.alarm_disarm") in actions_of(reader.effects()):
+        if EntityAction("alarm_control_panel.home", ARM_FOR_LESS) in actions_of(reader.effects()):
             lowered.add(way)
 
     assert lowered == lowering
 
 
 HEATER: JsonObject = {"entity_id": "climate.heater"}
-WARMED = frozenset({EntityAction("climate.heater", "climate.set_temperature")})
 
 
 @pytest.mark.parametrize(
@@ -309,8 +313,7 @@ async def test_a_temperature_is_moved_far_or_not(home: HomeAssistant, data: Json
 
     reader.call("climate", "set_temperature", {**HEATER, **data})
 
-    large = {"climate.heater"} if is_large else set()
-    assert reader.effects() == Touches(WARMED, frozenset(large))
+    assert is_risky(home, reader.effects()) is is_large
 
 
 async def test_of_several_steps_one_that_is_large_counts(home: HomeAssistant) -> None:
@@ -320,13 +323,138 @@ async def test_of_several_steps_one_that_is_large_counts(home: HomeAssistant) ->
     grouped = ActionReader(home)
     grouped.call("climate", "set_temperature", {"entity_id": "group.heaters", "temperature": 20})
 
-    effects = await steps(home, *several)
+    assert is_risky(home, await steps(home, *several))
+    assert is_risky(home, grouped.effects())  # nobody knows what the other one was set to
+    home.states.async_set("climate.other", "heat", {"temperature": 22})
+    home.states.async_set(
+        "group.heaters", "heat", {"entity_id": ["climate.heater", "climate.other"], "temperature": 21}
+    )
+    assert not is_risky(home, grouped.effects())
 
-    assert isinstance(effects, Touches)
-    assert effects.large_steps == {"climate.heater"}
-    effects = grouped.effects()
-    assert isinstance(effects, Touches)
-    assert effects.large_steps == {"climate.other", "group.heaters"}
+
+async def test_what_was_set_before_counts_as_what_is_set_now(home: HomeAssistant) -> None:
+    home.states.async_set("climate.heater", "heat", {"temperature": 23})
+    reader = ActionReader(home)
+    reader.call("climate", "set_temperature", {**HEATER, "temperature": 25})
+
+    assert [is_risky(home, reader.effects(), {("climate.heater", "temperature"): was}) for was in (21, 22, 28, 29)] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+
+
+OWN_SCRIPT = EntityAction("script.own", "script.turn_on")
+PLAYER: JsonObject = {"entity_id": "media_player.hall", "media_content_type": "music"}
+
+
+@pytest.mark.parametrize(
+    ("media", "is_page"),
+    [
+        *((f"{scheme}://example.com/a.mp3", True) for scheme in ("http", "HTTPS", "rtsp", "smb", "x-rincon-mp3radio")),
+        *((address, True) for address in ("//example.com/a", "www.example.com", "example.com/a.mp3", "data:audio/x,y")),
+        *(
+            (address, True)
+            for address in (" https://example.com", "a\nhttp://example.com", "\\\\host\\a.mp3", "/etc/a.mp3")
+        ),
+        *((address, True) for address in ('{"url": "x"}', "file:///etc/a", "plugin://a", "./a.mp3", "javascript:a()")),
+        *(
+            (address, True)
+            for address in ("media-source://tts/piper?message=Yes", "Media-Source://tts/a", "spotify.evil://a")
+        ),
+        *(
+            (name, False)
+            for name in ("jazz", "Mozart: Requiem", "AC/DC", "What's Up?", "12", "", "Vol. 2", "spotify:track:4uLU6h")
+        ),
+        *(
+            (media, False)
+            for media in (
+                "media-source://media_source/local/My song.mp3",
+                "library://track/1",
+                "spotify--a1://track/4uLU6h",
+            )
+        ),
+    ],
+)
+async def test_an_address_is_told_from_music_by_name(home: HomeAssistant, media: str, *, is_page: bool) -> None:
+    called, nested, shown = ActionReader(home), ActionReader(home), ActionReader(home)
+
+    called.call("media_player", "play_media", {**PLAYER, "media_content_id": media})
+    nested.call("media_player", "play_media", {**PLAYER, "media": {"media_content_id": media}})
+    shown.call("scene", "apply", {"entities": {"media_player.hall": {"state": "playing", "media_content_id": media}}})
+
+    assert [is_risky(home, reader.effects()) for reader in (called, nested, shown)] == [is_page] * 3
+
+
+async def test_an_address_that_stands_in_a_script_is_its_owners(home: HomeAssistant) -> None:
+    home.states.async_set("media_player.hall", "off")
+    risky: list[bool] = []
+    for media, player in (
+        ("http://example.com/radio", "media_player.hall"),
+        ("{{ page }}", "media_player.hall"),
+        ("http://example.com/radio", "{{ player }}"),
+        ("{{ page }}", "{{ player }}"),
+    ):
+        reader, data = ActionReader(home), {**PLAYER, "media_content_id": media, "entity_id": player}
+        step = {"action": "media_player.play_media", "data": data}
+        reader.sequence(script_helper.cv.SCRIPT_SCHEMA([step]), OWN_SCRIPT)
+        risky.append(is_risky(home, reader.effects()))
+
+    assert risky == [False, True, False, True]
+
+
+@pytest.mark.parametrize("extra", [{"extra": {"x": 1}}, {"media_content_type": "url"}, {"media": "http://example.com"}])
+async def test_what_else_may_hold_an_address_counts_as_one(home: HomeAssistant, extra: JsonObject) -> None:
+    reader = ActionReader(home)
+
+    reader.call("media_player", "play_media", {**PLAYER, "media_content_id": "jazz", **extra})
+
+    assert is_risky(home, reader.effects())
+
+
+@pytest.mark.parametrize("data", [{"entity_id": "tts.piper"}, {"entity_id": "media_player.hall"}, {}])
+async def test_words_that_are_spoken_are_an_effect(home: HomeAssistant, data: JsonObject) -> None:
+    chosen, clearing = ActionReader(home), ActionReader(home)
+    chosen.call("tts", "speak", {**data, "message": "Yes."})
+    clearing.call("tts", "clear_cache", {})
+    own, wished = ({"action": "tts.speak", "data": {**data, "message": text}} for text in ("Dinner!", "{{ words }}"))
+    written, told = ActionReader(home), ActionReader(home)
+    written.sequence(script_helper.cv.SCRIPT_SCHEMA([own]), OWN_SCRIPT)
+    told.sequence(script_helper.cv.SCRIPT_SCHEMA([wished]), OWN_SCRIPT)
+
+    assert [action.action for action in actions_of(chosen.effects())] == ["tts.speak"]
+    assert [is_risky(home, reader.effects()) for reader in (chosen, told, written, clearing)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("service", ["reload_config_entry", "reload_all", "restart", "set_location", "new_in_2027"])
+async def test_of_homeassistant_only_four_services_are_known(home: HomeAssistant, service: str) -> None:
+    reader = ActionReader(home)
+
+    reader.call("homeassistant", service, {"entity_id": "light.lamp"})
+
+    assert reasons(reader.effects()) == {UnknownReason.OPAQUE_ACTION}
+    assert {one.action for one in unknowns_of(reader)} == {f"homeassistant.{service}"}
+
+
+@pytest.mark.parametrize("service", ["turn_on", "turn_off", "toggle", "update_entity"])
+async def test_those_four_are_known(home: HomeAssistant, service: str) -> None:
+    reader = ActionReader(home)
+
+    reader.call("homeassistant", service, {"entity_id": "light.lamp"})
+
+    assert isinstance(reader.effects(), Touches)
+    assert {action.entity_id for action in actions_of(reader.effects())} == {"light.lamp"}
+
+
+def unknowns_of(reader: ActionReader) -> frozenset[Unknown]:
+    effects = reader.effects()
+    return effects.unknowns if isinstance(effects, Unresolved) else frozenset()
 
 
 async def test_a_device_action_of_an_integration_is_unknown(home: HomeAssistant) -> None:
@@ -335,6 +463,10 @@ async def test_a_device_action_of_an_integration_is_unknown(home: HomeAssistant)
     reader.sequence([{"device_id": "one", "domain": "zha", "type": "squawk"}])
 
     assert reasons(reader.effects()) == {UnknownReason.OPAQUE_ACTION}
+
+
+async def test_an_event_may_be_what_an_automation_waits_for(home: HomeAssistant) -> None:
+    assert reasons(await steps(home, {"event": "something"})) == {UnknownReason.OPAQUE_ACTION}
 
 
 async def test_a_kind_of_step_that_is_new_is_unknown(home: HomeAssistant) -> None:

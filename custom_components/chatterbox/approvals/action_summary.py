@@ -11,7 +11,16 @@ from homeassistant.core import HomeAssistant, callback
 
 from ..agent.confirmation.language import Action
 from ..effects.actions import ANY_ACTION, groups_among, members_of
-from ..effects.effect import Annotated, EntityAction, Unknown, Unresolved, actions_of
+from ..effects.effect import (
+    ARM_FOR_LESS,
+    NOTHING,
+    Annotated,
+    EntityAction,
+    Touches,
+    Unknown,
+    Unresolved,
+    actions_of,
+)
 from ..settings.rules import Verdict
 from .questions import AskedCall
 
@@ -22,6 +31,7 @@ class ActionKind(StrEnum):
     UNLOCK = "unlock"
     OPEN = "open"
     DISARM = "disarm"
+    ARM_FOR_LESS = "arm_for_less"
     OPEN_OR_CLOSE = "open_or_close"
     RUN = "run"
     LOCK = "lock"
@@ -37,12 +47,15 @@ class ActionKind(StrEnum):
     @property
     def action(self) -> Action | None:
         """Return the action that an answer may repeat; None if there is no word for it."""
+        if self is ActionKind.ARM_FOR_LESS:
+            return Action.ARM
         return Action(self.value) if self.value in Action else None
 
 
 _PATTERNS: Final[Mapping[ActionKind, tuple[str, ...]]] = {
     ActionKind.RUN: ("automation.trigger", "scene.turn_on", "script.toggle", "script.turn_on"),
     ActionKind.DISARM: ("alarm_control_panel.alarm_disarm",),
+    ActionKind.ARM_FOR_LESS: (ARM_FOR_LESS,),
     ActionKind.ARM: ("alarm_control_panel.alarm_arm*",),
     ActionKind.LOCK: ("lock.lock",),
     ActionKind.UNLOCK: ("lock.unlock",),
@@ -71,6 +84,8 @@ class ActionSummary:
     """The entities by kind of action, in the order in which they are named."""
     tools: tuple[str, ...] = ()
     """The names of tools that act on no entity."""
+    unforeseen: tuple[str, ...] = ()
+    """The actions that could do anything, such as `shell_command.open_up`."""
     has_more: bool = False
     """There are further actions, which are not named."""
     is_unclear: bool = False
@@ -80,7 +95,7 @@ class ActionSummary:
     def is_several(self) -> bool:
         """Whether there is more than one entity or tool."""
         named = {entity_id for entity_ids in self.actions.values() for entity_id in entity_ids}
-        return len(named) + len(self.tools) + (self.has_more and bool(named)) > 1
+        return len(named) + len(self.tools) + len(self.unforeseen) + (self.has_more and bool(named)) > 1
 
 
 @lru_cache
@@ -105,6 +120,7 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSu
     return ActionSummary(
         {kind: entity_ids for kind, entity_ids in actions.items() if kind in kept},
         tuple(found.tools),
+        tuple(found.unforeseen),
         has_more=found.more or len(actions) > len(kept),
         is_unclear=found.unclear,
     )
@@ -114,6 +130,7 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSu
 class _Collected:
     named: dict[ActionKind, dict[str, None]] = field(default_factory=dict)
     tools: dict[str, None] = field(default_factory=dict)
+    unforeseen: dict[str, None] = field(default_factory=dict)
     more: bool = False
     unclear: bool = False
 
@@ -121,22 +138,24 @@ class _Collected:
     def actions(self) -> Mapping[ActionKind, Sequence[str]]:
         """The entities by kind of action. A vague kind is left out for entities that have a clear one."""
         plain = {entity_id for kind, ids in self.named.items() if kind not in _VAGUE for entity_id in ids}
+        clearer = {**dict.fromkeys(_VAGUE, plain), ActionKind.ARM: self.named.get(ActionKind.ARM_FOR_LESS, ())}
         kept = {
-            kind: [entity_id for entity_id in ids if kind not in _VAGUE or entity_id not in plain]
+            kind: [entity_id for entity_id in ids if entity_id not in clearer.get(kind, ())]
             for kind, ids in self.named.items()
         }
         return {kind: ids for kind, ids in kept.items() if ids}
 
     def add(self, call: AskedCall) -> None:
         """Add the actions of a call."""
-        if isinstance(call.effects, Annotated):
-            self.tools[call.pending.call.name] = None
-            for action in sorted(actions_of(call.effects)):
+        effects = call.effects
+        if isinstance(effects, Annotated):
+            if not effects.is_complete or effects.named == NOTHING:
+                self.tools[call.pending.call.name] = None
+            self._add_unknowns(effects.named)
+            for action in sorted(actions_of(effects)):
                 self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
             return
-        if isinstance(call.effects, Unresolved):
-            self.unclear = True
-            self.more |= any(unknown.source is None for unknown in call.effects.unknowns)
+        is_named = self._add_unknowns(effects)
         asked = list(dict.fromkeys(_asked_about(call)))
         known = actions_of(call.effects)
         named = {action.entity_id for action in asked}
@@ -144,10 +163,19 @@ class _Collected:
         origins = sorted(action for action in besides if kind_of(action.action) is ActionKind.RUN)
         if len(origins) != 1:
             belongs_to_one = any(kind_of(action.action) is ActionKind.RUN for action in asked)
-            self.more |= not asked or (bool(besides) and not belongs_to_one)
+            self.more |= not (asked or is_named) or (bool(besides) and not belongs_to_one)
             origins = []
         for action in (*origins, *asked):
             self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
+
+    def _add_unknowns(self, effects: Touches | Unresolved) -> bool:
+        """Add what cannot be foreseen, and return whether it has a name; of a script, its own says enough."""
+        unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
+        names = {one.action for one in unknowns if one.source is None or one.source.action == one.action}
+        self.unforeseen |= dict.fromkeys(sorted(names - {""}))
+        self.more |= "" in names
+        self.unclear |= bool(unknowns)
+        return bool(names - {""})
 
 
 def _asked_about(call: AskedCall) -> Iterator[EntityAction]:

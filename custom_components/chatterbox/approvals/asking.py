@@ -17,7 +17,7 @@ from ..agent.confirmation.language import WORDINGS
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import base_language
-from ..home.entity_matches import area_name, entity_name, matching_states, names_of, tool_name
+from ..home.entity_matches import action_name, area_name, entity_name, matching_states, names_of, tool_name
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
 from .action_summary import ActionKind, ActionSummary, summarize_calls
@@ -66,7 +66,7 @@ def asked_of(
     asked = summarize_calls(hass, calls)
     words = _QuestionText(hass, sentences, asked)
     action, names, place = None, tuple[str, ...](), ""
-    if len(asked.actions) == 1 and not asked.tools and not asked.has_more:
+    if len(asked.actions) == 1 and not asked.tools and not asked.unforeseen and not asked.has_more:
         ((kind, entity_ids),) = asked.actions.items()
         action = kind.action
         if len(entity_ids) == 1:
@@ -95,10 +95,12 @@ class _QuestionText:
             self._say(kind, targets=self._listed([self.name(one, kind) for one in self._shown(ids)], len(ids)))
             for kind, ids in self.asked.actions.items()
         ]
-        if tools := self.asked.tools:
-            parts.append(
-                self._say(ActionKind.USE, targets=self._listed(list(map(tool_name, self._shown(tools))), len(tools)))
-            )
+        for key, names, as_words in (
+            (str(ActionKind.USE), self.asked.tools, tool_name),
+            ("call", self.asked.unforeseen, action_name),
+        ):
+            if names:
+                parts.append(self._say(key, targets=self._listed(list(map(as_words, self._shown(names))), len(names))))
         if not parts:
             return ""
         actions = self._joined("and_do", parts)
@@ -124,7 +126,8 @@ class _QuestionText:
 
     def _shown(self, names: Sequence[str]) -> Sequence[str]:
         """Return the first names, as many as leave room for the other actions."""
-        most = max(_MOST_NAMES // (len(self.asked.actions) + bool(self.asked.tools)), 2)
+        kinds = len(self.asked.actions) + bool(self.asked.tools) + bool(self.asked.unforeseen)
+        most = max(_MOST_NAMES // kinds, 2)
         return names if len(names) <= most else names[: most - 1]
 
     def _listed(self, names: Sequence[str], count: int) -> str:

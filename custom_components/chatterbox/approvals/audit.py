@@ -29,7 +29,16 @@ from ..agent.messages import (
 )
 from ..agent.protocols import Hooks
 from ..const import EVENT_CHANGE, LOGGER
-from ..effects.effect import Annotated, Effects, EntityAction, Touches, UnknownReason, Unresolved, actions_of
+from ..effects.effect import (
+    ARM_FOR_LESS,
+    Annotated,
+    Effects,
+    EntityAction,
+    Touches,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+)
 from ..history.stores import async_record_change
 from ..home.entity_matches import entity_name, spoken, tool_name
 from ..records.turn_record import (
@@ -163,7 +172,8 @@ class AuditedCall:
         """The known actions on entities; those that decided come first."""
         decisions = self.judgement.decisions if self.judgement else ()
         deciding = {decision.subject for decision in decisions}
-        return tuple(sorted(actions_of(self.effects), key=lambda action: (action not in deciding, action)))
+        known = [action for action in actions_of(self.effects) if action.action != ARM_FOR_LESS]  # the arming is there
+        return tuple(sorted(known, key=lambda action: (action not in deciding, action)))
 
     @property
     def unknown(self) -> frozenset[UnknownReason]:

@@ -23,7 +23,6 @@ from ..const import LOGGER, TOOL_FORGET, TOOL_REMEMBER
 from ..effects.actions import bounded
 from ..effects.effect import (
     NOTHING,
-    SET_TEMPERATURE,
     Annotated,
     CallEffects,
     Effects,
@@ -38,7 +37,7 @@ from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
 from ..settings.agent import AgentSettings, OutsideCare
 from ..settings.rules import TrustLevel, Verdict
-from .policy import Judgement, action_keys, is_risky, judge
+from .policy import Judgement, action_keys, is_risky, judge, target_temperatures
 from .questions import AskedCall
 
 
@@ -128,12 +127,14 @@ class CallGuard(Hooks):
         *,
         has_outside_content: bool,
         labels: Mapping[str, str] = MappingProxyType({}),
+        temperatures: dict[tuple[str, str], float] | None = None,
         agreed: Sequence[AskedCall] = (),
     ) -> None:
         """Judge by `settings`. `has_outside_content` refers to the conversation before this turn.
 
-        `labels` are the ids of the LLM APIs by the names of their tools. The speaker has just said yes to
-        the calls `agreed`: what only repeats them for other entities needs no other yes.
+        `labels` are the ids of the LLM APIs by the names of their tools. `temperatures` are those before a call of the
+        conversation first moved them without an approval, after outside content; the guard adds to them. The speaker
+        has just said yes to the calls `agreed`: what only repeats them for other entities needs no other yes.
         """
         self._hass = hass
         self._settings = settings
@@ -141,6 +142,7 @@ class CallGuard(Hooks):
         self._effects_of = effects_of
         self._labels = {**labels, PROCESS_SENTENCE.name: LLM_API_ASSIST}
         self._has_outside_content = has_outside_content
+        self._temperatures = {} if temperatures is None else temperatures
         self._agreed = [asked for asked in agreed if asked.is_foreseen and asked.judgement.verdict is Verdict.ASK]
         self._shown: dict[tuple[str, str], ToolDefinition] = {}
         self._seen: dict[tuple[str, str], GuardedCall] = {}
@@ -170,7 +172,10 @@ class CallGuard(Hooks):
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         """Judge an approved call again, since its effects may have changed."""
-        return await self._judge(tool, arguments, ())
+        decision = await self._judge(tool, arguments, ())
+        for moved in self._moved(self._seen[tool.name, canonical_json(arguments)].effects):
+            self._temperatures.pop(moved, None)
+        return decision
 
     async def _judge(
         self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[AskedCall]
@@ -184,6 +189,8 @@ class CallGuard(Hooks):
         if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
             seen = replace(seen, is_asked=False, is_repeated=True)
         self._seen[key] = seen
+        if self._has_outside_content and not seen.is_asked and not seen.refusal:
+            self._temperatures.update(self._moved(seen.effects) | self._temperatures)
         if seen.refusal:
             return Deny(_MESSAGES[seen.refusal])
         return Ask("", _terms(seen)) if seen.is_asked else None
@@ -202,7 +209,7 @@ class CallGuard(Hooks):
             judgement.verdict is Verdict.ALLOW
             and self._has_outside_content
             and changes_something(tool, effects)
-            and self._takes_care(tool.name, arguments, call)
+            and self._takes_care(call)
         )
         needed = Verdict.ASK if for_outside else judgement.verdict
         permitted = await async_is_permitted(self._hass, self._speaker.user_id, effects)
@@ -221,7 +228,7 @@ class CallGuard(Hooks):
         used = {entity_id for asked in agreed for entity_id in asked.entity_ids}
         return bool(keys) and keys <= agreed_keys and used.isdisjoint(one.entity_id for one in seen.effects.actions)
 
-    def _takes_care(self, name: str, arguments: JsonObject, call: CallEffects) -> bool:
+    def _takes_care(self, call: CallEffects) -> bool:
         """Return whether a change needs approval after outside content."""
         effects = call.effects
         match self._settings.ask_after_outside_content:
@@ -230,17 +237,15 @@ class CallGuard(Hooks):
             case OutsideCare.EVERY_CHANGE:
                 return True
             case OutsideCare.RISKY if call.level is TrustLevel.FREE and isinstance(effects, Annotated):
-                return is_risky(self._hass, effects.named)
+                return is_risky(self._hass, effects.named, self._temperatures)
             case OutsideCare.RISKY:
-                return is_risky(self._hass, effects) or self._heats_again(name, arguments, effects)
+                return is_risky(self._hass, effects, self._temperatures)
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _heats_again(self, name: str, arguments: JsonObject, effects: Effects) -> bool:
-        """Return whether another call of the turn sets a temperature, too: many small steps are a large one."""
-        key = name, canonical_json(arguments)
-        others = (seen.effects for other, seen in self._seen.items() if other != key)
-        return not _warmed(effects).isdisjoint(entity_id for other in others for entity_id in _warmed(other))
+    def _moved(self, effects: Effects) -> dict[tuple[str, str], float]:
+        """Return the target temperatures that a call would change, as they are."""
+        return dict(target_temperatures(self._hass, possible_actions(effects) or ()))
 
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects of a call. A call whose effects cannot be resolved may do anything."""
@@ -289,11 +294,6 @@ def _beside_targets(call: ToolCall) -> tuple[str, JsonObject]:
     return call.name, {name: value for name, value in arguments.items() if name not in _TARGETS}
 
 
-def _warmed(effects: Effects) -> frozenset[str]:
-    """Return the entities whose target temperature a call sets."""
-    return frozenset(action.entity_id for action in possible_actions(effects) or () if action.action in SET_TEMPERATURE)
-
-
 def _terms(seen: GuardedCall) -> str:
     """Return a digest of what is approved, which differs as soon as any part of it does."""
     verdict = max(seen.judgement.verdict, Verdict.ASK, key=lambda verdict: verdict.strictness)
@@ -315,4 +315,4 @@ def _effects_text(effects: Effects) -> str:
 
 def _lines(actions: frozenset[EntityAction]) -> str:
     """Return actions as lines. A call may have thousands, and neither IDs nor action names contain spaces."""
-    return "\n".join(sorted(map(" ".join, actions)))
+    return "\n".join(sorted(" ".join([one.entity_id, one.action, *map(str, one.settings)]) for one in actions))

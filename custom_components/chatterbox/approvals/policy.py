@@ -8,15 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
+from math import inf
+from types import MappingProxyType
 from typing import Final, assert_never
 
-from homeassistant.const import ATTR_DEVICE_CLASS
+from homeassistant.const import ATTR_DEVICE_CLASS, UnitOfTemperature
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.util.unit_conversion import TemperatureDeltaConverter
 
 from ..agent.messages import ToolAnnotations
 from ..effects.actions import ANY_ACTION
 from ..effects.effect import (
+    ARM_FOR_LESS,
+    DISARM,
     SET_TEMPERATURE,
     Annotated,
     CallEffects,
@@ -149,8 +154,7 @@ class _Judge:
         """Judge actions of one kind together, since a call for the whole home has thousands."""
         alike: dict[tuple[str, str], list[EntityAction]] = defaultdict(list)
         for action in actions:
-            entity_id, name = action
-            alike[entity_id.partition(".")[0], name].append(action)
+            alike[action.domain, action.action].append(action)
         for (domain, name), those in alike.items():
             yield from self._of_kind(domain, name, those)
 
@@ -237,7 +241,7 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
     """Return whether a rule matches an action on entities of a domain."""
     if rule.domains and domain not in rule.domains:
         return _Fit.NO
-    if not rule.actions or action in rule.actions:
+    if not rule.actions or action in rule.actions or (action == ARM_FOR_LESS and DISARM in rule.actions):
         return _Fit.YES
     of, _, service = action.partition(".")
     if service == ANY_ACTION and any(name.startswith(f"{of}.") for name in rule.actions):
@@ -248,10 +252,10 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
 _EVERYDAY_DOMAINS: Final = frozenset(
     {
         *("fan", "group", "humidifier", "light", "media_player", "scene", "script", "switch", "timer", "todo"),
-        "vacuum",
+        *("tts", "vacuum"),
     }
 )
-"""Domains of which no action is risky. What a scene, a script or a group does is judged by itself."""
+"""Domains of which no action is risky by its name. What a scene, a script or a group does is judged by itself."""
 _EVERYDAY_COVERS: Final = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
 """Device classes. Other covers, and those without one, may be doors or gates."""
 _EVERYDAY_ACTIONS: Final = SET_TEMPERATURE | {
@@ -260,32 +264,61 @@ _EVERYDAY_ACTIONS: Final = SET_TEMPERATURE | {
     "climate.set_swing_horizontal_mode",
     "climate.set_swing_mode",
 }
-"""Further actions. How far a temperature is moved is told by `Touches.large_steps`."""
+"""Further actions."""
+_LARGE_STEP: Final = 3.0
+"""Kelvin."""
+
+type Temperatures = Mapping[tuple[str, str], float]
+"""Target temperatures, by entity id and attribute."""
 
 
 @callback
-def is_risky(hass: HomeAssistant, effects: Effects) -> bool:
+def is_risky(hass: HomeAssistant, effects: Effects, before: Temperatures = MappingProxyType({})) -> bool:
     """Return whether a call does more than people do every day, or whether that cannot be foreseen.
 
     This is a list of what is not risky: everything else lets somebody in, guards the home, heats or cools a lot, sends
-    words out of it, costs money, or is not known.
+    words out of it, lets somebody outside speak in it, costs money, or is not known. Temperatures are compared with
+    the present ones and with those `before`.
     """
     match effects:
         case Annotated(annotations, named):
-            acts = annotations.destructive or annotations.open_world or is_risky(hass, named)
+            acts = annotations.destructive or annotations.open_world or is_risky(hass, named, before)
             return acts and not annotations.read_only
-        case Unresolved():
+        case Touches() | Unresolved():
             actions = possible_actions(effects)
-            return actions is None or not all(
-                _is_everyday(hass, action) and action.action not in SET_TEMPERATURE for action in actions
-            )
-        case Touches(actions, large_steps):
-            return bool(large_steps) or not all(_is_everyday(hass, action) for action in actions)
+            return actions is None or not all(_is_everyday(hass, action, before) for action in actions)
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def _is_everyday(hass: HomeAssistant, action: EntityAction) -> bool:
+@callback
+def target_temperatures(hass: HomeAssistant, actions: Iterable[EntityAction]) -> Temperatures:
+    """Return the present values of the target temperatures that actions set."""
+    present: dict[tuple[str, str], float] = {}
+    for action in actions:
+        state = hass.states.get(action.entity_id)
+        for name, _ in action.settings if action.action in SET_TEMPERATURE else ():
+            value = state.attributes.get(name) if state else None
+            present[action.entity_id, name] = value if isinstance(value, int | float) else inf
+    return present
+
+
+def _goes_far(hass: HomeAssistant, action: EntityAction, before: Temperatures) -> bool:
+    """Return whether an action moves a temperature far, or sets what nobody can foresee."""
+    unit = hass.config.units.temperature_unit
+    most = TemperatureDeltaConverter.convert(_LARGE_STEP, UnitOfTemperature.CELSIUS, unit)
+    present = target_temperatures(hass, (action,))
+    for name, value in action.settings:
+        key = action.entity_id, name
+        starts = [known[key] for known in (present, before) if key in known]
+        if not starts or not all(abs(value - start) <= most for start in starts):
+            return True
+    return not action.settings and action.action in SET_TEMPERATURE
+
+
+def _is_everyday(hass: HomeAssistant, action: EntityAction, before: Temperatures) -> bool:
+    if _goes_far(hass, action, before):
+        return False
     if action.domain == "cover":
         return _device_class(hass, action.entity_id) in _EVERYDAY_COVERS
     return action.domain in _EVERYDAY_DOMAINS or action.action in _EVERYDAY_ACTIONS

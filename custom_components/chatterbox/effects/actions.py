@@ -4,9 +4,11 @@ Nothing runs. Every branch of a sequence is read. Of an action whose target a te
 may reach.
 """
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf, isfinite
 from typing import Final
 
 import voluptuous as vol
@@ -21,6 +23,7 @@ from homeassistant.components.cover import (
 )
 from homeassistant.components.homeassistant.scene import DATA_PLATFORM, STATES_SCHEMA, HomeAssistantScene
 from homeassistant.components.lock import LockState
+from homeassistant.components.media_player.const import ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
 from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.helpers.entity_component import EntityComponent
@@ -28,10 +31,10 @@ from homeassistant.helpers.group import get_group_entities
 from homeassistant.helpers.script import Script
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 from homeassistant.helpers.template import Template, is_template_string
-from homeassistant.util.unit_conversion import TemperatureDeltaConverter
 
 from ..settings.rules import ToolSource
 from .effect import (
+    ARM_FOR_LESS,
     SET_TEMPERATURE,
     Annotated,
     Effects,
@@ -189,12 +192,20 @@ SELF_CONTAINED: Final = frozenset(
     }
 )
 """Domains whose services change nothing but entities of that domain, whatever their data."""
-_TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log", "tts"})
-"""Domains whose actions only show or speak a message at home."""
-_LARGE_STEP: Final = 3.0
-"""Kelvin."""
+_KNOWN_GENERIC: Final = _GENERIC | {"update_entity"}
+"""Services of `homeassistant` that do nothing but what their names say to the entities that they target."""
+_TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log"})
+"""Domains whose actions only show a message at home."""
+_PLAY_MEDIA: Final = "media_player.play_media"
+_MEDIA_PARTS: Final = (ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE, "media", "extra")
+_MEDIA_BY_NAME: Final = re.compile(
+    r"media-source://(?!tts\b).*|(?:library|spotify|apple_music|tidal|qobuz|deezer|plex|jellyfin|emby|opensubsonic)"
+    r"(?:--\w+)?:[\w:/=+-]*|(?![./~\[{])(?!.*(?:://|//|\\|:\S|www\.|\w\.\w{2,}/)).*"
+)
+"""Matches media of the home and of catalogues, and names. Anything else may be a page of anybody's, or be spoken."""
+_URL_TYPES: Final = frozenset({"app", "cast", "url"})
+"""Types of media whose ids are addresses or apps, whatever they look like."""
 _TARGET_TEMPERATURES: Final = (const.ATTR_TEMPERATURE, ATTR_TARGET_TEMP_LOW, ATTR_TARGET_TEMP_HIGH)
-_DISARM: Final = "alarm_control_panel.alarm_disarm"
 _PROTECTION: Final[Mapping[str, int]] = {
     "alarm_control_panel.alarm_arm_custom_bypass": 1,
     "alarm_control_panel.alarm_arm_home": 1,
@@ -202,7 +213,7 @@ _PROTECTION: Final[Mapping[str, int]] = {
     "alarm_control_panel.alarm_arm_vacation": 3,
     "alarm_control_panel.alarm_arm_away": 3,
 }
-"""How much the ways of arming protect. To arm for less than now is to disarm, too."""
+"""How much the ways of arming protect."""
 _MOST_PROTECTION: Final = 4
 """Of an alarm that is going off, is arming, or whose state is unknown."""
 _SCENES_OF_LIGHTS: Final = frozenset({"deconz", "hue"})
@@ -246,7 +257,6 @@ _HARMLESS_STEPS: Final = frozenset(
     {
         cv.SCRIPT_ACTION_CHECK_CONDITION,
         cv.SCRIPT_ACTION_DELAY,
-        cv.SCRIPT_ACTION_FIRE_EVENT,
         cv.SCRIPT_ACTION_SET_CONVERSATION_RESPONSE,
         cv.SCRIPT_ACTION_STOP,
         cv.SCRIPT_ACTION_VARIABLES,
@@ -254,7 +264,7 @@ _HARMLESS_STEPS: Final = frozenset(
         cv.SCRIPT_ACTION_WAIT_TEMPLATE,
     }
 )
-"""Steps that change no entity themselves."""
+"""Steps that change no entity themselves, and lead to nothing else. An event may be what an automation waits for."""
 
 
 @dataclass(slots=True)
@@ -267,21 +277,22 @@ class ActionReader:
     _actions: set[EntityAction] = field(default_factory=set)
     _unknowns: set[Unknown] = field(default_factory=set)
     _waiting: list[EntityAction] = field(default_factory=list)
-    _reaches: dict[str, frozenset[EntityAction] | None] = field(default_factory=dict)
-    """The reach of each action whose target a template decides."""
-    _steps: dict[str, bool] = field(default_factory=dict)
-    """Whether the target temperature is moved far, by entity."""
+    _reaches: dict[EntityAction, frozenset[EntityAction] | None] = field(default_factory=dict)
+    """The reach of each action on a domain whose target a template decides."""
 
     @callback
-    def touch(self, entity_ids: Iterable[str], domain: str, service: str, data: Mapping[str, object]) -> None:
-        """Read a service call for known entities."""
-        action = named_action(domain, service, data)
-        if action in SET_TEMPERATURE:
-            entity_ids = tuple(entity_ids)
-            for entity_id in entity_ids:
-                self._steps[entity_id] = self._steps.get(entity_id, False) or self._is_large_step(entity_id, data)
+    def touch(
+        self,
+        entity_ids: Iterable[str],
+        domain: str,
+        service: str,
+        data: Mapping[str, object],
+        source: EntityAction | None = None,
+    ) -> None:
+        """Read a service call for known entities. `source` is the action that causes it."""
+        action, settings = named_action(domain, service, data), _settings(f"{domain}.{service}", data, source)
         if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
-            self._add_all([EntityAction(entity_id, action) for entity_id in entity_ids])
+            self._add_all([EntityAction(entity_id, action, settings) for entity_id in entity_ids])
             return
         alike: dict[str, list[str]] = defaultdict(list)
         for entity_id in entity_ids:
@@ -299,10 +310,13 @@ class ActionReader:
             self._add(EntityAction(entity_id, "script.turn_on"))
         elif domain in _TELLING:
             return
+        elif domain == const.Platform.TTS:  # older actions target the player
+            engines = [one for one in action_targets(self.hass, domain, data) if one.startswith(f"{domain}.")]
+            self.touch(engines or [f"{domain}.{service}"], domain, service, data, source)
         elif domain == const.Platform.NOTIFY and not has_target(data):
             self._add(EntityAction(f"{domain}.{service}", f"{domain}.{service}"))
         elif not has_target(data):
-            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
+            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source, action=f"{domain}.{service}"))
         else:
             self._act(domain, service, data, source)
 
@@ -362,10 +376,8 @@ class ActionReader:
                     self._activate(action)
                 elif action.entity_id in groups:
                     self._pass_on(action)
-        self._actions |= {EntityAction(one.entity_id, _DISARM) for one in self._actions if self._lowers_alarm(one)}
-        warmed = {action.entity_id for action in self._actions if action.action in SET_TEMPERATURE}
-        large_steps = [entity_id for entity_id in warmed if self._steps.get(entity_id, True)]
-        return effects_of(self._actions, self._unknowns, large_steps)
+        self._actions |= {EntityAction(one.entity_id, ARM_FOR_LESS) for one in self._actions if self._lowers_alarm(one)}
+        return effects_of(self._actions, self._unknowns)
 
     def _lowers_alarm(self, action: EntityAction) -> bool:
         if action.action not in _PROTECTION:
@@ -375,17 +387,6 @@ class ActionReader:
             return False
         present = f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"
         return _PROTECTION[action.action] < _PROTECTION.get(present, _MOST_PROTECTION)
-
-    def _is_large_step(self, entity_id: str, data: Mapping[str, object]) -> bool:
-        state = self.hass.states.get(entity_id)
-        unit = self.hass.config.units.temperature_unit
-        most = TemperatureDeltaConverter.convert(_LARGE_STEP, const.UnitOfTemperature.CELSIUS, unit)
-        targets = [key for key in _TARGET_TEMPERATURES if key in data]
-        try:
-            steps = [float(str(data[key])) - float(state.attributes[key]) for key in targets] if state else []
-        except KeyError, TypeError, ValueError:
-            return True
-        return not steps or ATTR_HVAC_MODE in data or not all(abs(step) <= most for step in steps)
 
     def _add(self, action: EntityAction) -> None:
         self._add_all((action,))
@@ -415,19 +416,24 @@ class ActionReader:
         elif all(isinstance(part, Mapping) for part in parts) and not decided_by_template(targets):
             self.call(domain, service, data, source)
             return
-        self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source, self._reach(domain, service, data)))
+        reach = self._reach(domain, service, data, source)
+        self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source, reach))
 
-    def _reach(self, domain: str, service: str, data: Mapping[str, object]) -> frozenset[EntityAction] | None:
+    def _reach(
+        self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None
+    ) -> frozenset[EntityAction] | None:
         """Return everything that a service may do to any entity; None if that cannot be worked out."""
         is_generic = domain == HOMEASSISTANT_DOMAIN and service in _GENERIC
         is_bounded = is_generic or domain in SELF_CONTAINED or f"{domain}.{service}" in (_ACTIVATING, *_RUNNING)
         if not (self.bounds_templates and is_bounded):
             return None
-        action = named_action(domain, service, data)
+        action = EntityAction(
+            domain, named_action(domain, service, data), _settings(f"{domain}.{service}", data, source)
+        )
         if action in self._reaches:
             return self._reaches[action]
         reader = ActionReader(self.hass, bounds_templates=False)
-        reader.touch(self.hass.states.async_entity_ids(None if is_generic else domain), domain, service, data)
+        reader.touch(self.hass.states.async_entity_ids(None if is_generic else domain), domain, service, data, source)
         effects = reader.effects()
         self._reaches[action] = effects.actions if isinstance(effects, Touches) else None
         return self._reaches[action]
@@ -455,17 +461,18 @@ class ActionReader:
         targets = action_targets(self.hass, domain, data)
         if acts_on_own_domain(domain):
             targets = frozenset(target for target in targets if target.partition(".")[0] in (domain, "group"))
-        elif domain != HOMEASSISTANT_DOMAIN:
-            touched: list[EntityAction | None] = [EntityAction(target, f"{domain}.{service}") for target in targets]
-            self._unknowns |= {Unknown(UnknownReason.OPAQUE_ACTION, action) for action in touched or [source]}
-        self.touch(targets, domain, service, data)
+        elif domain != HOMEASSISTANT_DOMAIN or service not in _KNOWN_GENERIC:
+            name = f"{domain}.{service}"
+            touched: list[EntityAction | None] = [EntityAction(target, name) for target in targets]
+            self._unknowns |= {Unknown(UnknownReason.OPAQUE_ACTION, one, action=name) for one in touched or [source]}
+        self.touch(targets, domain, service, data, source)
 
     def _pass_on(self, action: EntityAction) -> None:
         """Apply the action of a group to its members."""
         domain, _, service = action.action.partition(".")
         for member in members_of(self.hass, action.entity_id):
             if member.partition(".")[0] == domain or not acts_on_own_domain(domain):
-                self._add(EntityAction(member, action.action))
+                self._add(EntityAction(member, action.action, action.settings))
             elif service in _GENERIC and domain == action.domain:
                 self.touch([member], HOMEASSISTANT_DOMAIN, service, {})
 
@@ -483,7 +490,7 @@ class ActionReader:
         scene = platform.entities.get(action.entity_id) if platform else None
         entry = er.async_get(self.hass).async_get(action.entity_id)
         if isinstance(scene, HomeAssistantScene):
-            self._reproduce(scene.scene_config.states.values())
+            self._reproduce(scene.scene_config.states.values(), action)
         elif entry is None or entry.platform not in _SCENES_OF_LIGHTS:
             self._unknowns.add(Unknown(UnknownReason.CONTENT, action))
 
@@ -493,9 +500,9 @@ class ActionReader:
         except vol.Invalid:
             self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
         else:
-            self._reproduce(states.values())
+            self._reproduce(states.values(), source)
 
-    def _reproduce(self, states: Iterable[State]) -> None:
+    def _reproduce(self, states: Iterable[State], source: EntityAction | None) -> None:
         """Read the reproduction of states. A group passes its state on to its members."""
         waiting, seen = deque(states), set[str]()
         while waiting:
@@ -503,8 +510,9 @@ class ActionReader:
             if state.entity_id in seen:
                 continue
             seen.add(state.entity_id)
+            plays = _settings(_PLAY_MEDIA, state.attributes, source) if state.domain == "media_player" else ()
             for name in reproducing_actions(state):
-                self._add(EntityAction(state.entity_id, name))
+                self._add(EntityAction(state.entity_id, name, plays))
             if state.domain == "group":
                 members = members_of(self.hass, state.entity_id)
                 waiting += [State(member, state.state, state.attributes) for member in members]
@@ -514,6 +522,37 @@ class ActionReader:
         registry = er.async_get(self.hass)
         entity_id = registry.async_get_entity_id("script", "script", service) or f"script.{service}"
         return entity_id if self.hass.states.get(entity_id) else None
+
+
+def _settings(action: str, data: Mapping[str, object], source: EntityAction | None) -> tuple[tuple[str, float], ...]:
+    """Return the settings of an action. What its owner wrote into `source`, a script, nobody else can choose."""
+    if action in SET_TEMPERATURE:
+        targets = tuple([(key, _degrees(data[key])) for key in _TARGET_TEMPERATURES if key in data])
+        return targets if targets and ATTR_HVAC_MODE not in data else ((const.ATTR_TEMPERATURE, inf),)
+    if action == _PLAY_MEDIA:
+        parts = [data.get(key) for key in _MEDIA_PARTS]
+        is_chosen = decided_by_template(parts) or (source is None and not _is_by_name(*parts))
+        return ((ATTR_MEDIA_CONTENT_ID, inf),) if is_chosen else ()
+    message = data.get("message") if action.startswith(f"{const.Platform.TTS}.") else None
+    is_chosen = message is not None and (source is None or decided_by_template(message))
+    return (("message", inf),) if is_chosen else ()
+
+
+def _degrees(value: object) -> float:
+    try:
+        degrees = float(str(value))
+    except ValueError:
+        return inf
+    return degrees if isfinite(degrees) else inf
+
+
+def _is_by_name(media_id: object, kind: object, media: object, extra: object) -> bool:
+    """Tell whether media is one of the home or of a catalogue, or is only named."""
+    if isinstance(media, Mapping):
+        media_id, kind, media = media.get(ATTR_MEDIA_CONTENT_ID), media.get(ATTR_MEDIA_CONTENT_TYPE), None
+    if media or extra or str(kind).strip().lower() in _URL_TYPES:
+        return False
+    return media_id is None or (isinstance(media_id, str) and _MEDIA_BY_NAME.fullmatch(media_id.strip()) is not None)
 
 
 def _named_steps(hass: HomeAssistant, arguments: Mapping[str, object]) -> Iterator[dict[str, object]]:

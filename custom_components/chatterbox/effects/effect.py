@@ -18,6 +18,10 @@ _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
 
 SET_TEMPERATURE: Final = frozenset({"climate.set_temperature", "water_heater.set_temperature"})
 
+DISARM: Final = "alarm_control_panel.alarm_disarm"
+ARM_FOR_LESS: Final = "alarm_control_panel.arm_for_less"
+"""Stands for arming an alarm for less than it is armed for now. To rules, it is disarming."""
+
 
 class EntityAction(NamedTuple):
     """One service call for one entity. A tuple, because a call may have thousands of them."""
@@ -25,6 +29,9 @@ class EntityAction(NamedTuple):
     entity_id: str
     action: str
     """Domain and service, such as `lock.unlock`. Setting position 0 is written as closing."""
+    settings: tuple[tuple[str, float], ...] = ()
+    """What it sets, where it matters how far: target temperatures. Infinite for what the caller of a tool may choose
+    or nobody can foresee, such as a page that is played or words that are spoken."""
 
     @property
     def domain(self) -> str:
@@ -56,6 +63,8 @@ class Unknown:
     """The action that causes it, such as running a script, or None for the call itself."""
     reach: frozenset[EntityAction] | None = None
     """All actions that it may consist of; None if it could be any."""
+    action: str = ""
+    """The action that cannot be foreseen, such as `shell_command.open_up`; empty if it has no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +73,6 @@ class Touches:
 
     actions: frozenset[EntityAction] = frozenset()
     """Empty if no entity is changed."""
-    large_steps: frozenset[str] = frozenset()
-    """The entities whose target temperature it would move far, or as far as nobody can tell."""
     beside_entities: bool = False
     """Whether a sentence may change what is no entity, such as a timer."""
 
@@ -86,7 +93,9 @@ class Annotated:
 
     annotations: ToolAnnotations
     named: Touches | Unresolved = Touches()
-    """The effects of the actions that the arguments name; there may be others."""
+    """The effects of the actions that the arguments name."""
+    is_complete: bool = False
+    """Whether it does nothing else."""
 
 
 type Effects = Touches | Unresolved | Annotated
@@ -125,20 +134,17 @@ def possible_actions(effects: Effects) -> frozenset[EntityAction] | None:
     return actions_of(effects).union(*reaches) if len(reaches) == len(unknowns) else None
 
 
-def effects_of(
-    actions: Iterable[EntityAction], unknowns: Iterable[Unknown], large_steps: Iterable[str] = ()
-) -> Touches | Unresolved:
+def effects_of(actions: Iterable[EntityAction], unknowns: Iterable[Unknown]) -> Touches | Unresolved:
     """Combine known actions and unknown effects."""
     known, unknown = frozenset(actions), frozenset(unknowns)
-    return Unresolved(unknown, known) if unknown else Touches(known, frozenset(large_steps))
+    return Unresolved(unknown, known) if unknown else Touches(known)
 
 
 def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
     """Return the effects of several calls together."""
     parts = list(several)
     unknowns = [unknown for part in parts if isinstance(part, Unresolved) for unknown in part.unknowns]
-    large_steps = (entity_id for part in parts if isinstance(part, Touches) for entity_id in part.large_steps)
-    effects = effects_of((action for part in parts for action in part.actions), unknowns, large_steps)
+    effects = effects_of((action for part in parts for action in part.actions), unknowns)
     is_beside = any(isinstance(part, Touches) and part.beside_entities for part in parts)
     return replace(effects, beside_entities=is_beside) if isinstance(effects, Touches) else effects
 

@@ -192,6 +192,11 @@ def tool_name(offered: str) -> str:
     return " ".join(word if word.isupper() else word.lower() for word in words.split())
 
 
+def action_name(action: str) -> str:
+    """Return the name of an action, such as `shell_command.open_up`, as words."""
+    return spoken(action.replace("_", " ").replace(".", " "))
+
+
 @lru_cache(_MOST_KEPT)
 def spoken(name: str) -> str:
     """Return the part of a name that can be spoken: letters, digits and signs within words, shortened."""

@@ -90,7 +90,7 @@ def _of_named_actions(
         annotations = replace(annotations, read_only=False)
     if is_own and targets and all(async_should_expose(hass, llm_context.assistant, target) for target in targets):
         return reader.effects()
-    return Annotated(annotations, reader.effects())
+    return Annotated(annotations, reader.effects(), is_complete=is_own)
 
 
 def _of_intent(
@@ -118,7 +118,8 @@ def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapp
         allow_duplicate_names=True,
     )
     reader = ActionReader(hass)
-    reader.touch([state.entity_id for state in matching_states(hass, constraints)], "media_player", "play_media", {})
+    players = [state.entity_id for state in matching_states(hass, constraints)]
+    reader.touch(players, "media_player", "play_media", arguments)
     return reader.effects()
 
 

@@ -5,7 +5,7 @@ Only turns of the same person, or of nobody in particular at the same device, wi
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import ChatLog
@@ -46,6 +46,8 @@ class Thread:
     """That of its first part."""
     is_cut: bool = False
     """More was said in it than is in the ChatLog."""
+    temperatures: dict[tuple[str, str], float] = field(default_factory=dict, compare=False)
+    """What was set before content from outside was in it and a temperature was moved unasked."""
 
 
 @singleton
@@ -55,6 +57,11 @@ def _threads(_hass: HomeAssistant) -> OrderedDict[tuple[str, str], Thread]:
     They outlive the agent's entry, which is reloaded in the middle of conversations.
     """
     return OrderedDict()
+
+
+def _forget_oldest(threads: OrderedDict[tuple[str, str], Thread]) -> None:
+    while len(threads) > _MOST_THREADS:
+        threads.popitem(last=False)
 
 
 type _Earlier = tuple[tuple[StoredTurn, ...], bool]
@@ -83,14 +90,16 @@ class Continuity:
             found = await self._async_find(asked_for, speaker, chat_log, is_new=thread is None)
             threads[place] = thread = found or Thread(chat_log.conversation_id)
         threads.move_to_end(place)
-        while len(threads) > _MOST_THREADS:
-            threads.popitem(last=False)
+        _forget_oldest(threads)
         return thread
 
     @callback
     def thread_of(self, conversation_id: str) -> Thread:
-        """Return what a conversation that was spoken in lately is a part of."""
-        return _threads(self.hass).get((self.subentry.subentry_id, conversation_id)) or Thread(conversation_id)
+        """Return what a conversation that was spoken in lately is a part of; any other is a new one."""
+        threads = _threads(self.hass)
+        thread = threads.setdefault((self.subentry.subentry_id, conversation_id), Thread(conversation_id))
+        _forget_oldest(threads)
+        return thread
 
     async def _async_find(
         self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog, *, is_new: bool

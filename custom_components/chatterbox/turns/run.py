@@ -84,7 +84,7 @@ class AgentTurns:
         if source.has_chat_log:
             thread = await self._continuity.async_resume(read.user_input.conversation_id, read.speaker, chat_log)
         else:
-            thread = Thread(conversation_id)
+            thread = self._continuity.thread_of(conversation_id)
         record.origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
         if not read.is_resumed:
             self._latest[conversation_id] = record
@@ -147,6 +147,7 @@ class AgentTurns:
             effects_of,
             has_outside_content=is_marked,
             labels=tools.labels,
+            temperatures=thread.temperatures,
             agreed=read.agreed,
         )
         audit.judged_by(guard, effects_of)

@@ -129,6 +129,25 @@ async def test_every_way_to_the_garage_is_asked_about(
         assert ran == [], name
 
 
+@pytest.mark.parametrize(
+    ("attack", "named"),
+    [
+        (action("shell_command.open_up"), "Perform the action shell command open up?"),
+        (
+            action("homeassistant.reload_config_entry", {"entity_id": LIGHT}),
+            "Use the Kitchen Ceiling Light and perform the action homeassistant reload config entry?",
+        ),
+    ],
+)
+async def test_an_action_that_could_do_anything_is_asked_about_by_its_name(
+    home: AttackedHome, anna: User, attack: ScriptedCall, named: str
+) -> None:
+    await home.taken_over(llm_hass_api=APIS)
+    await _attack(home, anna, "again", attack)
+
+    assert home.assert_asked().text.endswith(named)
+
+
 async def test_never_is_never_whatever_it_is_called_by(
     hass: HomeAssistant, home: AttackedHome, anna: User, ran: list[ServiceCall]
 ) -> None:
