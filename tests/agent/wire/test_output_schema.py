@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.wire.output_schema import (
     ANTHROPIC,
     OPENAI,
     StrictDialect,
+    openai_output,
     plain_schema,
     strict_schema,
 )
@@ -36,6 +37,12 @@ ROOM = object_of(
     doors={"type": "array", "items": object_of(to={"type": "string", "format": "entity_id"}), "minItems": 1},
     since={"type": ["string", "null"], "format": "date"},
 )
+
+
+def test_openai_is_told_whether_the_schema_is_enforced() -> None:
+    strict, free = OutputFormat("room", ROOM), OutputFormat("any", {"type": "object", "patternProperties": {"a": {}}})
+    assert openai_output(strict) == {"name": "room", "schema": strict_schema(ROOM, OPENAI), "strict": True}
+    assert openai_output(free) == {"name": "any", "schema": plain_schema(free.schema), "strict": False}
 
 
 def test_openai_wants_all_fields_and_null_for_what_is_left_out() -> None:
