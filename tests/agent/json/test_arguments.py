@@ -65,6 +65,45 @@ def test_what_has_none_is_refused_in_words_for_the_model(text: str, words: str) 
     assert len(str(refusal.value)) < 300
 
 
+CLOSED: JsonObject = {**SCHEMA, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('{"domains": "light"}', {"domain": ["light"]}),
+        ('{"Brightness_": 50, "NAME": "lamp"}', {"brightness": 50, "name": "lamp"}),
+        ('{"entity_name": "lamp"}', {"name": "lamp"}),
+        ('{"entities": "lamp"}', {"name": "lamp"}),
+        ('{"name": "lamp", "device": "lamp"}', {"name": "lamp"}),
+        ('{"name": "", "device": "lamp"}', {"name": "lamp"}),
+    ],
+)
+def test_a_parameter_may_be_called_otherwise(text: str, arguments: JsonObject) -> None:
+    assert read_arguments(text, CLOSED) == arguments
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ('{"name": "lamp", "device": "fan"}', "device"),
+        ('{"device": "lamp", "entity": "fan"}', "entity"),
+        ('{"colour": "red"}', "colour"),
+    ],
+)
+def test_a_parameter_that_is_another_one_is_refused(text: str, unknown: str) -> None:
+    with pytest.raises(Unfit, match=rf"^{unknown} is not a parameter"):
+        read_arguments(text, CLOSED)
+
+
+def test_a_name_that_may_mean_several_parameters_means_none() -> None:
+    schema: JsonObject = {"properties": {"position": {}, "percentage": {}, "class": {}}, "additionalProperties": False}
+
+    assert read_arguments('{"classes": "a"}', schema) == {"class": "a"}
+    with pytest.raises(Unfit, match=r"^level is not a parameter"):
+        read_arguments('{"level": 5}', schema)
+
+
 @pytest.mark.parametrize("levels", [60, 10_000])
 def test_arguments_that_are_nested_too_deeply_are_refused(levels: int) -> None:
     with pytest.raises(Unfit, match="nested too deeply"):

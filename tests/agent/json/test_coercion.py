@@ -30,6 +30,7 @@ SHORT: Final[JsonObject] = {
         {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "array", "maxItems": 3}]},
     ]
 }
+SHARE: Final[JsonObject] = {"type": "number", "minimum": 0, "maximum": 1}
 MAYBE: Final[JsonObject] = {"anyOf": [INTEGER, NULL]}
 ONE_OR_MANY: Final[JsonObject] = {"oneOf": [STRING, STRINGS]}
 MANY_OR_NONE: Final[JsonObject] = {"anyOf": [STRINGS, NULL]}
@@ -56,6 +57,14 @@ REFERS: Final[JsonObject] = {
         (INTEGER, "9007199254740993", 9007199254740993),
         (INTEGER, ["50"], 50),
         (PERCENT, "100", 100),
+        (PERCENT, 0.5, 50),
+        (PERCENT, "0.5", 50),
+        (PERCENT, 0.07, 7),
+        ({"allOf": [INTEGER, {"type": "number", "minimum": 0, "maximum": 100}]}, 0.5, 50),
+        (SHARE, 50, 0.5),
+        (SHARE, "50 %", 0.5),
+        (SHARE, "1%", 0.01),
+        (SHARE, 0.5, 0.5),
         (STRING, 50, "50"),
         (STRING, 21.5, "21.5"),
         (STRING, ["light"], "light"),
@@ -116,6 +125,11 @@ def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValu
         (NUMBER, None, "expected number, got null"),
         (PERCENT, "150", 'expected integer (minimum 0, maximum 100), got "150"'),
         (PERCENT, -1, "expected integer (minimum 0, maximum 100)"),
+        (PERCENT, "0.5 %", "expected integer (minimum 0, maximum 100)"),
+        (PERCENT, 0.004, "expected integer (minimum 0, maximum 100)"),
+        (PERCENT, 50.5, "expected integer (minimum 0, maximum 100)"),
+        (SHARE, 150, "expected number (minimum 0, maximum 1)"),
+        (SHARE, -0.5, "expected number (minimum 0, maximum 1)"),
         (STRING, True, "expected string, got true"),
         (STRING, {"a": 1}, "expected string"),
         (BOOLEAN, "yes", "expected boolean"),

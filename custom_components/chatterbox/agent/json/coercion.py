@@ -17,6 +17,7 @@ _KEY_LENGTH: Final = 60
 _CHOICES_LENGTH: Final = 400
 """Characters of the accepted values in a message."""
 _DESCRIBED_LEVELS: Final = 3
+_PERCENT: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING: Final = object()
 _BOUNDS: Final[Mapping[str, tuple[type | UnionType, Callable[[float, float], bool]]]] = {
@@ -69,6 +70,8 @@ class _Fit:
             return value
         if "$ref" in schema:
             schema = self._resolve(schema)
+        if generous:
+            value = _scaled(schema, value)
         if isinstance(demands := schema.get("allOf"), list) and demands:
             value = self._fit_all(demands, value, path, generous=generous)
         if choices := _alternatives(schema):
@@ -283,6 +286,21 @@ def _as_number(value: JsonValue) -> JsonValue:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
+    """Convert 0.5 to 50 where only whole percentages fit, and 50 or "50 %" to 0.5 where a share of 1 is meant."""
+    demands = schema.get("allOf")
+    parts = [schema, *(part for part in (demands if isinstance(demands, list) else ()) if isinstance(part, dict))]
+    highest = {part["maximum"] for part in parts if part.get("minimum") == 0 and _is_number(part.get("maximum"))}
+    if not highest & {1, _PERCENT} or not _is_number(number := _as_number(value)):
+        return value
+    is_whole, is_percentage = any(part.get("type") == "integer" for part in parts), str(value).rstrip().endswith("%")
+    if highest == {_PERCENT} and is_whole and not is_percentage and 1 / _PERCENT <= number < 1:
+        return round(number * _PERCENT)
+    if highest == {1} and not is_whole and 0 <= number <= _PERCENT and (number > 1 or is_percentage):
+        return number / _PERCENT
+    return value
+
+
 def _as_boolean(value: JsonValue) -> JsonValue:
     return _BOOLEANS.get(value.strip().casefold(), value) if isinstance(value, str) else value
 
@@ -301,6 +319,56 @@ _SCALARS: Final[dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue
 """By type, whether a value is of it, and the one way to read another value as one."""
 
 
+_SYNONYMS: Final[Mapping[str, frozenset[str]]] = {
+    "area": frozenset({"areaid", "areaname", "room", "roomname", "location"}),
+    "brightness": frozenset({"brightnesslevel", "brightnesspct", "brightnesspercent", "level", "percentage"}),
+    "color": frozenset({"colorname", "colour"}),
+    "floor": frozenset({"floorid", "floorname", "storey"}),
+    "item": frozenset({"itemname", "task", "todo"}),
+    "name": frozenset({"device", "devicename", "entity", "entityid", "entityname", "friendlyname", "list", "todolist"}),
+    "percentage": frozenset({"level", "percent", "speed"}),
+    "position": frozenset({"level", "percent", "percentage"}),
+    "temperature": frozenset({"targettemperature", "temp"}),
+    "volumelevel": frozenset({"level", "percentage", "volume", "volumepercentage"}),
+}
+"""Other words for common parameters, in their bare form."""
+
+
+def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
+    """Return an object with each parameter that fits in the form that the schema describes, the others as they are."""
+    known, fitted = _properties(schema), dict(value)
+    for key, item in value.items():
+        with suppress(Unfit, RecursionError):
+            fitted[key] = _Fit(schema).fit(known.get(key), item, key, generous=True)
+    return fitted
+
+
+def known_parameters(value: JsonObject, schema: JsonObject) -> JsonObject:
+    """Return an object with the schema's names for parameters that it knows by another name.
+
+    Names are the same but for number, case and separators, or by a common synonym. One that may mean several, or one
+    that is given otherwise, stays as it is.
+    """
+    known = _properties(schema)
+    unknown = [] if schema.get("additionalProperties") is not False else [key for key in value if key not in known]
+    renamed = dict(value)
+    for key in unknown:
+        bare = _bare(key)
+        meant = [one for one in known if bare == _bare(one) or bare in _SYNONYMS.get(_bare(one), ())]
+        if len(meant) == 1 and renamed.get(meant[0], value[key]) in (value[key], "", None):
+            renamed[meant[0]] = renamed.pop(key)
+    return renamed
+
+
+def _bare(name: str) -> str:
+    """Return a name in the singular, in small letters and without separators."""
+    letters = re.sub(r"[\W_]", "", name).casefold()
+    for plural, singular in (("ies", "y"), ("sses", "ss"), ("ss", "ss"), ("s", "")):
+        if letters.endswith(plural):
+            return letters.removesuffix(plural) + singular
+    return letters
+
+
 MAX_ARGUMENTS_LENGTH: Final = 65_536
 """Characters. A spoken request never needs more; a model that repeats itself writes far more."""
 
@@ -310,6 +378,11 @@ def read_arguments(text: str, schema: JsonObject, most: int = MAX_ARGUMENTS_LENG
 
     Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `Unfit`.
     """
+    return fit_object(known_parameters(parse_arguments(text, most), schema), schema)
+
+
+def parse_arguments(text: str, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
+    """Parse the arguments of a call as the model wrote them. Raises `Unfit`."""
     if len(text) > most:
         raise Unfit(f"The arguments are too long: {len(text)} characters, at most {most}.")
     value = _parse(text)
@@ -317,7 +390,7 @@ def read_arguments(text: str, schema: JsonObject, most: int = MAX_ARGUMENTS_LENG
         value = _parse(value)
     if not isinstance(value, dict):
         raise Unfit(f"The arguments must be one JSON object, got {shown(value)}.")
-    return fit_object(value, schema)
+    return value
 
 
 def _parse(text: str) -> JsonValue:
