@@ -1,5 +1,6 @@
 """What calls and sentences are said to do is at least what they really do, in random homes."""
 
+import json
 from contextlib import suppress
 from random import Random
 
@@ -11,11 +12,15 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
+from custom_components.chatterbox.agent.loop.calls import Runnable, judge
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.effects.actions import ANY_ACTION
 from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches, possible_actions
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.chatterbox.tools.dispatch import async_call_effects
+from custom_components.chatterbox.tools.merge import unwrapped
+from custom_components.chatterbox.tools.turn_tools import TurnTools
+from tests.support.llm_apis import offer_of
 from tests.support.offline_talk import Talk, sentence_call
 from tests.support.random_homes import ALIASES, AREAS, FLOORS, RandomHome, RecordedActions, place_device, recorded
 
@@ -116,6 +121,58 @@ async def test_every_entity_that_a_tool_acts_on_was_named_before(hass: HomeAssis
         acted += isinstance(effects, Touches) and bool(done.called)
         assert_told(hass, effects, done, (number, tool.name, arguments))
     assert acted > 2
+
+
+JUNK: JsonObject = {
+    "device_class": ["light"],
+    "floor": "Nowhere",
+    "area": "Nowhere",
+    "domain": ["nothing"],
+    "brightness": 5,
+    "areas": "Kitchen",
+    "except": "Lamp",
+    "zone": "there",
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(hass: HomeAssistant, seed: int) -> None:
+    random = Random(2000 + seed)  # noqa: S311 a home that can be built again
+    home = RandomHome(hass, random)
+    await home.build()
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+    assert offer.instance
+    tools = [tool for tool in offer.instance.tools if isinstance(unwrapped(tool), llm.IntentTool)]
+    repaired = 0
+    for number in range(80):
+        tool, arguments = Caller(random, tools, home).call()
+        arguments |= {name: JUNK[name] for name in random.sample(sorted(JUNK), random.choice([0, 1, 1, 2]))}
+        with recorded(hass) as written:
+            is_done = await ran(hass, offer, tool.name, arguments)
+        judged = judge(ToolCall("1", tool.name, json.dumps(arguments)), offer.definitions, None, ())
+        if not isinstance(judged.verdict, Runnable):
+            continue
+        what = (number, tool.name, arguments, judged.call.name, judged.verdict.arguments)
+        effects = await offer.dispatcher.async_effects(judged.call.name, judged.verdict.arguments)
+        with recorded(hass) as done:
+            await ran(hass, offer, judged.call.name, judged.verdict.arguments)
+        assert_told(hass, effects, done, what)
+        entity_ids = {action.entity_id for action in done.called}
+        assert not is_done or entity_ids <= {action.entity_id for action in written.called}, what
+        repaired += bool(judged.note and entity_ids)
+    assert repaired
+
+
+async def ran(hass: HomeAssistant, offer: TurnTools, tool: str, arguments: JsonObject) -> bool:
+    """Run a call as Home Assistant does; return whether it did not fail."""
+    assert offer.instance
+    try:
+        await offer.instance.async_call_tool(llm.ToolInput(tool, dict(arguments)))
+    except HomeAssistantError, vol.Invalid:
+        return False
+    finally:
+        await hass.async_block_till_done()
+    return True
 
 
 SENTENCES = (

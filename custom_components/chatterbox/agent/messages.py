@@ -1,6 +1,7 @@
 """The words of a transcript: messages, tool calls, tools and results, usage, and pictures that a model has made."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, Self
@@ -122,6 +123,10 @@ class ToolAnnotations:
     open_world: bool = True
 
 
+type Repair = Callable[[JsonObject], tuple[str, JsonObject]]
+"""Returns the name of the tool that is meant by a call, and its arguments; raises `Unfit` where none can be."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
     """A tool as it is offered to a model."""
@@ -136,6 +141,8 @@ class ToolDefinition:
     """True when the caller of the turn runs it and no dispatcher can."""
     repeatable: bool = False
     """True when the same call twice in one turn is meant twice, as in "next track"."""
+    repair: Repair | None = field(default=None, compare=False, repr=False)
+    """Repairs arguments before they are fitted to `parameters`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _BETWEEN: Final = re.compile(
 """Separators of words. A sign at the end of a name, or before a number, is none: it tells names apart."""
 _MAX_LISTED: Final = 12
 """Rooms or names in the answer to an ambiguous name."""
-_EVERYTHING: Final = "all"
+EVERYTHING: Final = "all"
 """Means every entity that matches the rest of a call. Source: `DynamicServiceIntentHandler.async_handle`."""
 
 
@@ -99,7 +99,7 @@ class NameResolver(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Rewrite[JsonObject] | None:
         offered = self._tools.get(tool.name)
         search = _search(self._hass, offered, arguments) if offered else None
-        if search is None or search.name == _EVERYTHING or self._hass.states.get(search.name):
+        if search is None or search.name == EVERYTHING or self._hass.states.get(search.name):
             return None
         assistant = self._llm_context.assistant
         names = _names(self._hass, assistant)
@@ -168,6 +168,13 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
         takes_area="area" in naming.slots,
         takes_domain=naming.takes_domain,
     )
+
+
+def entities_called(hass: HomeAssistant, assistant: str, name: str) -> frozenset[str]:
+    """Return the ids of the exposed entities that a name may mean."""
+    names = _names(hass, assistant)
+    known, short = names.known.get(compared(name), frozenset()), names.listed.get(_words(name), frozenset())
+    return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
 def _names(hass: HomeAssistant, assistant: str) -> _Names:

@@ -31,6 +31,7 @@ from ..people.speakers import NOBODY, Speaker
 from ..records.turn_record import result_content
 from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.rules import Policy, TrustLevel
+from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
 from .find_entities import async_find_entities
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker
@@ -157,10 +158,11 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     instance = await merged.api.async_get_api_instance(llm_context)
     dispatcher = LlmToolDispatcher(instance)
     lists_home = any(isinstance(offer.api, AssistAPI) for offer in offers)
+    repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
-        definitions=merged.definitions,
+        definitions=repairs.added_to(merged.definitions),
         dispatcher=dispatcher,
         prompt=merged.prompt,
         context="\n".join(filter(None, (*notes, merged.context))),

@@ -1,9 +1,11 @@
 """What becomes of a call: the tool that was meant, the arguments as they run, and what does not run at all."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH
+from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, Unfit
 from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, Resolved, Runnable, judge
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -39,6 +41,56 @@ def refusal(call: JudgedCall) -> str:
     assert (result.call_id, result.name, result.synthetic) == (call.call.id, call.call.name, True)
     assert result.is_error
     return result.content
+
+
+def opening(arguments: JsonObject) -> tuple[str, JsonObject]:
+    """Read a position as one of two tools, and refuse others."""
+    match arguments:
+        case {"position": 0, **others}:
+            return OFF.name, others
+        case {"position": _}:
+            raise Unfit("Only open and closed.")
+        case _:
+            return ON.name, {name: value for name, value in arguments.items() if name != "mood"}
+
+
+MOVE = replace(tool("set_position", parameters={**DOMAIN, "additionalProperties": False}), repair=opening)
+
+
+def moved(written: str, allowed: frozenset[str] | None = None, *, is_repaired: bool = False) -> JudgedCall:
+    """Judge a call of a tool that repairs its calls."""
+    return judge(ToolCall("1", MOVE.name, written), (*TOOLS, MOVE), allowed, (), is_repaired=is_repaired)
+
+
+@pytest.mark.parametrize(
+    ("written", "allowed", "meant"),
+    [
+        ('{"domains": "cover", "position": 0}', None, OFF),
+        ('{"mood": "good", "domain": ["cover"]}', None, ON),
+        ('{"domain": "cover"}', frozenset({MOVE.name}), MOVE),
+    ],
+)
+def test_a_tool_repairs_its_calls(written: str, allowed: frozenset[str] | None, meant: ToolDefinition) -> None:
+    call = moved(written, allowed)
+
+    assert call.verdict == Runnable(meant, {"domain": ["cover"]})
+    assert call.call == ToolCall("1", meant.name, '{"domain":["cover"]}')
+
+
+def test_the_model_is_told_what_was_read_otherwise_than_in_form() -> None:
+    assert moved('{"domains": "cover", "position": 0}').note == (
+        'The call was read as assist__HassTurnOff, with domain ["cover"], without "domains", "position".'
+    )
+    assert judged("HassTurnOn", '{"domain": " Cover"}').note == ""
+    assert judged("HassTurnOn", '{"level": "5.0"}').note == ""
+
+
+def test_what_a_repair_refuses_is_told_to_the_model() -> None:
+    assert refusal(moved('{"position": 7}')) == "Only open and closed."
+
+
+def test_a_repaired_call_has_to_fit_as_it_is() -> None:
+    assert refusal(moved('{"domains":"cover"}', is_repaired=True)) == "domains is not a parameter. Use: domain."
 
 
 @pytest.mark.parametrize(

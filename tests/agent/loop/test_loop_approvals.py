@@ -20,6 +20,7 @@ from custom_components.chatterbox.agent.messages import (
     JsonObject,
     ToolCall,
     ToolChoiceMode,
+    ToolOutcome,
     ToolResult,
     Transcript,
     UserMessage,
@@ -97,6 +98,44 @@ async def test_a_question_holds_the_exact_calls_and_the_budgets() -> None:
     assert finished(events).text == ""
     waiting = [result for result in results(events) if result.call_id in {"2", "3"}]
     assert [(result.is_error, result.synthetic) for result in waiting] == [(False, True)] * 2
+
+
+async def test_a_yes_is_to_the_repaired_call_and_the_model_is_told_what_was_repaired() -> None:
+    """Approvals see the repaired call, and it is not repaired again after the yes."""
+    shutter = replace(tool("shutter"), repair=lambda arguments: ("unlock", {"door": "back", **arguments}))
+    turn = replace(TURN, tools=(*TOOLS, shutter))
+    home = Home(call(ToolCall("2", "shutter", "{}")), say("Done."))
+
+    pending = await home.take(turn)
+
+    assert pending
+    assert [(one.call.name, one.call.arguments) for one in pending.calls] == [("unlock", '{"door":"back"}')]
+    assert home.results[0].content == (
+        'Not run yet: a person has to say yes first.\n(The call was read as unlock, with door "back".)'
+    )
+    await home.take(replace(turn, user_text=None, approval=yes(pending)))
+    assert [(one.name, one.arguments) for one in home.dispatcher.finished] == [("unlock", '{"door":"back"}')]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"done":true}', '{"note":"The call was read as light_on.","done":true}'),
+        ("{}", '{"note":"The call was read as light_on."}'),
+        ("It is on.", "It is on.\n(The call was read as light_on.)"),
+    ],
+)
+async def test_a_result_says_what_was_repaired(content: str, told: str) -> None:
+    async def answers(_: JsonObject) -> ToolOutcome:
+        return ToolOutcome(content)
+
+    lamp = replace(tool("lamp"), repair=lambda arguments: ("light_on", arguments))
+    home = Home(call(ToolCall("1", "lamp", "{}")), say("Done."))
+    home.dispatcher.bodies["light_on"] = answers
+
+    await home.take(replace(TURN, tools=(*TOOLS, lamp)))
+
+    assert [one.content for one in home.results] == [told]
 
 
 async def test_how_long_a_question_stays_open_is_a_limit_of_the_turn() -> None:

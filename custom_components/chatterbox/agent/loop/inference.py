@@ -312,12 +312,13 @@ class Inference:
                 return judged
         # As texts, since Python takes 1 for True.
         if seen.value is not arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
-            judged = judge_call(self.state, replace(judged.call, arguments=rewritten))
+            again = judge_call(self.state, replace(judged.call, arguments=rewritten), is_repaired=True)
+            judged = replace(again, note=judged.note)
         match seen.decision, judged.verdict:
             case Deny(reason), _:
                 return resolve(judged.call, reason)
             case Ask(reason, terms), (Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments)):
-                return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
+                return replace(judged, verdict=NeedsApproval(tool, arguments, reason, terms))
             case _:
                 return judged
 

@@ -27,10 +27,11 @@ from ..events import (
     TurnEvent,
     TurnFinished,
 )
-from ..messages import AssistantMessage, ToolDefinition, ToolResult, Transcript, UserMessage
+from ..messages import AssistantMessage, ToolDefinition, ToolResult, Transcript, UserMessage, canonical_json
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
 from ..transcript import open_calls, repair, synthetic_result
+from ..wire.parts import is_json_object
 from .call_rules import check_again, decide_call
 from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
 from .execution import ToolRunner
@@ -210,9 +211,9 @@ class TurnRunner:
                 return ToolFinished(result)
             case NeedsApproval():
                 waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
-                return ToolFinished(waiting, awaits_approval=True)
+                return ToolFinished(_noted(waiting, judged.note), awaits_approval=True)
             case _:
-                return ToolFinished(await self._runner.result(judged.call, self._time_left()))
+                return ToolFinished(_noted(await self._runner.result(judged.call, self._time_left()), judged.note))
 
     async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
@@ -300,3 +301,14 @@ class TurnRunner:
             f", at its bound {bound}" if bound else "",
         )
         return TurnFinished(reason, text, state.usage, state.iterations, done, error=state.failure, misfit=state.misfit)
+
+
+def _noted(result: ToolResult, note: str) -> ToolResult:
+    """Add a note to what the model reads of a result; what is a JSON object stays one."""
+    if not note:
+        return result
+    if not is_json_object(result.content):
+        return replace(result, content=f"{result.content}\n({note})")
+    members = result.content.lstrip()[1:].lstrip()
+    comma = "" if members.startswith("}") else ","
+    return replace(result, content=f'{{"note":{canonical_json(note)}{comma}{members}')

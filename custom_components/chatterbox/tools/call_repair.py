@@ -1,0 +1,227 @@
+"""Repairs calls of intents that Home Assistant would refuse, or whose parameters it would ignore.
+
+A repaired call acts on no entity that the call as written would not act on, unless the call as written would fail. A
+filter is dropped only where a name or a room has determined what is meant, and where nothing of that contradicts it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from homeassistant.components.cover import DOMAIN as COVER_DOMAIN, CoverEntityFeature
+from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN, ValveEntityFeature
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
+
+from ..agent.json.coercion import Unfit
+from ..agent.messages import JsonObject, JsonValue, ToolDefinition
+from ..effects.intents import Naming, intent_naming
+from ..home.entities import listed
+from ..home.entity_matches import areas_of_entities, matching_states
+from .merge import unwrapped
+from .name_resolver import EVERYTHING, entities_called
+
+_CLASS: Final = "device_class"
+_FILTERS: Final = (_CLASS, "domain", "floor", "area")
+_SELECTING: Final = frozenset(
+    {*_FILTERS, "area_id", "device_id", "entity_id", "except", "exclude", "floor_id", "label", "label_id", "name"}
+) | {"target"}
+"""Parameters that select entities: one that a tool does not have is no setting to be ignored."""
+_TAKES_POSITION: Final = {
+    COVER_DOMAIN: CoverEntityFeature.SET_POSITION,
+    VALVE_DOMAIN: ValveEntityFeature.SET_POSITION,
+}
+_ENDS: Final = {0: intent.INTENT_TURN_OFF, 100: intent.INTENT_TURN_ON}
+"""The intents that close and open, by the position that this means."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRepairs:
+    """Repairs calls of the tools of one turn."""
+
+    hass: HomeAssistant
+    assistant: str
+    tools: Mapping[str, llm.Tool]
+    """By name."""
+
+    def added_to(self, definitions: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+        """Return definitions of the tools; those of intents repair their calls."""
+        intents = {name: own for name, tool in self.tools.items() if isinstance(own := unwrapped(tool), llm.IntentTool)}
+        settings = {name for one in definitions if one.name in intents for name in _properties(one)} - _SELECTING
+        return tuple(
+            replace(one, repair=partial(self._repaired, intents[one.name].intent_type, one, settings))
+            if one.name in intents
+            else one
+            for one in definitions
+        )
+
+    def _repaired(
+        self, intent_type: str, tool: ToolDefinition, settings: set[str], arguments: JsonObject
+    ) -> tuple[str, JsonObject]:
+        """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
+        known, naming = _properties(tool), intent_naming(self.hass, intent_type)
+        if naming.slots:
+            selection = _Selection(self.hass, self.assistant, naming, known)
+            arguments = selection.repaired(selection.translated(arguments))
+        ignored = {
+            name
+            for name, value in arguments.items()
+            if name not in known
+            and (intent.is_blank_slot_value(value) or name in settings or (name not in _SELECTING and _name(arguments)))
+        }
+        arguments = {name: value for name, value in arguments.items() if name not in ignored}
+        return self._moved(tool, arguments) if intent_type == intent.INTENT_SET_POSITION else (tool.name, arguments)
+
+    def _moved(self, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
+        """Open or close what can take no position. Raises `Unfit` where only another position is given."""
+        naming, position = Naming(("area", "floor"), frozenset(_TAKES_POSITION)), arguments.get("position")
+        moved = _Selection(self.hass, self.assistant, naming, _properties(tool)).states(arguments, _FILTERS)
+        if not moved or not isinstance(position, int):
+            return tool.name, arguments
+        if any(state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _TAKES_POSITION[state.domain] for state in moved):
+            return tool.name, arguments
+        if position not in _ENDS:
+            names = listed(sorted(state.name for state in moved))
+            raise Unfit(f"Only open and closed are possible, which are the positions 100 and 0: {names}.")
+        for name, other in self.tools.items():
+            if isinstance(own := unwrapped(other), llm.IntentTool) and own.intent_type == _ENDS[position]:
+                domains: list[JsonValue] = [*sorted({state.domain for state in moved})]
+                return name, {key: value for key, value in arguments.items() if key != "position"} | {"domain": domains}
+        return tool.name, arguments
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """The entities that the calls of a tool select."""
+
+    hass: HomeAssistant
+    assistant: str
+    naming: Naming
+    known: JsonObject
+    """The schemas of the parameters that the tool has."""
+
+    def translated(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments in which no area is given as a floor, no floor as an area, and no domain as a class."""
+        arguments = dict(arguments)
+        for place, other in (("area", "floor"), ("floor", "area")):
+            value, beside = _text(arguments.get(place)), _text(arguments.get(other))
+            meant = self._places(other, value) if value and {place, other} <= {*self.naming.slots} else set()
+            if meant and not self._places(place, value) and (not beside or self._places(other, beside) == meant):
+                del arguments[place]
+                arguments[other] = beside or value
+        classes, domains = _texts(arguments.get(_CLASS)), _texts(arguments.get("domain"))
+        possible = domains or self.naming.domains or {state.domain for state in self.hass.states.async_all()}
+        fits = classes and self._is_valid(arguments, _CLASS) and self.states(arguments, _FILTERS)
+        if classes and classes <= possible and not fits:
+            del arguments[_CLASS]
+            arguments |= {"domain": [*sorted(classes)]} if "domain" in self.known else {}
+        return arguments
+
+    def repaired(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments without the filters that leave nothing of what a name or a room determines.
+
+        Raises `Unfit` for a class that nothing in the room has.
+        """
+        filters = [one for one in _FILTERS if self._is_given(arguments, one)]
+        by_room = not _name(arguments)
+        is_one_room = "area" in filters and self._is_valid(arguments, "area")
+        if by_room and not (is_one_room and (self.naming.domains or "domain" in filters)):
+            return arguments
+        if not filters or any(one in {"area", "floor"} and not _text(arguments[one]) for one in filters):
+            return arguments
+        if all(self._is_valid(arguments, one) for one in filters) and self.states(arguments, filters):
+            return arguments
+        base = self.states(arguments, ("area", "domain") if by_room else ())
+        useless = [one for one in filters if not self._leaves_some(arguments, one, base)]
+        dropped = [one for one in useless if self._contradicts_nothing(arguments, one, base)]
+        kept = [one for one in filters if one not in dropped]
+        if not base or not self.states(arguments, [one for one in kept if one != _CLASS]):
+            return arguments
+        if _CLASS in useless and _CLASS in kept:
+            classes = {state.name: state.attributes.get(ATTR_DEVICE_CLASS) or "none" for state in base}
+            there = "; ".join(f"{listed([name])}: {one}" for name, one in sorted(classes.items()))
+            raise Unfit(f"Nothing there has this device_class. What there is: {there}. Name what is meant.")
+        return {name: value for name, value in arguments.items() if name not in dropped}
+
+    def states(self, arguments: JsonObject, filters: Iterable[str]) -> list[State]:
+        """Return the exposed entities that the name and some of the filters of a call leave."""
+        given = {one: arguments[one] for one in filters if self._is_given(arguments, one)}
+        constraints = intent.MatchTargetsConstraints(
+            area_name=_text(given.get("area")), floor_name=_text(given.get("floor")), assistant=self.assistant
+        )
+        name = _name(arguments)
+        called = entities_called(self.hass, self.assistant, name) if name else None
+        domains, classes = _texts(given.get("domain")), _texts(given.get(_CLASS))
+        return [
+            state
+            for state in matching_states(self.hass, constraints, called)
+            if (not self.naming.domains or state.domain in self.naming.domains)
+            and (not domains or state.domain in domains)
+            and (not classes or state.attributes.get(ATTR_DEVICE_CLASS) in classes)
+        ]
+
+    def _is_given(self, arguments: JsonObject, one: str) -> bool:
+        """Return whether a call has a filter: what is no filter of a tool may be a setting, like the area to clean."""
+        is_filter = one in {_CLASS, "domain", *self.naming.slots} or one not in self.known
+        return is_filter and not intent.is_blank_slot_value(arguments.get(one))
+
+    def _is_valid(self, arguments: JsonObject, one: str) -> bool:
+        """Return whether a tool has a filter, and its value exists."""
+        if one in {"area", "floor"}:
+            place = _text(arguments[one])
+            return one in self.known and bool(place and self._places(one, place))
+        match self.known.get(one):
+            case {"items": {"enum": list(values)}}:
+                return _texts(arguments[one]) <= {str(value) for value in values}
+            case schema:
+                return schema is not None
+
+    def _leaves_some(self, arguments: JsonObject, one: str, base: Sequence[State]) -> bool:
+        found = {state.entity_id for state in self.states(arguments, (one,))}
+        return self._is_valid(arguments, one) and not found.isdisjoint(state.entity_id for state in base)
+
+    def _contradicts_nothing(self, arguments: JsonObject, one: str, base: Sequence[State]) -> bool:
+        """Return whether a filter that leaves nothing of `base` says nothing else of it."""
+        match one:
+            case "area" | "floor":
+                meant = self._places(one, _text(arguments[one]))
+                return not meant or all(self._place_of(one, state) in {None, *meant} for state in base)
+            case "domain":
+                return bool(self.naming.domains)
+            case _:
+                is_without = not any(state.attributes.get(ATTR_DEVICE_CLASS) for state in base)
+                return bool(_name(arguments)) or (len(base) == 1 and is_without)
+
+    def _places(self, kind: str, name: str) -> set[str]:
+        """Return the ids of the areas or floors that have a name."""
+        if kind == "area":
+            return {area.id for area in intent.find_areas(name, ar.async_get(self.hass))}
+        return {floor.floor_id for floor in intent.find_floors(name, fr.async_get(self.hass))}
+
+    def _place_of(self, kind: str, state: State) -> str | None:
+        """Return the id of the area or floor of an entity."""
+        area_id = areas_of_entities(self.hass).get(state.entity_id)
+        area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
+        return area_id if kind == "area" or area is None else area.floor_id
+
+
+def _properties(tool: ToolDefinition) -> JsonObject:
+    properties = tool.parameters.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def _name(arguments: JsonObject) -> str:
+    """Return the name of what is meant; empty where a call names nothing, or everything."""
+    name = _text(arguments.get("name"))
+    return "" if name == EVERYTHING else name
+
+
+def _text(value: JsonValue) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _texts(value: JsonValue) -> set[str]:
+    """Return a text or the texts of a list in small letters."""
+    return {_text(one).casefold() for one in (value if isinstance(value, list) else [value]) if _text(one)}

@@ -1,0 +1,250 @@
+"""Calls that Home Assistant would refuse, or read otherwise than meant, are repaired before they are judged."""
+
+import json
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.agent.loop.calls import Resolved, Runnable, judge
+from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
+from tests.demo_house.move_in import move_in
+from tests.support.llm_apis import StubTool, offer_of, register
+
+HOME = """
+floors:
+  - { id: ground, name: Ground Floor, level: 0 }
+  - { id: upper, name: Upper Floor, level: 1 }
+areas:
+  - { id: kitchen, name: Kitchen, floor: ground }
+  - { id: bedroom, name: Bedroom, floor: upper }
+  - { id: garage, name: Garage }
+entities:
+  - { name: Kitchen Light, id: light.kitchen, area: kitchen, state: "off" }
+  - { name: Bedroom Lamp, id: light.bedroom, area: bedroom, state: "off" }
+  - { name: Lone Light, id: light.lone, state: "off" }
+  - { name: Plug, id: switch.plug, area: kitchen, state: "off" }
+  - { name: Kettle, id: switch.kettle, area: kitchen, state: "off", attributes: { device_class: outlet } }
+  - { name: Garage Door, id: cover.garage, area: garage, state: closed, attributes: { device_class: garage } }
+  - { name: Garage Door, id: binary_sensor.garage, area: garage, state: "off" }
+  - name: Blind
+    id: cover.blind
+    area: bedroom
+    state: open
+    attributes: { device_class: blind, supported_features: [OPEN, CLOSE, STOP, SET_POSITION] }
+  - { name: Tap, id: valve.tap, area: garage, state: closed }
+  - { name: Heater, id: climate.heater, area: kitchen, state: heat, attributes: { current_temperature: 20 } }
+  - name: Radio
+    id: media_player.radio
+    area: kitchen
+    state: playing
+    attributes: { supported_features: [PLAY, PAUSE, VOLUME_SET] }
+  - { name: Groceries, id: todo.groceries, area: kitchen }
+"""
+ON, OFF, POSITION = "intent__HassTurnOn", "intent__HassTurnOff", "intent__HassSetPosition"
+LIGHT, CLIMATE, VOLUME = "light__HassLightSet", "climate__HassClimateSetTemperature", "media_player__HassSetVolume"
+ADD = "todo__HassListAddItem"
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+async def read(hass: HomeAssistant, tool: str, arguments: JsonObject) -> tuple[str, JsonObject, str]:
+    """Return the tool and arguments that would run, and the note; the error and nothing where none would."""
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+    judged = judge(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
+    match judged.verdict:
+        case Runnable(meant, fitted):
+            assert judged.call == ToolCall("1", meant.name, judged.call.arguments)
+            assert json.loads(judged.call.arguments) == fitted
+            return meant.name, fitted, judged.note
+        case Resolved(result):
+            return result.content, {}, ""
+        case _:
+            pytest.fail("nothing is asked here")
+
+
+@pytest.mark.parametrize(
+    ("tool", "written", "meant"),
+    [
+        (ON, {"areas": "Kitchen", "domain": ["light"]}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"areas": ["Kitchen"], "Domains": "light"}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"room": "Kitchen", "deviceClass": "outlet"}, {"area": "Kitchen", "device_class": ["outlet"]}),
+        (ON, {"entity_id": "light.kitchen"}, {"name": "light.kitchen"}),
+        (ON, {"name": "Kitchen Light", "entity": "Kitchen Light"}, {"name": "Kitchen Light"}),
+        (POSITION, {"name": "Blind", "percentage": 30}, {"name": "Blind", "position": 30}),
+        (VOLUME, {"name": "Radio", "volume": 30}, {"name": "Radio", "volume_level": 30}),
+        (CLIMATE, {"area": "Kitchen", "target_temperature": 21}, {"area": "Kitchen", "temperature": 21}),
+        (ON, {"name": "Kitchen Light", "brightness": 50, "why": "dark"}, {"name": "Kitchen Light"}),
+        (ON, {"area": "Kitchen", "domain": ["light"], "color": "red"}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"area": "Kitchen", "domain": ["light"], "label": ""}, {"area": "Kitchen", "domain": ["light"]}),
+        (
+            CLIMATE,
+            {"area": "Kitchen", "domain": ["climate"], "temperature": 21},
+            {"area": "Kitchen", "temperature": 21},
+        ),
+        (CLIMATE, {"name": "Heater", "domain": ["light"], "temperature": 21}, {"name": "Heater", "temperature": 21}),
+        (ADD, {"name": "Groceries", "item": "Milk", "area": "Kitchen"}, {"name": "Groceries", "item": "Milk"}),
+        (ADD, {"list": "Groceries", "task": "Milk"}, {"name": "Groceries", "item": "Milk"}),
+    ],
+)
+async def test_a_parameter_is_read_by_another_name_or_ignored(
+    home: HomeAssistant, tool: str, written: JsonObject, meant: JsonObject
+) -> None:
+    assert (await read(home, tool, written))[:2] == (tool, meant)
+
+
+@pytest.mark.parametrize(
+    ("tool", "written"),
+    [
+        (ON, {"domain": ["light"], "zone": "upstairs"}),
+        (ON, {"domain": ["light"], "area": "Kitchen", "zone": "sink"}),
+        (ON, {"domain": ["light"], "area": "Kitchen", "exclude": "Kitchen Light"}),
+        (ON, {"name": "Plug", "entity_id": "light.kitchen"}),
+        (ON, {"name": "all", "domain": ["light"], "label": "night"}),
+        (ON, {"areas": ["Kitchen", "Bedroom"], "domain": ["light"]}),
+        (ON, {"name": "Kitchen Light", "areas": ["Kitchen", "Bedroom"]}),
+        (ON, {"room": "Kitchen", "location": "Bedroom", "domain": ["light"]}),
+        (CLIMATE, {"area": "Kitchen", "domain": ["light"], "temperature": 21}),
+        (ADD, {"name": "Groceries", "item": "Milk", "area": "Bedroom"}),
+        ("intent__HassCancelAllTimers", {"name": "pizza"}),
+    ],
+)
+async def test_what_may_narrow_a_call_is_never_ignored(home: HomeAssistant, tool: str, written: JsonObject) -> None:
+    told, ran, _ = await read(home, tool, written)
+
+    assert ran == {}
+    assert "is not a parameter" in told or "expected string" in told
+
+
+@pytest.mark.parametrize(
+    ("tool", "written", "meant"),
+    [
+        (
+            ON,
+            {"name": "Kitchen Light", "area": "Kitchen", "floor": "Ground", "device_class": ["light"]},
+            {"name": "Kitchen Light", "area": "Kitchen", "domain": ["light"]},
+        ),
+        (ON, {"name": "Kitchen Light", "floor": "Kitchen"}, {"name": "Kitchen Light", "area": "Kitchen"}),
+        (ON, {"name": "Light", "area": "Downstairs", "floor": "Kitchen"}, {"name": "Light"}),
+        (ON, {"name": "Lone Light", "area": "Kitchen"}, {"name": "Lone Light"}),
+        (ON, {"name": "Garage Door", "device_class": ["door"]}, {"name": "Garage Door"}),
+        (ON, {"name": "Garage Door", "floor": "Upper Floor"}, {"name": "Garage Door"}),
+        (LIGHT, {"name": "Kitchen Light", "domain": ["switch"]}, {"name": "Kitchen Light"}),
+        (ON, {"area": "Upper Floor", "domain": ["light"]}, {"floor": "Upper Floor", "domain": ["light"]}),
+        (ON, {"floor": "Kitchen", "domain": ["light"]}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"area": "Kitchen", "device_class": ["light"]}, {"area": "Kitchen", "domain": ["light"]}),
+        (
+            ON,
+            {"area": "Kitchen", "domain": ["light", "switch"], "device_class": "light"},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
+        (ON, {"area": "Kitchen", "floor": "Ground", "domain": "light"}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"area": "Garage", "domain": "valve", "device_class": "water"}, {"area": "Garage", "domain": ["valve"]}),
+        (
+            ON,
+            {"area": "Kitchen", "domain": ["switch"], "device_class": ["outlet"]},
+            {"area": "Kitchen", "domain": ["switch"], "device_class": ["outlet"]},
+        ),
+    ],
+)
+async def test_a_filter_that_leaves_nothing_of_what_is_determined_is_dropped(
+    home: HomeAssistant, tool: str, written: JsonObject, meant: JsonObject
+) -> None:
+    assert (await read(home, tool, written))[:2] == (tool, meant)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"name": "Kitchen Light", "area": "Bedroom"},
+        {"name": "Kitchen Light", "floor": "Upper Floor"},
+        {"name": "Kitchen Light", "domain": ["switch"]},
+        {"name": "Nothing", "area": "Nowhere"},
+        {"area": "Nowhere", "domain": ["light"]},
+        {"floor": "Nowhere", "domain": ["light"]},
+        {"area": "Kitchen", "floor": "Upper Floor", "domain": ["light"]},
+        {"area": "Garage", "domain": ["light"], "floor": "Nowhere"},
+        {"area": "Garage", "floor": "Nowhere"},
+    ],
+)
+async def test_a_filter_that_says_something_else_stays(home: HomeAssistant, written: JsonObject) -> None:
+    assert await read(home, ON, written) == (ON, written, "")
+
+
+async def test_a_class_that_nothing_in_a_room_has_is_refused_with_the_classes_that_there_are(
+    home: HomeAssistant,
+) -> None:
+    blind: JsonObject = {"area": "Garage", "domain": ["cover"], "device_class": "blind"}
+    lamp: JsonObject = {"area": "Kitchen", "domain": ["switch"], "device_class": "lamp"}
+
+    assert await read(home, ON, blind) == (
+        "Nothing there has this device_class. What there is: Garage Door: garage. Name what is meant.",
+        {},
+        "",
+    )
+    assert (await read(home, ON, lamp))[0] == (
+        "Nothing there has this device_class. What there is: Kettle: outlet; Plug: none. Name what is meant."
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "tool", "meant"),
+    [
+        ({"name": "Garage Door", "position": 0}, OFF, {"name": "Garage Door", "domain": ["cover"]}),
+        ({"name": "Garage Door", "position": "100%"}, ON, {"name": "Garage Door", "domain": ["cover"]}),
+        ({"area": "Garage", "position": 100}, ON, {"area": "Garage", "domain": ["cover", "valve"]}),
+        ({"name": "Blind", "position": 0}, POSITION, {"name": "Blind", "position": 0}),
+        ({"name": "Blind", "position": 0.5}, POSITION, {"name": "Blind", "position": 50}),
+        ({"name": "Nothing", "position": 0}, POSITION, {"name": "Nothing", "position": 0}),
+        ({"domain": ["cover"], "position": 0}, POSITION, {"domain": ["cover"], "position": 0}),
+    ],
+)
+async def test_what_takes_no_position_is_opened_or_closed(
+    home: HomeAssistant, written: JsonObject, tool: str, meant: JsonObject
+) -> None:
+    assert (await read(home, POSITION, written))[:2] == (tool, meant)
+
+
+async def test_another_position_is_refused_where_there_are_only_two(home: HomeAssistant) -> None:
+    assert await read(home, POSITION, {"name": "Tap", "position": 50}) == (
+        "Only open and closed are possible, which are the positions 100 and 0: Tap.",
+        {},
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "written", "note"),
+    [
+        (ON, {"name": "Kitchen Light", "domain": "Light", "area": None}, ""),
+        (POSITION, {"name": "Blind", "position": "50 %"}, ""),
+        (ON, {"name": "Kitchen Light", "why": "dark"}, 'The call was read without "why".'),
+        (ON, {"room": "Kitchen", "domain": "light"}, 'The call was read with area "Kitchen", without "room".'),
+        (
+            POSITION,
+            {"name": "Tap", "position": 0},
+            'The call was read as intent__HassTurnOff, with domain ["valve"], without "position".',
+        ),
+    ],
+)
+async def test_the_model_is_told_what_was_read_otherwise(
+    home: HomeAssistant, tool: str, written: JsonObject, note: str
+) -> None:
+    assert (await read(home, tool, written))[2] == note
+
+
+async def test_a_tool_that_is_no_intent_has_only_its_own_parameters(home: HomeAssistant) -> None:
+    register(home, "server", StubTool(name="look_up"))
+    offer = await offer_of(home, "server")
+
+    judged = judge(ToolCall("1", "look_up", '{"querys": "Milk", "area": "Kitchen"}'), offer.definitions, None, ())
+
+    assert isinstance(judged.verdict, Resolved)
+    assert judged.verdict.result.content == "area is not a parameter. Use: query."
