@@ -28,6 +28,7 @@ from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import did_nothing, names_not_done, result_content
 from .llm_apis import UnavailableTool
 from .merge import annotations_of, class_path, unwrapped
+from .tool_words import has_consequences
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
 _PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
@@ -88,6 +89,8 @@ def _of_named_actions(
     annotations = annotations_of(tool)
     if annotations.read_only and reader.effects() != NOTHING:  # only its name has told that it reads
         annotations = replace(annotations, read_only=False)
+    if not annotations.read_only and has_consequences(tool.name, arguments):  # whatever it says of itself
+        annotations = replace(annotations, destructive=True, open_world=True)
     if is_own and targets and all(async_should_expose(hass, llm_context.assistant, target) for target in targets):
         return reader.effects()
     return Annotated(annotations, reader.effects(), is_complete=is_own)

@@ -3,7 +3,6 @@
 The result depends only on the APIs, not on the order in which Home Assistant has loaded them.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, override
@@ -23,6 +22,7 @@ from ..data import singleton
 from ..settings.tool_names import ToolOrigin, offered_names, rename_tools
 from .llm_apis import ApiOffer, requires_admin
 from .schema import CustomSerializer, SchemaCache
+from .tool_words import reads_by_name
 
 REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
 """Intents that take one step: two calls in one turn mean two steps."""
@@ -40,35 +40,6 @@ _OUTSIDE_TEXT_TOOLS: Final = frozenset(
     }
 )
 """Annotated as not open-world, although logs and the attributes of any entity may quote senders, pages and devices."""
-
-
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_SEARCHING: Final = frozenset({"search", "lookup"})
-_READING: Final = _SEARCHING | {"get", "list", "find", "read", "fetch", "describe"}
-_CHANGING: Final = frozenset(
-    {
-        *("add", "and", "book", "buy", "call", "cancel", "clear", "close", "complete", "create", "delete", "disable"),
-        *(
-            "edit",
-            "enable",
-            "execute",
-            "insert",
-            "lock",
-            "mark",
-            "modify",
-            "move",
-            "open",
-            "or",
-            "order",
-            "pay",
-            "play",
-        ),
-        *("post", "publish", "purchase", "put", "remove", "rename", "replace", "reset", "rid", "run", "save", "send"),
-        *("aloud", "approve", "archive", "arm", "disarm", "install", "phone", "reboot", "restart", "ring", "wipe"),
-        *("set", "start", "stop", "submit", "then", "toggle", "trigger", "turn", "unlock", "update", "upload", "write"),
-    }
-)
-"""Words in the names of tools that may do more than read, such as `get_or_create_list`."""
 
 
 @singleton
@@ -197,8 +168,7 @@ def is_reading_by_name(tool: llm.Tool) -> bool:
     named = unwrapped(tool)
     if tool.annotations != llm.ToolAnnotations() or isinstance(named, llm.IntentTool | llm.ActionTool):
         return False
-    words = [word.lower() for word in _WORD.findall(named.name)]
-    return bool(words) and (words[0] in _READING or words[-1] in _SEARCHING) and _CHANGING.isdisjoint(words)
+    return reads_by_name(named.name)
 
 
 def unwrapped(tool: llm.Tool) -> llm.Tool:

@@ -1,0 +1,183 @@
+"""What the words in the name of a tool tell of it, where it says nothing of itself, or too little.
+
+A name is the server's. It can make a tool need an approval; it saves one only if nothing in it could be a change.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_SEARCHING: Final = frozenset({"search", "lookup"})
+_READING: Final = _SEARCHING | {"get", "list", "find", "read", "fetch", "describe"}
+_SOURCES: Final = frozenset(
+    {
+        *(
+            "advanced",
+            "api",
+            "arxiv",
+            "bing",
+            "brave",
+            "code",
+            "company",
+            "deep",
+            "doc",
+            "docs",
+            "document",
+            "documents",
+        ),
+        *(
+            "duckduckgo",
+            "exa",
+            "file",
+            "files",
+            "flight",
+            "full",
+            "github",
+            "google",
+            "hotel",
+            "http",
+            "https",
+            "hybrid",
+        ),
+        *(
+            "image",
+            "images",
+            "internet",
+            "kagi",
+            "knowledge",
+            "local",
+            "maps",
+            "music",
+            "news",
+            "notion",
+            "paper",
+            "papers",
+        ),
+        *(
+            "perplexity",
+            "places",
+            "product",
+            "pubmed",
+            "recipe",
+            "reddit",
+            "repository",
+            "research",
+            "scholar",
+            "searxng",
+        ),
+        *("semantic", "serp", "tavily", "vector", "video", "videos", "weather", "web", "wiki", "wikipedia", "youtube"),
+    }
+)
+"""Words before a reading one that tell only where it is read."""
+_CHANGING: Final = frozenset(
+    {
+        *("accept", "activate", "add", "adjust", "aloud", "and", "announce", "answer", "append", "apply", "approve"),
+        *("archive", "arm", "assign", "attach", "authorize", "begin", "block", "book", "broadcast", "buy", "bypass"),
+        *("call", "cancel", "cast", "change", "charge", "checkout", "clean", "clear", "click", "clone", "close"),
+        *("complete", "confirm", "connect", "copy", "create", "deactivate", "decline", "decrease", "delete", "deny"),
+        *("deploy", "destroy", "dim", "disable", "disarm", "disconnect", "dismiss", "dispatch", "dispense", "down"),
+        *(
+            "drop",
+            "edit",
+            "eject",
+            "enable",
+            "erase",
+            "eval",
+            "exec",
+            "execute",
+            "feed",
+            "fill",
+            "fire",
+            "flash",
+            "flush",
+        ),
+        *("forget", "forward", "grant", "hang", "heat", "import", "increase", "insert", "install", "invite", "invoke"),
+        *("join", "kick", "kill", "launch", "leave", "lock", "lower", "make", "mark", "merge", "modify", "move", "mow"),
+        *("mute", "notify", "off", "open", "or", "order", "overwrite", "park", "patch", "pause", "pay", "perform"),
+        *(
+            "phone",
+            "play",
+            "post",
+            "pour",
+            "press",
+            "print",
+            "provision",
+            "publish",
+            "purchase",
+            "purge",
+            "push",
+            "put",
+        ),
+        *(
+            "raise",
+            "reboot",
+            "rebuild",
+            "recover",
+            "redeem",
+            "redo",
+            "refund",
+            "register",
+            "reject",
+            "reload",
+            "remove",
+        ),
+        *("rename", "renew", "replace", "reply", "reserve", "reset", "resize", "respond", "restart", "restore"),
+        *("resume", "revert", "revoke", "rid", "ring", "rollback", "rotate", "run", "save", "sell", "send", "set"),
+        *("shuffle", "shut", "shutdown", "silence", "skip", "snooze", "speak", "spend", "spray", "start", "stop"),
+        *("submit", "subscribe", "suspend", "swap", "switch", "sync", "take", "terminate", "then", "toggle", "trade"),
+        *("transfer", "trash", "trigger", "truncate", "turn", "tweet", "unblock", "undo", "uninstall", "unlock"),
+        *("unmute", "unpublish", "unsubscribe", "up", "update", "upgrade", "upload", "upsert", "vote", "wake", "warm"),
+        *("wash", "wipe", "withdraw", "write", "zap"),
+    }
+)
+"""Words in the names of tools that may do more than read, such as `get_or_create_list` and `get_garage_up`."""
+_CHANGING_AT_THE_END: Final = frozenset(
+    {"away", "back", "done", "going", "in", "on", "out", "over", "ready", "through"}
+)
+"""As in `get_lights_on`."""
+_OF_CONSEQUENCE: Final = frozenset(
+    {
+        *("approve", "buy", "bypass", "checkout", "config", "configuration", "configure", "credential", "credentials"),
+        *("deactivate", "delete", "deploy", "destroy", "disable", "disarm", "door", "doors", "drop", "erase", "eval"),
+        *("exec", "execute", "factory", "firmware", "garage", "gate", "grant", "install", "kill", "lock", "order"),
+        *("overwrite", "password", "pay", "permission", "permissions", "publish", "purchase", "purge", "reboot"),
+        *(
+            "refund",
+            "reload",
+            "remove",
+            "reset",
+            "restart",
+            "revert",
+            "revoke",
+            "rollback",
+            "shell",
+            "shut",
+            "shutdown",
+        ),
+        *("terminate", "transfer", "truncate", "uninstall", "unlock", "upgrade", "valve", "wipe", "withdraw"),
+    }
+)
+"""What is asked about, even if the tool says that it does no harm."""
+_NAMING: Final = ("action", "cmd", "command", "method", "op", "operation", "service")
+"""Arguments by which a tool that does several things is told what to do."""
+
+
+def reads_by_name(name: str) -> bool:
+    """Tell whether the name of a tool, such as `list_events` or `brave_web_search`, leaves nothing but reading."""
+    words = _words(name)
+    while words and words[0] in _SOURCES:
+        words = words[1:]
+    if not words or words[0] not in _READING:
+        return False
+    return _CHANGING.isdisjoint(words) and words[-1] not in _CHANGING_AT_THE_END
+
+
+def has_consequences(name: str, arguments: Mapping[str, object]) -> bool:
+    """Tell whether the name of a tool, or what it is told to do, names something that people want to be asked about."""
+    told = [value for key in _NAMING if isinstance(value := arguments.get(key), str)]
+    return any(not _OF_CONSEQUENCE.isdisjoint(_words(one)) for one in (name, *told))
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
