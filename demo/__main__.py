@@ -13,15 +13,19 @@ import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from demo.arguments import DemoOptions, read_arguments
 from demo.configuration import Configuration, write_configuration
 from demo.conversation import Conversation
 from demo.errors import DemoError
-from demo.home import set_up_assistant, set_up_home, states
+from demo.home import set_up_assistant, set_up_home, set_up_shown_assistant, states
 from demo.home_assistant import RunningHomeAssistant, check_port, free_port, running_home_assistant
 from demo.log_file import empty_log
 from demo.owner import Owner, create_owner
 from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_text
+from demo.scripted_model import SENTENCES, running_scripted_model
+from demo.show import ENTRY_ID, PIN, SCENES, price_of, show_entry
 from demo.web_api import HomeAssistantClient
 
 INTERRUPTED = 130
@@ -38,18 +42,32 @@ async def run(options: DemoOptions) -> None:
     ):
         folder = Path(temporary)
         port = _port(options)
-        write_configuration(folder, Configuration(port=port))
-        _tell(f"demo: starting Home Assistant; its log goes to {log}")
-        async with running_home_assistant(folder, port, log) as home_assistant:
-            async with _home(home_assistant, options) as (client, pipeline_id):
-                if options.sentences:
-                    await _talk(client, pipeline_id, options)
-                    return
-            restart = await _wait_for_people(home_assistant)
-        while restart:
-            _tell("demo: Home Assistant starts again, as somebody asked it to")
+        async with _entries(options) as entries:
+            write_configuration(folder, Configuration(port=port, entries=entries))
+            _tell(f"demo: starting Home Assistant; its log goes to {log}")
             async with running_home_assistant(folder, port, log) as home_assistant:
-                restart = await _wait_for_people(home_assistant)
+                async with _home(home_assistant, options) as (client, pipeline_id):
+                    if options.shows:
+                        await _show(client, pipeline_id, options)
+                        return
+                    if options.sentences:
+                        await _talk(client, pipeline_id, options)
+                        return
+                restart = await _wait_for_people(home_assistant, options)
+            while restart:
+                _tell("demo: Home Assistant starts again, as somebody asked it to")
+                async with running_home_assistant(folder, port, log) as home_assistant:
+                    restart = await _wait_for_people(home_assistant, options)
+
+
+@contextlib.asynccontextmanager
+async def _entries(options: DemoOptions) -> AsyncIterator[tuple[dict[str, JsonValue], ...]]:
+    """Run the scripted model where it answers, and yield the entries that Home Assistant begins with."""
+    if options.has_scripted_model:
+        async with running_scripted_model() as base_url:
+            yield (await asyncio.to_thread(show_entry, base_url),)
+    else:
+        yield ()
 
 
 @contextlib.asynccontextmanager
@@ -60,7 +78,10 @@ async def _home(
     code = await create_owner(home_assistant.url, Owner())
     async with HomeAssistantClient.connected(home_assistant.url, code) as client:
         await set_up_home(client)
-        pipeline_id = await set_up_assistant(client, options.server)
+        if options.has_scripted_model:
+            pipeline_id = await set_up_shown_assistant(client, ENTRY_ID)
+        else:
+            pipeline_id = await set_up_assistant(client, options.server)
         yield client, pipeline_id
 
 
@@ -77,13 +98,32 @@ async def _talk(client: HomeAssistantClient, pipeline_id: str, options: DemoOpti
         _print((state_as_json if options.as_json else state_as_text)(known[entity_id]))
 
 
-async def _wait_for_people(home_assistant: RunningHomeAssistant) -> bool:
+async def _show(client: HomeAssistantClient, pipeline_id: str, options: DemoOptions) -> None:
+    """Play the scenes, each as a conversation of its own, with the price of each turn."""
+    total = 0.0
+    for number, scene in enumerate(SCENES, start=1):
+        conversation = await Conversation.started(client, pipeline_id)
+        if not options.as_json:
+            _print(f"{number}. {scene.title}\n")
+        for sentence in scene.sentences:
+            turn = await conversation.say(sentence)
+            total += price_of(turn)
+            _print(turn_as_json(turn) if options.as_json else f"{turn_as_text(turn, price_of(turn))}\n")
+    _tell(
+        f"demo: the model was scripted, all else is real; at the prices of a small model, this would have cost "
+        f"${total:.4f}.\ndemo: script/demo opens a page on which you can say all this yourself."
+    )
+
+
+async def _wait_for_people(home_assistant: RunningHomeAssistant, options: DemoOptions) -> bool:
     """Say where the page is; return when Home Assistant wants to be started again."""
     _print(f"Open {home_assistant.url}{_ASSIST_PAGE}")
-    _tell(
-        "demo: you are signed in as the owner of the home. Try: turn on the kitchen lights; what's the weather;\n"
-        "demo: is the garage door open; unlock the front door; add milk to the shopping list. Ctrl-C ends it."
-    )
+    _tell("demo: you are signed in as the owner of the home. Ctrl-C ends it.")
+    if options.has_scripted_model:
+        _tell("demo: Butler has a model whose answers are written beforehand. Say to it:")
+        for sentence in SENTENCES:
+            _tell(f"demo:   {sentence}")
+        _tell(f"demo: The PIN of the front door is {PIN}. Offline, another assistant in the dialog, needs no model.")
     if await home_assistant.ended():
         return True
     raise DemoError(f"Home Assistant ended by itself. Its log: {home_assistant.log}")

@@ -18,7 +18,8 @@ API_KEY_VARIABLE = "CHATTERBOX_API_KEY"
 
 _DESCRIPTION = """\
 Starts a real Home Assistant with a demo house whose voice assistant is Chatterbox, and prints the address of its page:
-open it and talk. With --say, runs the sentences without a browser and exits.
+open it and talk to a model whose answers are written beforehand, or to Home Assistant's own understanding. --show plays
+what is special without a browser; --say runs sentences of yours, without a model unless --base-url names one.
 
 Every run starts the same house afresh; whatever you change in it is gone with Ctrl-C. The page and the house can be
 reached from this machine only, and whoever uses this machine is signed in as the owner. Without --base-url nothing
@@ -27,6 +28,7 @@ leaves this machine."""
 _EPILOG = """\
 examples:
   script/demo
+  script/demo --show
   script/demo --say "turn on the kitchen lights" --say "turn them off again" --state light.kitchen_ceiling
   script/demo --say "unlock the front door" --say "yes" --state lock.front_door
   script/demo --base-url http://127.0.0.1:8080/v1 --model my-model --say "is anything still on upstairs?"
@@ -41,11 +43,18 @@ class DemoOptions:
 
     sentences: tuple[str, ...]
     states: tuple[str, ...]
+    shows: bool
+    """Whether the scenes of `demo/show.py` are to be played."""
     as_json: bool
     server: ChatCompletionsServer | None
     port: int | None
     log: Path | None
     """Where Home Assistant's log is to go; None for a file of the run's own."""
+
+    @property
+    def has_scripted_model(self) -> bool:
+        """Whether the scripted model answers: where neither another one nor a sentence is given."""
+        return self.shows or (self.server is None and not self.sentences)
 
 
 def read_arguments(arguments: Sequence[str]) -> DemoOptions:
@@ -59,6 +68,7 @@ def read_arguments(arguments: Sequence[str]) -> DemoOptions:
     return DemoOptions(
         sentences=tuple(read.say),
         states=tuple(read.state),
+        shows=read.show,
         as_json=read.json,
         server=server,
         port=read.port,
@@ -69,6 +79,7 @@ def read_arguments(arguments: Sequence[str]) -> DemoOptions:
 class _Arguments(argparse.Namespace):
     say: list[str]
     state: list[str]
+    show: bool
     json: bool
     base_url: str | None
     model: str | None
@@ -85,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     talk = parser.add_argument_group("without a browser")
+    talk.add_argument("--show", action="store_true", help="six scenes with a scripted model, and what each would cost")
     talk.add_argument("--say", metavar="TEXT", action="append", default=[], help="a sentence; repeat it to go on")
     talk.add_argument("--json", action="store_true", help="print one JSON object per turn, then one per --state")
     talk.add_argument(
@@ -111,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _problem(read: _Arguments) -> str | None:
     """Return what does not go together, in words."""
-    if not read.say and (read.json or read.state):
+    if read.show and (read.say or read.state or read.base_url is not None):
+        return "--show has its own sentences and model: leave out --say, --state and --base-url"
+    if not (read.say or read.show) and (read.json or read.state):
         return "--json and --state tell about sentences: add --say TEXT"
     if any(not sentence.strip() for sentence in read.say):
         return "--say needs a sentence, not an empty text"

@@ -10,12 +10,16 @@ download anything are left out.
 import json
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
+from pydantic import JsonValue
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOOPBACK = "127.0.0.1"
+_WEB_COMPONENT = REPOSITORY / "demo" / "config" / "custom_components" / "demo_web"
 _LOOPBACK_INTERFACES = {"lo", "lo0"}
 
 _CONFIGURATION = """\
@@ -50,6 +54,7 @@ logger:
 recorder:
   commit_interval: 1
 """
+_WEB = "demo_web:\n"
 
 _SIGNED_IN_ON_LOOPBACK = f"""\
     - type: trusted_networks
@@ -81,15 +86,22 @@ class Configuration:
         REPOSITORY / "demo" / "config" / "custom_components" / "demo_house",
     )
     """Folders of custom integrations; they are linked, so that the running code is the code of the repository."""
+    entries: tuple[dict[str, JsonValue], ...] = ()
+    """Config entries that are there from the start, as Home Assistant stores them."""
 
 
 def write_configuration(folder: Path, configuration: Configuration) -> None:
     """Fill the empty `folder` with everything Home Assistant needs for a first start."""
     providers = (_SIGNED_IN_ON_LOOPBACK if configuration.sign_in is SignIn.AUTOMATIC else "") + _BY_NAME_AND_WORD
-    (folder / "configuration.yaml").write_text(
-        _CONFIGURATION.format(time_zone=local_time_zone(), auth_providers=providers.rstrip()),
-        encoding="utf-8",
-    )
+    text = _CONFIGURATION.format(time_zone=local_time_zone(), auth_providers=providers.rstrip())
+    components = [*configuration.custom_components]
+    if configuration.entries:
+        text += _WEB
+        components.append(_WEB_COMPONENT)
+        _write_storage(
+            folder, "core.config_entries", version=1, minor_version=5, data={"entries": [*configuration.entries]}
+        )
+    (folder / "configuration.yaml").write_text(text, encoding="utf-8")
     _write_storage(
         folder,
         "http",
@@ -109,7 +121,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
         _write_storage(folder, "core.network", version=1, data={"configured_adapters": interfaces})
     linked = folder / "custom_components"
     linked.mkdir()
-    for component in configuration.custom_components:
+    for component in components:
         (linked / component.name).symlink_to(component, target_is_directory=True)
 
 
@@ -135,7 +147,7 @@ def _http_settings(port: int) -> dict[str, object]:
     }
 
 
-def _write_storage(folder: Path, key: str, *, version: int, data: dict[str, object], minor_version: int = 1) -> None:
+def _write_storage(folder: Path, key: str, *, version: int, data: Mapping[str, object], minor_version: int = 1) -> None:
     """Write one store as `homeassistant.helpers.storage.Store` would have saved it."""
     storage = folder / ".storage"
     storage.mkdir(exist_ok=True)

@@ -108,11 +108,23 @@ async def set_up_home(client: HomeAssistantClient, home_file: Path = HOME_FILE) 
 async def set_up_assistant(client: HomeAssistantClient, server: ChatCompletionsServer | None) -> str:
     """Add Chatterbox, offline or with a server, and make it the assistant of the home; return the pipeline's id."""
     entry = await (_add_offline_service(client) if server is None else _add_server(client, server))
-    agent = await _agent_of(client, entry)
+    return await _add_pipeline(client, "Chatterbox", entry.entry_id)
+
+
+async def set_up_shown_assistant(client: HomeAssistantClient, entry_id: str) -> str:
+    """Make the agent of an entry that is there the assistant of the home, beside one without a model; return its id."""
+    offline = await _add_offline_service(client)
+    await _add_pipeline(client, "Offline", offline.entry_id)
+    return await _add_pipeline(client, "Butler", entry_id)
+
+
+async def _add_pipeline(client: HomeAssistantClient, name: str, entry_id: str) -> str:
+    """Make the agent of an entry the assistant of the home; return the pipeline's id."""
+    agent = await _agent_of(client, entry_id)
     pipeline = await client.command(
         "assist_pipeline/pipeline/create",
         _Pipeline,
-        name="Chatterbox",
+        name=name,
         language="en",
         conversation_engine=agent,
         conversation_language="en",
@@ -148,12 +160,12 @@ def _only_model(server: ChatCompletionsServer, step: Step) -> str:
     raise DemoError(f"Choose a --model; the server at {server.base_url} has: {', '.join(models) or 'none it tells of'}")
 
 
-async def _agent_of(client: HomeAssistantClient, entry: CreatedEntry) -> str:
-    """Return the entity id of the conversation agent that came with the entry."""
+async def _agent_of(client: HomeAssistantClient, entry_id: str) -> str:
+    """Return the entity id of the conversation agent that came with an entry."""
     for entity in await client.command("config/entity_registry/list", list[_Entity]):
-        if entity.config_entry_id == entry.entry_id and entity.entity_id.startswith("conversation."):
+        if entity.config_entry_id == entry_id and entity.entity_id.startswith("conversation."):
             return entity.entity_id
-    raise DemoError(f"Chatterbox was added, but brought no conversation agent (its state: {entry.state}).")
+    raise DemoError("Chatterbox was added, but brought no conversation agent.")
 
 
 async def states(client: HomeAssistantClient) -> dict[str, State]:

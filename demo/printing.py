@@ -37,9 +37,9 @@ def state_as_json(state: State) -> str:
     return state.model_dump_json()
 
 
-def turn_as_text(turn: TurnReport) -> str:
-    """Return the walk of a turn as a person would like to read it."""
-    return "\n".join(_turn_lines(turn))
+def turn_as_text(turn: TurnReport, price: float | None = None) -> str:
+    """Return the walk of a turn as a person would like to read it, with its price in US dollars."""
+    return "\n".join(_turn_lines(turn, price))
 
 
 def state_as_text(state: State) -> str:
@@ -48,13 +48,13 @@ def state_as_text(state: State) -> str:
     return f"{state.entity_id} is {state.state} ({name})"
 
 
-def _turn_lines(turn: TurnReport) -> Iterator[str]:
+def _turn_lines(turn: TurnReport, price: float | None) -> Iterator[str]:
     yield f"You         {turn.input}"
     yield f"  walk      {' → '.join(_STEPS.get(phase, phase) for phase in turn.phases)}"
     for call in turn.tool_calls:
         yield f"  tool      {_call_as_text(call)}"
         yield f"    {'failed' if call.is_error else 'gave  '}  {_shortened(_compact(call.result))}"
-    yield f"  end       {_end_as_text(turn)}"
+    yield f"  end       {_end_as_text(turn)}{'' if price is None else f', ${price:.5f}'}"
     yield f"Chatterbox  {turn.speech}"
 
 

@@ -17,6 +17,7 @@ from demo.errors import DemoError
 from demo.home import State
 from demo.home_assistant import free_port
 from demo.log_file import empty_log
+from demo.show import PIN, SCENES
 from tests.support.demo_process import RUN_SECONDS, FinishedDemo, printed_address, run_demo, started_demo
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
@@ -90,6 +91,30 @@ async def test_people_read_the_walk_of_a_turn_and_the_state_that_it_left(tmp_pat
     assert " ERROR " not in log
     assert "Traceback" not in log
     assert _files_in(tmp_path) == ["home-assistant.log"]
+
+
+async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: Path) -> None:
+    run = await run_demo(tmp_path, "--show")
+
+    assert run.exit_code == 0, run.messages
+    for number, scene in enumerate(SCENES, start=1):
+        assert f"{number}. {scene.title}\n" in run.output
+    said = [line.removeprefix("Chatterbox").strip() for line in run.output.splitlines() if "Chatterbox  " in line]
+    movie, _, brighter, _, rain, question, not_enough, unlocked, died, garage, pancakes = said
+    assert movie == "The living room is dark, the blinds are closed and the heating is set to 19 degrees."
+    assert brighter == "The floor lamp is at full brightness."
+    assert rain.startswith("Yes, rain")
+    assert question == "Unlock the Front Door in the Hallway? Please say the PIN."
+    assert not_enough == sentence("common.spoken_pin_missing")
+    assert "nlock" in unlocked
+    assert died.startswith("Done: Kids Room Blind. The language model")
+    assert garage.endswith("Open the Garage Door?")
+    assert pancakes.startswith("Whisk 250 g of flour")
+    assert re.findall(r"is not a parameter|There is no tool|not found", run.output) == []
+    assert len(re.findall(r", \$0\.\d{5}\n", run.output)) == len(said)
+    assert PIN not in run.output
+    assert "what was done" in run.output
+    assert " ERROR " not in (tmp_path / "home-assistant.log").read_text()
 
 
 async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(tmp_path: Path) -> None:
@@ -229,6 +254,8 @@ async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--json"], "add --say"),
+        (["--show", "--say", "hello"], "leave out --say"),
+        (["--show", "--base-url", "http://127.0.0.1:8080/v1"], "leave out --say"),
         (["--state", "light.hallway"], "add --say"),
         (["--say", "  "], "not an empty text"),
         (["--model", "small"], "add --base-url"),

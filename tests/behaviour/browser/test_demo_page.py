@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
+from demo.show import PIN
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Assist, Frontend
 from tests.support.demo_process import printed_address, started_demo
@@ -18,17 +19,26 @@ async def test_the_demo_opens_ready_to_talk(page: Page, tmp_path: Path, camera: 
         await page.goto(address)
         assist = await Assist.seen_on(page)
         await assist.see_that_it_can_control_the_home()
-        assert await assist.ask("Is the garage door open?") == "No, closed"
-        assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
+        assert await assist.ask("Are any windows open?") == "The kitchen window is open."
+        assert "turned off the ceiling light" in await assist.ask("Make it cosy in the living room")
+        assert await assist.ask("Make it brighter") == "The floor lamp is at full brightness."
         await camera.take_page(page, "demo")
-        assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway?"
-        assert await assist.ask("Yes, please") == "Unlocking"
+        assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway? Please say the PIN."
+        assert await assist.ask("Yes, please") == "A yes isn't enough for that. Please say the PIN."
         await assist.see_the_end()
         await camera.take_dialog(assist.dialog, "question")
+        assert "nlock" in await assist.ask(PIN)
         await assist.close()
-        await Frontend(page, address).open_area("Kitchen")
-        await Frontend(page, address).see_light("Ceiling Light", on=True)
-        await Frontend(page, address).see_activity("Front Door unlocked by Chatterbox (Demo), approved by voice")
-        await Frontend(page, address).see_activity(
-            "Chatterbox (Demo) turned on Kitchen Ceiling Light, Kitchen Counter Light, Kitchen Pendant"
-        )
+        frontend = Frontend(page, address)
+        await frontend.open_area("Living Room")
+        await frontend.see_light("Floor Lamp", on=True)
+        await frontend.see_activity("Front Door unlocked by Butler (Demo), approved with the PIN")
+
+
+async def test_an_answer_that_failed_is_shown_once(page: Page, tmp_path: Path) -> None:
+    async with started_demo(tmp_path) as process:
+        await page.goto(await printed_address(process))
+        assist = await Assist.seen_on(page)
+        answer = await assist.ask("Close the blind in the kids room and tell me how warm it is there")
+        assert answer.startswith("Done: Kids Room Blind. The language model")
+        await expect(assist.dialog.get_by_text("The language model")).to_have_count(1)

@@ -1,0 +1,255 @@
+"""A model whose answers are written beforehand: a Chat Completions server on the loopback address, for the demo.
+
+It behaves like a good model, but for one scene in which it dies and one in which it believes a web page. What happens
+then is decided by the agent, as with any model.
+"""
+
+import asyncio
+import contextlib
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from aiohttp import web
+from pydantic import BaseModel, JsonValue
+
+from demo.configuration import LOOPBACK
+
+MODEL = "demo-model"
+PRICES = {"price_input": 0.25, "price_cached": 0.025, "price_output": 2.0}
+"""US dollars for a million tokens, as of a small model of an internet service."""
+_CHARACTERS_OF_A_TOKEN = 4
+_SECONDS_OF_A_PIECE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One answer of the model: what it says, which tools it calls, and whether it dies amid its words."""
+
+    says: str = ""
+    calls: tuple[tuple[str, Mapping[str, JsonValue]], ...] = ()
+    """The end of the name of a tool, and its arguments."""
+    dies: bool = False
+    instead: str = ""
+    """What it says if its last call was refused or declined."""
+
+
+def _call(tool: str, **arguments: JsonValue) -> tuple[str, Mapping[str, JsonValue]]:
+    return tool, arguments
+
+
+_MOVIE = "Turn off the living room lights, close the blinds and set the heating to 19 degrees"
+_UNLOCK = "Unlock the front door"
+_BLIND = "Close the blind in the kids room and tell me how warm it is there"
+_PANCAKES = "Find me a recipe for pancakes"
+_COSY = "Make it cosy in the living room"
+_OPEN = "Are any windows open?"
+_BRIGHTER = "Make it brighter"
+_RAIN = "Will it rain tomorrow?"
+_JAZZ = "Play some jazz"
+
+_LAMP = "Floor Lamp"
+
+SCENES: Mapping[str, tuple[Step, ...]] = {
+    _MOVIE: (
+        Step(
+            calls=(
+                _call("HassTurnOff", area="Living Room", domain=["light"]),
+                _call("HassTurnOff", name="Living Room Blinds", domain=["cover"]),
+                _call("HassClimateSetTemperature", temperature=19, name="Living Room Thermostat"),
+            )
+        ),
+        Step("The living room is dark, the blinds are closed and the heating is set to 19 degrees."),
+    ),
+    _COSY: (
+        Step(
+            calls=(
+                _call("HassTurnOff", name="Living Room Ceiling Light"),
+                _call("HassLightSet", name=_LAMP, brightness=40),
+            )
+        ),
+        Step("I've turned off the ceiling light and dimmed the floor lamp to 40 percent."),
+    ),
+    _BRIGHTER: (
+        Step(calls=(_call("HassLightSet", name=_LAMP, brightness=100),)),
+        Step("The floor lamp is at full brightness."),
+    ),
+    _OPEN: (
+        Step(calls=(_call("GetLiveContext"),)),
+        Step("The kitchen window is open."),
+    ),
+    _RAIN: (
+        Step(calls=(_call("get_forecast", forecast="daily"),)),
+        Step("Yes, rain is likely tomorrow: 85 percent, with up to 13 degrees."),
+    ),
+    _JAZZ: (
+        Step(calls=(_call("HassMediaSearchAndPlay", search_query="rag", name="Living Room Speaker"),)),
+        Step("I've put on the Maple Leaf Rag on the living room speaker.", instead="I found no jazz to play."),
+    ),
+    _UNLOCK: (
+        Step(calls=(_call("HassTurnOff", name="Front Door", domain=["lock"]),)),
+        Step("The front door is unlocked.", instead="All right, it stays locked."),
+    ),
+    _BLIND: (
+        Step(calls=(_call("HassTurnOff", name="Kids Room Blind", domain=["cover"]),)),
+        Step(dies=True),
+    ),
+    _PANCAKES: (
+        Step(calls=(_call("search_web", query="pancakes"),)),
+        Step(calls=(_call("HassTurnOn", name="Garage Door", domain=["cover"]),)),
+        Step("Whisk 250 g of flour, 3 eggs and half a litre of milk, let it rest, and fry thin layers in butter."),
+    ),
+}
+SENTENCES = (_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES)
+_WRITTEN = (
+    "I'm the demo's stand-in for a language model, and my answers are written beforehand. Ask me one of these: "
+    + "; ".join(SENTENCES)
+    + ". For everything else, start the demo with a model of your own: script/demo --base-url URL."
+)
+
+
+class _Message(BaseModel):
+    role: str
+    content: str | list[dict[str, JsonValue]] | None = None
+    tool_calls: list[JsonValue] = []
+
+    @property
+    def text(self) -> str:
+        parts = self.content if isinstance(self.content, list) else [{"text": self.content or ""}]
+        return " ".join(str(part.get("text", "")) for part in parts)
+
+
+class _Function(BaseModel):
+    name: str
+    parameters: JsonValue = None
+
+
+class _Tool(BaseModel):
+    function: _Function
+
+
+class _Request(BaseModel):
+    tools: list[_Tool] = []
+    messages: list[_Message]
+
+
+@dataclass(slots=True)
+class ScriptedModel:
+    """The answers, and what the model has read before, which costs less the next time."""
+
+    _read: list[str] = field(default_factory=list)
+
+    def answer(self, request: _Request) -> Step:
+        """Return what the model does next."""
+        messages = request.messages
+        asked = [place for place, message in enumerate(messages) if message.role == "user"]
+        if messages[-1].role == "user":
+            return self._step(messages[-1].text, 0, ())
+        for place in reversed(asked):
+            if _scene(messages[place].text):
+                since = messages[place + 1 :]
+                results = [one.text for one in takewhile(lambda one: one.role == "tool", reversed(since))]
+                return self._step(messages[place].text, _rounds(since), results)
+        return Step(_WRITTEN)
+
+    def _step(self, words: str, place: int, results: Sequence[str]) -> Step:
+        steps = _scene(words)
+        step = steps[min(place, len(steps) - 1)] if steps else Step(_WRITTEN)
+        was_refused = any("error" in result or "declined" in result or "denied" in result for result in results)
+        return Step(step.instead) if step.instead and was_refused else step
+
+    def usage(self, request: _Request, written: int) -> dict[str, JsonValue]:
+        """Return the tokens of a request: those of the longest beginning that it has in common with an earlier one."""
+        body = request.model_dump_json()
+        cached = max((_common(body, earlier) for earlier in self._read), default=0)
+        self._read = [*self._read[-8:], body]
+        read, cached, written = (size // _CHARACTERS_OF_A_TOKEN for size in (len(body), cached, written))
+        return {
+            "prompt_tokens": read,
+            "completion_tokens": written + 1,
+            "total_tokens": read + written + 1,
+            "prompt_tokens_details": {"cached_tokens": cached},
+        }
+
+
+def _common(one: str, other: str) -> int:
+    return next(
+        (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
+        min(len(one), len(other)),
+    )
+
+
+def _plain(words: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9]+", words.casefold()))
+
+
+def _scene(words: str) -> tuple[Step, ...]:
+    said = _plain(words)
+    return next((steps for sentence, steps in SCENES.items() if said.endswith(_plain(sentence))), ())
+
+
+def _rounds(since: Sequence[_Message]) -> int:
+    """Return how many of the model's steps have results. A call that was asked about stands there twice."""
+    calls = [json.dumps([_named(call) for call in one.tool_calls]) for one in since if one.tool_calls]
+    return len(dict.fromkeys(calls))
+
+
+def _named(call: JsonValue) -> JsonValue:
+    return call.get("function") if isinstance(call, dict) else call
+
+
+@contextlib.asynccontextmanager
+async def running_scripted_model() -> AsyncIterator[str]:
+    """Run the server until the block is left; yield its address."""
+    model = ScriptedModel()
+
+    async def complete(request: web.Request) -> web.StreamResponse:
+        asked = _Request.model_validate_json(await request.text())
+        step = model.answer(asked)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for delta in _deltas(step, asked):
+            await response.write(_event(choices=[{"index": 0, "delta": delta, "finish_reason": None}]))
+            await asyncio.sleep(_SECONDS_OF_A_PIECE)
+        if step.dies and request.transport:
+            request.transport.abort()
+            return response
+        reason = "tool_calls" if step.calls else "stop"
+        await response.write(_event(choices=[{"index": 0, "delta": {}, "finish_reason": reason}]))
+        written = len(step.says) + len(json.dumps(step.calls))
+        await response.write(_event(choices=[], usage=model.usage(asked, written)))
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    async def models(_request: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "demo"}]})
+
+    application = web.Application(client_max_size=16 * 1024**2)
+    application.add_routes([web.get("/v1/models", models), web.post("/v1/chat/completions", complete)])
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, LOOPBACK, 0)
+        await site.start()
+        yield f"http://{LOOPBACK}:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+def _deltas(step: Step, asked: _Request) -> Iterator[dict[str, JsonValue]]:
+    yield {"role": "assistant", "content": None}
+    for word in re.findall(r"\S+\s*", step.says):
+        yield {"content": word}
+    names = [tool.function.name for tool in asked.tools]
+    for index, (wanted, arguments) in enumerate(step.calls):
+        name = next((name for name in names if name.endswith(wanted)), wanted)
+        function: JsonValue = {"name": name, "arguments": json.dumps(arguments)}
+        call_id = f"call_{len(asked.messages)}_{index}"
+        yield {"tool_calls": [{"index": index, "id": call_id, "type": "function", "function": function}]}
+
+
+def _event(**parts: JsonValue) -> bytes:
+    chunk = {"id": "chatcmpl-demo", "object": "chat.completion.chunk", "created": 0, "model": MODEL, **parts}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"

@@ -1,0 +1,81 @@
+"""What the demo shows: an agent with a scripted model, a PIN for the front door and prices, and scenes to watch."""
+
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from custom_components.chatterbox.agent.confirmation.pin import PinHash
+from demo.conversation import TurnReport
+from demo.scripted_model import MODEL, PRICES, SENTENCES
+
+PIN = "2580"
+ENTRY_ID = "01K0DEMO0SHOW0CHATTERBOX00"
+_SINCE = "2026-01-01T00:00:00+00:00"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Sentences that belong together, and what is to be seen."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+
+_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES = SENTENCES
+
+SCENES = (
+    Scene("Several things in one sentence, done at the same time", (_MOVIE,)),
+    Scene("What was said before counts", (_COSY, _BRIGHTER)),
+    Scene("The agent looks before it answers", (_OPEN, _RAIN)),
+    Scene("A door is unlocked after a question, and only with the PIN", (_UNLOCK, "yes", "2 5 8 0")),
+    Scene("The model dies amid its answer: what was done is told, nothing is done twice", (_BLIND,)),
+    Scene("A web page tells the model to open the garage: the agent asks you", (_PANCAKES, "no")),
+)
+
+
+def show_entry(base_url: str) -> dict[str, JsonValue]:
+    """Return a config entry with one agent, whose model is at `base_url`. Takes a tenth of a second."""
+    rules: JsonValue = [{"verdict": "pin", "domains": ["lock"], "actions": ["lock.unlock", "lock.open"]}]
+    agent: dict[str, JsonValue] = {
+        "model": MODEL,
+        "llm_hass_api": ["assist", "demo_web"],
+        "tool_sources": {"demo_web": {"level": "free"}},
+        "rules": rules,
+        "pin": PinHash.of(PIN).as_json(),
+        **PRICES,
+    }
+    return {
+        "created_at": _SINCE,
+        "data": {"kind": "openai_chat", "server": "other", "base_url": base_url},
+        "discovery_keys": {},
+        "disabled_by": None,
+        "domain": "chatterbox",
+        "entry_id": ENTRY_ID,
+        "minor_version": 1,
+        "modified_at": _SINCE,
+        "options": {},
+        "pref_disable_new_entities": False,
+        "pref_disable_polling": False,
+        "source": "user",
+        "subentries": [
+            {
+                "data": agent,
+                "subentry_id": "01K0DEMO0SHOW0BUTLER000000",
+                "subentry_type": "conversation",
+                "title": "Butler",
+                "unique_id": None,
+            }
+        ],
+        "title": "Scripted model",
+        "unique_id": None,
+        "version": 1,
+    }
+
+
+def price_of(turn: TurnReport) -> float:
+    """Return the US dollars of a turn, as the agent's sensor counts them."""
+    cached = turn.usage.get("cached_tokens", 0)
+    fresh = turn.usage.get("input_tokens", 0) - cached
+    written = turn.usage.get("output_tokens", 0)
+    tokens = (fresh, PRICES["price_input"]), (cached, PRICES["price_cached"]), (written, PRICES["price_output"])
+    return sum(count * price for count, price in tokens) / 1_000_000
