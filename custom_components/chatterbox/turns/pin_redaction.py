@@ -3,6 +3,7 @@
 `docs/confirmations.md` lists what cannot be redacted, because it is published or written before an agent is called.
 """
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -32,7 +33,12 @@ LATELY: Final = timedelta(minutes=10)
 @callback
 def async_was_asked(hass: HomeAssistant) -> bool:
     """Return True if an input may be an answer to a question, or a PIN. Call it at the beginning of every turn."""
-    return bool(_pin_questions(hass)) or not async_get_approvals(hass).is_empty
+    until, now = _pin_questions(hass), dt_util.utcnow()
+    if until:
+        _redact_refused_runs(hass, until)
+        for place in [place for place, end in until.items() if end <= now]:
+            del until[place]
+    return bool(until) or not async_get_approvals(hass).is_empty
 
 
 @callback
@@ -97,17 +103,40 @@ def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
 
     Source: `PipelineRun.process_event` (homeassistant.components.assist_pipeline.run).
     """
+    for data in (data for run in _debug_runs(hass) for data in run.values()):
+        if data.get("intent_input") == said:
+            data["intent_input"] = REDACTED_PIN
+        match data.get("stt_output"):
+            case {"text": text, **rest} if text == said:
+                data["stt_output"] = rest | {"text": REDACTED_PIN}
+
+
+def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
+    """Redact what was said in places where the PIN was asked for, and came to no agent.
+
+    Home Assistant refuses the words of somebody else in a conversation, and those that come while it answers others.
+    """
+    for run in _debug_runs(hass):
+        match run:
+            case {"intent-end": _}:
+                pass  # an agent has heard it
+            case {"intent-start": {"intent_input": str(said), "language": str(language), **where}} if (
+                where.get("conversation_id") in places or where.get("device_id") in places
+            ) and may_be_pin(said, language, is_asked_for=True):
+                _redact_pipeline_runs(hass, said)
+            case _:
+                pass
+
+
+def _debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]:
+    """Return the data of the last event of each type of each debug run."""
     try:
         pipelines = hass.data.get(_PIPELINES)
         runs = [run for runs in pipelines.pipeline_debug.values() for run in runs.values()] if pipelines else []
-        for data in (event.data for run in runs for event in run.events if event.data):
-            if data.get("intent_input") == said:
-                data["intent_input"] = REDACTED_PIN
-            match data.get("stt_output"):
-                case {"text": text, **rest} if text == said:
-                    data["stt_output"] = rest | {"text": REDACTED_PIN}
+        return [{event.type: event.data for event in run.events if event.data} for run in runs]
     except AttributeError, TypeError:  # internals of Home Assistant, which may change
         LOGGER.warning("A PIN may be in the debug runs of voice pipelines, which could not be redacted")
+        return ()
 
 
 def _places(scope: ApprovalScope) -> tuple[str, ...]:
@@ -126,10 +155,8 @@ def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
     @callback
     def note(update: QuestionUpdate) -> None:
         if update.question.needs_pin:
-            now = dt_util.utcnow()
-            for place in [place for place, end in until.items() if end <= now]:
-                del until[place]
-            until.update(dict.fromkeys(_places(update.question.scope), now + LATELY))
+            until.update(dict.fromkeys(_places(update.question.scope), dt_util.utcnow() + LATELY))
+            _redact_refused_runs(hass, until)
 
     async_dispatcher_connect(hass, SIGNAL_QUESTION, note)
     return until
