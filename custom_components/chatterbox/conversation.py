@@ -113,11 +113,14 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             read = await self._reader.async_read(user_input, chat_log)
             record = await self._turns.async_run(read, chat_log)
             _trace(chat_log, record.facts)
-            return reported(await _async_result(user_input, chat_log, read, record), record)
+            answer = reported(await _async_result(user_input, chat_log, read, record), record)
         except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
             result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
+        else:
+            self._turns.async_note_heard(read, record)
+            return answer
         finally:
             async_check_health(self.hass)
         if spoken is not None:  # a pipeline that has begun to speak does not speak the result

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 from homeassistant.components.conversation import ChatLog
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -20,6 +20,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
@@ -286,6 +287,26 @@ async def test_who_cuts_in_while_an_approved_action_runs_does_not_start_it_again
     assert await talk(room, "yes") == "Yes to what?"
     assert len(winch.tool.calls) == 1
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+
+async def test_who_cuts_in_before_a_written_question_is_said_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:
+    """Its stream is over by then, but nobody is handed its result."""
+    await serve(UNLOCKS)
+
+    @callback
+    def cut_in_at_the_end(_: Event) -> None:
+        turn.cancel()
+
+    stop = hass.bus.async_listen(EVENT_TURN_FINISHED, cut_in_at_the_end)
+    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "door!", TALK, lambda *_: None, SATELLITE))
+    with suppress(asyncio.CancelledError):
+        await turn
+    stop()
+
+    assert speech(await say(hass, "yes", TALK, SATELLITE)).startswith("Unlock")
+    assert hass.states.is_state(DOOR, "locked")
+    assert speech(await say(hass, "yes", TALK, SATELLITE)) == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
 
 
 async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:

@@ -242,7 +242,7 @@ def parsed_content(result: ToolResult) -> JsonValue:
         return result.content
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class TurnRecord:
     """The record of one turn, complete when the turn is over."""
 

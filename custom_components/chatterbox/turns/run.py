@@ -6,6 +6,7 @@ The words of a turn were read before (`input.py`); a turn begins with them, or w
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from weakref import WeakValueDictionary
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
@@ -15,6 +16,7 @@ from ..agent.errors import AgentError
 from ..agent.events import StopReason, TurnEvent
 from ..agent.messages import ToolResult
 from ..agent.protocols import HookPoint, Hooks
+from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content
 from ..approvals.asking import ApprovalRequester
 from ..approvals.guard import CallGuard
@@ -50,8 +52,8 @@ class AgentTurns:
     _template_error: str | None = None
     _missing_apis: tuple[str, ...] = ()
     _is_over: bool = False
-    _latest: dict[str, TurnRecord] = field(default_factory=dict)
-    """The turn under way that began last in each conversation. Resumed turns, which nobody hears, are none."""
+    _latest: WeakValueDictionary[str, TurnRecord] = field(default_factory=WeakValueDictionary)
+    """The turn that began last in each conversation. Resumed turns, which nobody hears, are none."""
 
     @property
     def _continuity(self) -> Continuity:
@@ -104,13 +106,10 @@ class AgentTurns:
                     recorder.recording.async_wait_until_stored,
                     follow=recorder.async_follow,
                 )
-            self._note_heard(read, record)
             if self._agent.summaries.are_written and source.has_chat_log:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:
             recorder.finish()
-            if self._latest.get(conversation_id) is record:
-                del self._latest[conversation_id]
         return record
 
     def _new_record(self, read: TurnInput) -> TurnRecord:
@@ -194,11 +193,15 @@ class AgentTurns:
         async_get_approvals(self._hass).ask(question, expires_in, source.resume)
         return True
 
-    def _note_heard(self, read: TurnInput, record: TurnRecord) -> None:
-        """Note the question that a turn has said, unless it was resumed or a newer turn has begun there."""
+    @callback
+    def async_note_heard(self, read: TurnInput, record: TurnRecord) -> None:
+        """Note the question that a turn has said, unless it was cut off or resumed, or a newer turn has begun there.
+
+        Call it last, with nothing awaited before the result of the turn is handed over.
+        """
         pending = record.finished.pending if record.finished else None
         asked = pending.id if pending else read.said_again
-        if asked and self._latest.get(str(record.origin["conversation_id"])) is record:
+        if asked and not is_cancelled() and self._latest.get(str(record.origin["conversation_id"])) is record:
             async_get_approvals(self._hass).note_heard(asked)
 
     def _scripts(self, read: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:
