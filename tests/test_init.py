@@ -187,7 +187,7 @@ async def test_a_service_that_was_used_is_gone_when_it_is_removed_and_begins_ane
 async def test_a_removed_agent_leaves_nothing_and_the_others_stay(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
     step = await hass.config_entries.subentries.async_init((entry.entry_id, "conversation"), context={"source": "user"})
-    await hass.config_entries.subentries.async_configure(step["flow_id"], {"name": "Second", "history": {}})
+    await hass.config_entries.subentries.async_configure(step["flow_id"], {"name": "Second"})
     await hass.async_block_till_done()
     first = next(agent for agent in entry.subentries.values() if agent.title == "Talker")
 

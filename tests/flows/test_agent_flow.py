@@ -11,43 +11,40 @@ from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from homeassistant.helpers import llm
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import CONF_KIND, SUBENTRY_CONVERSATION, ServiceKind
-from custom_components.chatterbox.settings.options import sections_of
+from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.settings.options import SETTINGS, options_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
-from tests.support.sentences import sentence
+from tests.support.sentences import sentence, template
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.script import Script, ScriptedFailure
-from tests.support.service_dialogs import is_open, shown
+from tests.support.service_dialogs import is_open, problems_in, shown
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 TALKING = Script(models=("big-model", "scripted-model"))
-LIMITS = {
-    "max_iterations": 7,
-    "max_tool_calls": 20,
-    "deadline": 45,
-    "tool_timeout": 15,
-    "connect_timeout": 2.5,
-    "first_token_timeout": 10,
-    "between_tokens_timeout": 12,
-}
-HISTORY = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100, "continue_minutes": 0}
-VOICE = {"confirmation": "done", "filler_after": 2.5, "check_actions": False}
+LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "deadline": 45, "tool_timeout": 15}
+SPEED = {"filler_after": 2.5, "connect_timeout": 2.5, "first_token_timeout": 10, "between_tokens_timeout": 12}
+ANSWERS = {"confirmation": "done", "check_actions": False}
+STORAGE = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100}
+ERRORS = "config_subentries.conversation.error"
 
 
 def filled_in(**changes: object) -> dict[str, object]:
-    """Return a form that can be saved, with changes."""
+    """Return a form for settings that can be saved, with changes."""
     form: dict[str, object] = {
-        **{place: {} for place in sections_of(ServiceKind.OPENAI_CHAT)},
         CONF_NAME: "Butler",
         CONF_MODEL: "scripted-model",
         CONF_LLM_HASS_API: ["assist"],
         CONF_PROMPT: "Be kind to {{ user_name }}.",
-        "voice": VOICE,
-        "limits": LIMITS,
     }
     return form | changes
+
+
+def advanced(**changes: object) -> dict[str, object]:
+    """Return an advanced form that can be saved, with changes."""
+    groups = options_of(ServiceKind.OPENAI_CHAT, SUBENTRY_CONVERSATION).keys() - {SETTINGS}
+    return {**{group: {} for group in groups}, "answers": ANSWERS, "limits": LIMITS, "speed": SPEED} | changes
 
 
 async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
@@ -57,10 +54,9 @@ async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult
     )
 
 
-async def change(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
-    """Begin to change the settings of the agent of an entry."""
-    menu = await open_menu(hass, entry)
-    return await choose(hass, menu, "offline_agent" if entry.data[CONF_KIND] == "offline" else "agent")
+async def change(hass: HomeAssistant, entry: MockConfigEntry, form: str = "settings") -> SubentryFlowResult:
+    """Begin to change the agent of an entry in one of its forms."""
+    return await choose(hass, await open_menu(hass, entry), form)
 
 
 async def open_menu(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
@@ -90,10 +86,12 @@ def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
 
 
 def text_of_error(step: SubentryFlowResult, place: str) -> str:
-    """Return the sentence that is shown at a field or a section."""
+    """Return the sentence that is shown at a field or a section, and in the list at the top of the form."""
     errors, placeholders = step["errors"], step["description_placeholders"]
     assert errors is not None
-    return sentence(f"config_subentries.conversation.error.{errors[place]}", **(placeholders or {}))
+    text = sentence(f"{ERRORS}.{errors[place]}", **(placeholders or {}))
+    assert any(problem.endswith(": " + " ".join(text.split())) for problem in problems_in(step))
+    return text
 
 
 async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
@@ -103,19 +101,8 @@ async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
         assert suggested(step)[CONF_NAME] == "Chatterbox"
         assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
         assert suggested(step)[CONF_PROMPT] == llm.DEFAULT_INSTRUCTIONS_PROMPT
-        assert suggested(step)["model_options"] == {}
-        assert suggested(step)["voice"] == {"confirmation": "result", "filler_after": 4.0, "check_actions": True}
-        assert suggested(step)["limits"] == {
-            "max_iterations": 10,
-            "max_tool_calls": 32,
-            "deadline": 60,
-            "tool_timeout": 30,
-            "connect_timeout": 5,
-            "first_token_timeout": 20,
-            "between_tokens_timeout": 30,
-        }
-        assert suggested(step)["automation"] == {}
-        assert not any(is_open(step, name) for name in ("model_options", "voice", "limits", "automation"))
+        assert suggested(step)["remember_facts"] is False
+        assert "budget_month" not in suggested(step)
         result = await submit(hass, step, filled_in(name=" Butler ", model="big-model"))
 
         assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -125,10 +112,55 @@ async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
             CONF_MODEL: "big-model",
             CONF_LLM_HASS_API: ["assist"],
             CONF_PROMPT: "Be kind to {{ user_name }}.",
-            **VOICE,
-            **LIMITS,
         }
         assert hass.states.get("conversation.butler")
+
+
+async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address, of_a_later_version=7))
+        step = await change(hass, entry, "advanced")
+        assert suggested(step) == {
+            "answers": {"fallbacks": [], "confirmation": "result", "check_actions": True},
+            "speed": {
+                "compact_home": True,
+                "most_listed": 500,
+                "filler_after": 4.0,
+                "connect_timeout": 5,
+                "first_token_timeout": 20,
+                "between_tokens_timeout": 30,
+            },
+            "limits": {
+                "deadline": 60,
+                "tool_timeout": 30,
+                "max_iterations": 10,
+                "max_tool_calls": 32,
+                "when_spent": "hand_over",
+            },
+            "long_conversations": {"history_tokens": 12_000, "summary": "list", "continue_minutes": 0},
+            "storage": STORAGE,
+            "automation": {},
+        }
+        assert not any(is_open(step, group) for group in suggested(step))
+        before = only_agent(entry)
+        result = await submit(hass, step, advanced())
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).title == before.title
+    assert only_agent(entry).data == {**before.data, **ANSWERS, **SPEED, **LIMITS}
+
+
+async def test_every_form_points_to_its_page_of_the_docs(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        menu = await open_menu(hass, entry)
+        forms = [await change(hass, entry, form) for form in ("settings", "advanced", "tools", "approvals")]
+
+    for step in (menu, *forms):
+        assert "({docs})" in template(f"config_subentries.conversation.step.{step['step_id']}.description")
+        placeholders = step["description_placeholders"]
+        assert placeholders is not None
+        assert placeholders["docs"].startswith("https://")
 
 
 async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssistant) -> None:
@@ -139,7 +171,7 @@ async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssist
         assert suggested(step)[CONF_MODEL] == "scripted-model"
         step = await submit(hass, step, filled_in())
 
-    assert step["errors"] == {CONF_MODEL: "provider_busy"}
+    assert problems_in(step) == [f"Settings → Model: {sentence(f'{ERRORS}.provider_busy')}"]
 
 
 async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
@@ -147,9 +179,11 @@ async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
         entry = await set_up(
             hass, server_entry(address, rules=[{"verdict": "ask"}], of_a_later_version=7, keep_alive=5)
         )
+        await submit(hass, await change(hass, entry, "advanced"), advanced())
         await submit(hass, await change(hass, entry), filled_in())
 
     data = only_agent(entry).data
+    assert data["deadline"] == LIMITS["deadline"], "the other form has it"
     assert data["rules"] == [{"verdict": "ask"}]
     assert data["of_a_later_version"] == 7
     assert "keep_alive" not in data, "it belongs to another kind of service"
@@ -169,8 +203,6 @@ async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
         CONF_MODEL: "big-model",
         CONF_LLM_HASS_API: [],
         CONF_PROMPT: "",
-        **VOICE,
-        **LIMITS,
     }
 
 
@@ -183,13 +215,13 @@ async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant)
     }
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
-        await submit(hass, await change(hass, entry), filled_in(automation=scripts))
+        await submit(hass, await change(hass, entry, "advanced"), advanced(automation=scripts))
         assert only_agent(entry).data.items() >= scripts.items()
-        step = await change(hass, entry)
+        step = await change(hass, entry, "advanced")
         assert suggested(step)["automation"] == scripts
         with pytest.raises(InvalidData):
-            await submit(hass, step, filled_in(automation={"pre_tool_use": "light.kitchen"}))
-        await submit(hass, step, filled_in(automation={"pre_tool_use": "script.guard"}))
+            await submit(hass, step, advanced(automation={"pre_tool_use": "light.kitchen"}))
+        await submit(hass, step, advanced(automation={"pre_tool_use": "script.guard"}))
 
     assert scripts.items() & only_agent(entry).data.items() == {("pre_tool_use", "script.guard")}
 
@@ -221,10 +253,10 @@ async def test_a_source_of_tools_for_administrators_is_shown_as_that(hass: HomeA
 async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address, confirmation="sung", reasoning_effort="heroic"))
-        step = await change(hass, entry)
+        step = await change(hass, entry, "advanced")
 
-    assert suggested(step)["voice"]["confirmation"] == "result"
-    assert "reasoning_effort" not in suggested(step)["model_options"]
+    assert suggested(step)["answers"]["confirmation"] == "result"
+    assert "reasoning_effort" not in suggested(step)["speed"]
 
 
 async def test_instructions_that_are_no_template_are_refused_and_kept(hass: HomeAssistant) -> None:
@@ -232,12 +264,9 @@ async def test_instructions_that_are_no_template_are_refused_and_kept(hass: Home
         entry = await set_up(hass, server_entry(address))
         step = await submit(hass, await change(hass, entry), filled_in(prompt="Hello {{ user_name"))
 
-    assert step["errors"] == {CONF_PROMPT: "invalid_template"}
-    placeholders = step["description_placeholders"]
-    assert placeholders is not None
-    assert "end of template" in placeholders["problem"]
+    assert text_of_error(step, CONF_PROMPT).startswith("The instructions are not a valid template: ")
+    assert "end of template" in text_of_error(step, CONF_PROMPT)
     assert suggested(step)[CONF_PROMPT] == "Hello {{ user_name"
-    assert suggested(step)["limits"] == LIMITS
 
 
 @pytest.mark.parametrize(
@@ -254,7 +283,7 @@ async def test_another_model_is_tried_before_it_is_taken(
         entry = await set_up(hass, server_entry(address))
         step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
 
-    assert step["errors"] == {CONF_MODEL: error}
+    assert text_of_error(step, CONF_MODEL) == sentence(f"{ERRORS}.{error}")
     assert suggested(step)[CONF_MODEL] == "big-model"
     assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
 
@@ -264,7 +293,7 @@ async def test_all_but_the_model_can_be_changed_while_the_server_is_away(hass: H
         entry = await set_up(hass, server_entry(address))
     step = await change(hass, entry)
     refused = await submit(hass, step, filled_in(model="big-model"))
-    assert refused["errors"] == {CONF_MODEL: "provider_unreachable"}
+    assert text_of_error(refused, CONF_MODEL) == sentence(f"{ERRORS}.provider_unreachable")
     result = await submit(hass, step, filled_in())
 
     assert result["reason"] == "reconfigure_successful"
@@ -284,23 +313,28 @@ async def test_no_agent_of_a_service_that_does_not_run_is_added_or_changed(hass:
 async def test_an_offline_agent_is_added_by_its_name(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
     step = await add(hass, entry)
-    assert step["step_id"] == "offline_agent"
-    assert suggested(step) == {CONF_NAME: "Chatterbox", "history": HISTORY}
-    result = await submit(hass, step, {CONF_NAME: "Second", "history": HISTORY})
+    assert suggested(step) == {CONF_NAME: "Chatterbox"}
+    result = await submit(hass, step, {CONF_NAME: "Second"})
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert hass.states.get("conversation.second")
 
 
-async def test_an_offline_agent_is_renamed(hass: HomeAssistant) -> None:
+async def test_an_offline_agent_is_renamed_and_stores_no_history(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
     step = await change(hass, entry)
-    unfit = {"keep_history": False, "keep_days": -1}
-    refused = await submit(hass, step, {CONF_NAME: "  ", "history": unfit})
-    assert refused["errors"] == {CONF_NAME: "name_missing", "history": "whole_number_unfit"}
-    assert suggested(refused) == {CONF_NAME: "  ", "history": unfit}
-    result = await submit(hass, step, {CONF_NAME: "Renamed", "history": {"keep_history": False, "keep_days": 7}})
+    refused = await submit(hass, step, {CONF_NAME: "  "})
+    assert problems_in(refused) == ["Settings → Name: Enter a name."]
+    await submit(hass, refused, {CONF_NAME: "Renamed"})
+
+    step = await change(hass, entry, "advanced")
+    assert suggested(step) == {"long_conversations": {"continue_minutes": 0}, "storage": STORAGE}
+    refused = await submit(hass, step, {"long_conversations": {}, "storage": {"keep_history": False, "keep_days": -1}})
+    assert problems_in(refused) == ["Advanced → Storage → Keep for: -1 is too low, 0 to 3 650"]
+    assert text_of_error(refused, "storage") == "-1 is too low, 0 to 3\N{NARROW NO-BREAK SPACE}650"
+    stored = {"keep_history": False, "keep_days": 7}
+    result = await submit(hass, refused, {"long_conversations": {}, "storage": stored})
 
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).title == "Renamed"
-    assert only_agent(entry).data == {"keep_history": False, "keep_days": 7}
+    assert only_agent(entry).data == stored

@@ -26,7 +26,7 @@ from tests.support.config_entries import offline_entry, only_agent, server_entry
 from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
-from tests.support.service_dialogs import is_open
+from tests.support.service_dialogs import is_open, problems_in
 
 HOME = """
 areas:
@@ -374,7 +374,7 @@ async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: 
     assert suggested(step)["rules"] == rules
     assert (await saved(hass, entry, rules=rules, pin=PIN)).pin is not None
     emptied = await sent(hass, entry, rules=rules)
-    assert emptied["errors"] == {"pin": "pin_needed"}
+    assert text_of_error(emptied, "pin").startswith("Rule 2 requires the PIN")
     assert (await saved(hass, entry, rules=rules, pin=DOTS)).pin is not None
     assert (await saved(hass, entry, rules=rules[:1])).pin is None
 
@@ -483,11 +483,12 @@ async def test_people_at_satellites_that_make_no_sense_are_refused_and_kept(
 async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     step = await sent(hass, entry, rules=["?"], pin="1", who_speaks={"people_at_satellites": ["?"]})
 
-    assert step["errors"] == {
-        "rules": "rule_unreadable",
-        "pin": "pin_too_short",
-        "who_speaks": "satellite_incomplete",
-    }
+    assert step["errors"] == {"rules": "rule_unreadable", "pin": "pin_too_short", "who_speaks": "marked"}
+    assert problems_in(step) == [
+        "Confirmations → PIN: The PIN is too short. Use 4 to 10 digits.",
+        "Confirmations → Rules: Rule 1 can't be read. Delete it and add it again.",
+        "Confirmations → Speakers: Row 1 needs both a satellite and a person. Complete it, or delete it.",
+    ]
 
 
 @pytest.mark.usefixtures("socket_enabled")
@@ -495,7 +496,7 @@ async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant
     rules = [{"verdict": "Ask for the PIN", "domains": ["lock"]}]
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address, temperature=0.4))
-        settings = await choose(hass, await open_menu(hass, entry), "agent")
+        settings = await choose(hass, await open_menu(hass, entry), "settings")
         approved = await saved(hass, entry, rules=rules, pin=PIN)
         assert (approved.temperature, approved.model) == (0.4, "scripted-model")
         await submit(hass, settings, filled_in())  # begun before the rules were saved
@@ -503,4 +504,4 @@ async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant
     after = settings_of(only_agent(entry).data)
     assert only_agent(entry).title == "Butler"
     assert (after.policy, after.pin) == (approved.policy, approved.pin)
-    assert after.temperature is None
+    assert after.temperature == 0.4

@@ -16,7 +16,7 @@ from custom_components.chatterbox.flows.service_options import shown_address, ty
 from custom_components.chatterbox.history.stores import async_get_histories
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.sentences import sentence
-from tests.support.service_dialogs import is_open, shown
+from tests.support.service_dialogs import is_open, problems_in, shown
 
 SWITCHED_OFF = {"responses_api": False, "response_days": 30, "response_megabytes": 100, "request_megabytes": 1}
 SERVER = "postgresql://anna:s3cret%40home@db.local/chatterbox"
@@ -61,7 +61,8 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
 
     refused = await submit(hass, await open_options(hass, entry), history_address=address, diagnose_words=True)
 
-    assert refused["errors"] == {"history_address": error}
+    said = sentence(f"options.error.{error}")
+    assert problems_in(refused) == [f"Service → Database for conversations: {said}"]
     assert sentence(f"options.error.{error}")
     assert shown(refused["data_schema"]) == {
         "history_address": shown_address(address),
@@ -121,11 +122,9 @@ async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
 
     refused = await submit(hass, await open_options(hass, entry), **typed)
 
-    assert refused["errors"] == {"api": "whole_number_unfit"}
-    assert refused["description_placeholders"]
-    assert f"{value:g} is out of range" in sentence(
-        "options.error.whole_number_unfit", **refused["description_placeholders"]
-    )
+    label = sentence(f"options.step.init.sections.api.data.{option}")
+    (problem,) = problems_in(refused)
+    assert problem.startswith(f"Service → API clients → {label}: {f'{value:,g}'.replace(',', ' ')} is ")
     assert shown(refused["data_schema"]) == typed
     assert is_open(refused, "api")
     assert not entry.options

@@ -13,31 +13,28 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.chatterbox.const import SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.settings.tasks import INSTRUCTIONS, task_settings_of
 from tests.support.config_entries import offline_entry, server_entry, set_up
-from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script
-from tests.support.service_dialogs import is_open, shown
+from tests.support.service_dialogs import is_open, problems_in, shown
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 TALKING = Script(models=("big-model", "scripted-model"))
-LIMITS = {
+LIMITS: dict[str, object] = {
     "max_iterations": 10,
     "max_tool_calls": 32,
     "deadline": 180,
     "tool_timeout": 30,
-    "connect_timeout": 5,
-    "first_token_timeout": 90,
-    "between_tokens_timeout": 60,
+    "when_spent": "hand_over",
 }
-HISTORY = {"keep_history": False, "keep_days": 30, "keep_megabytes": 100}
-SECTIONS = {
-    "model_options": {},
-    "home": {"compact_home": True, "most_listed": 500},
+WAITS: dict[str, object] = {"connect_timeout": 5, "first_token_timeout": 90, "between_tokens_timeout": 60}
+STORAGE: dict[str, object] = {"keep_history": False, "keep_days": 30, "keep_megabytes": 100}
+ADVANCED: dict[str, dict[str, object]] = {
+    "answers": {"fallbacks": []},
+    "speed": {"compact_home": True, "most_listed": 500, **WAITS},
     "limits": LIMITS,
-    "history": HISTORY,
-    "costs": {"when_spent": "hand_over"},
-    "automation": {},
+    "storage": STORAGE,
+    "automation": {"trusted_callers": []},
 }
 
 
@@ -48,12 +45,14 @@ async def add(hass: HomeAssistant, entry: ConfigEntry) -> SubentryFlowResult:
     )
 
 
-async def change(hass: HomeAssistant, entry: ConfigEntry) -> SubentryFlowResult:
-    """Begin to change the model for tasks of an entry."""
-    return await hass.config_entries.subentries.async_init(
+async def change(hass: HomeAssistant, entry: ConfigEntry, form: str = "settings") -> SubentryFlowResult:
+    """Begin to change the model for tasks of an entry in one of its forms."""
+    menu = await hass.config_entries.subentries.async_init(
         (entry.entry_id, SUBENTRY_AI_TASK),
         context={"source": "reconfigure", "subentry_id": only_task(entry).subentry_id},
     )
+    assert menu["menu_options"] == ["settings", "advanced"]
+    return await hass.config_entries.subentries.async_configure(menu["flow_id"], {"next_step_id": form})
 
 
 async def submit(hass: HomeAssistant, step: SubentryFlowResult, **changes: object) -> SubentryFlowResult:
@@ -74,27 +73,16 @@ def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
     return shown(step["data_schema"])
 
 
-def text_of_error(step: SubentryFlowResult, place: str) -> str:
-    """Return the sentence that is shown at a field or a section."""
-    errors = step["errors"]
-    assert errors is not None
-    return sentence(f"config_subentries.ai_task_data.error.{errors[place]}", **(step["description_placeholders"] or {}))
-
-
 async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
         step = await add(hass, entry)
         assert suggested(step) == {
             CONF_NAME: "AI task",
-            CONF_LLM_HASS_API: [],
-            "trusted_callers": [],
-            CONF_PROMPT: INSTRUCTIONS,
-            "fallbacks": [],
             CONF_MODEL: "",
-            **SECTIONS,
+            CONF_PROMPT: INSTRUCTIONS,
+            CONF_LLM_HASS_API: [],
         }
-        assert not any(is_open(step, section) for section in SECTIONS)
         result = await submit(
             hass,
             step,
@@ -102,32 +90,38 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
             model="big-model",
             llm_hass_api=["assist"],
             prompt="",
-            trusted_callers=["automation.doorbell"],
-            fallbacks=["conversation.talker"],
             image_model=" gpt-image-1 ",
         )
 
         assert result["type"] is FlowResultType.CREATE_ENTRY
         task = only_task(entry)
-        talker = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)[0]
         assert task.title == "Painter"
-        assert task.data == {
+        settings = {
             CONF_MODEL: "big-model",
             CONF_LLM_HASS_API: ["assist"],
             CONF_PROMPT: "",
-            "trusted_callers": ["automation.doorbell"],
-            "fallbacks": [talker.subentry_id],
             "image_model": "gpt-image-1",
-            "compact_home": True,
-            "most_listed": 500,
-            **LIMITS,
-            **HISTORY,
-            "when_spent": "hand_over",
         }
+        assert task.data == {**settings, "keep_history": False}
         assert task_settings_of(task.data).prompt == INSTRUCTIONS
         registered = er.async_get(hass).async_get("ai_task.painter")
         assert registered is not None
         assert registered.config_subentry_id == task.subentry_id
+
+        step = await change(hass, entry, "advanced")
+        assert suggested(step) == ADVANCED
+        assert not any(is_open(step, group) for group in ADVANCED)
+        answers, automation = {"fallbacks": ["conversation.talker"]}, {"trusted_callers": ["automation.doorbell"]}
+        await submit(hass, step, answers=answers, automation=automation)
+        talker = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)[0]
+        assert only_task(entry).data == {
+            **settings,
+            "fallbacks": [talker.subentry_id],
+            **ADVANCED["speed"],
+            **LIMITS,
+            **STORAGE,
+            "trusted_callers": ["automation.doorbell"],
+        }
 
 
 async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
@@ -137,33 +131,62 @@ async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
         await submit(hass, await change(hass, entry), image_model="imagen-4")
         step = await change(hass, entry)
         assert (suggested(step)[CONF_MODEL], suggested(step)["image_model"]) == ("scripted-model", "imagen-4")
-        result = await submit(hass, step, limits=LIMITS | {"deadline": 20, "first_token_timeout": 10})
+        step = await change(hass, entry, "advanced")
+        waits = ADVANCED["speed"] | {"first_token_timeout": 10}
+        result = await submit(hass, step, speed=waits, limits=LIMITS | {"deadline": 20})
 
         assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
         assert entry.runtime_data.tasks[only_task(entry).subentry_id].settings.limits.deadline == 20
 
 
 @pytest.mark.parametrize(
-    ("changes", "place", "words"),
+    ("changes", "words"),
     [
-        ({"name": " "}, CONF_NAME, "Enter a name."),
-        ({"model": " "}, CONF_MODEL, "Select a model, or enter its name."),
-        ({"prompt": "{{ nonsense"}, CONF_PROMPT, "The instructions are not a valid template: "),
-        ({"fallbacks": ["conversation.stranger"]}, "fallbacks", "Only Chatterbox agents with a model"),
-        ({"limits": LIMITS | {"deadline": 1}}, "limits", "1 is out of range. Enter a whole number from 5 to 600."),
-        ({"limits": LIMITS | {"deadline": 60}}, "limits", "The time to the first words (90 seconds)"),
-        ({"model": "no-model"}, CONF_MODEL, "The server has no model with this name."),
+        ({"name": " "}, "Settings → Name: Enter a name."),
+        ({"model": " "}, "Settings → Model: Select a model, or enter its name."),
+        ({"prompt": "{{ nonsense"}, "Settings → Instructions: The instructions are not a valid template: "),
+        ({"budget_month": -1}, "Settings → Monthly budget: -1 is too low, 0 to "),
+        ({"model": "no-model"}, "Settings → Model: The server has no model with this name."),
     ],
 )
 async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
-    hass: HomeAssistant, changes: dict[str, object], place: str, words: str
+    hass: HomeAssistant, changes: dict[str, object], words: str
 ) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
         step = await submit(hass, await add(hass, entry), **{"model": "scripted-model", **changes})
 
     assert step["type"] is FlowResultType.FORM
-    assert text_of_error(step, place).startswith(words)
+    (problem,) = problems_in(step)
+    assert problem.startswith(words)
+    assert {name: suggested(step)[name] for name in changes} == changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"answers": {"fallbacks": ["conversation.stranger"]}},
+            "Advanced → Answers → Fallback agents: Only Chatterbox agents with a model",
+        ),
+        ({"limits": LIMITS | {"deadline": 1}}, "Advanced → Limits → Time for an answer: 1 is too low, 5 to 600"),
+        (
+            {"limits": LIMITS | {"deadline": 60}},
+            "Advanced → Speed → Time to the first words: The time to the first words (90 seconds)",
+        ),
+    ],
+)
+async def test_what_is_wrong_in_a_section_is_told_with_its_path(
+    hass: HomeAssistant, changes: dict[str, object], words: str
+) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        await submit(hass, await add(hass, entry), model="scripted-model")
+        step = await submit(hass, await change(hass, entry, "advanced"), **changes)
+
+    assert step["type"] is FlowResultType.FORM
+    (problem,) = problems_in(step)
+    assert problem.startswith(words)
     assert {name: suggested(step)[name] for name in changes} == changes
 
 

@@ -15,7 +15,7 @@ from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.rules import ToolSource, TrustLevel
 from tests.demo_house.move_in import move_in
-from tests.flows.test_agent_flow import TALKING, choose, open_menu, submit, suggested
+from tests.flows.test_agent_flow import TALKING, choose, open_menu, submit, suggested, text_of_error
 from tests.flows.test_approval_flow import approvals, open_approvals, placeholders
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import ASSIST_NAME, StubTool, register
@@ -134,8 +134,7 @@ async def test_a_row_that_cannot_be_meant_is_refused(
 ) -> None:
     step = await submit(hass, await open_tools(hass, entry), form(scripts=rows))
 
-    assert step["errors"] == {"scripts": error}
-    assert placeholders(step)["row"] == str(row)
+    assert text_of_error(step, "scripts") == sentence(f"config_subentries.conversation.error.{error}", row=str(row))
     assert suggested(step) == form(scripts=rows)
 
 

@@ -1,8 +1,5 @@
 """The options of an agent in its dialog: what is offered, stored, refused, and tried on the model."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 from homeassistant.config_entries import SubentryFlowResult
 from homeassistant.const import CONF_MODEL
@@ -12,20 +9,20 @@ from hypothesis import given, settings, strategies as st
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import ServiceKind
+from custom_components.chatterbox.const import SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, ServiceKind
 from custom_components.chatterbox.flows.model_flow import typed_options
 from custom_components.chatterbox.flows.service_form import INTERFACES
 from custom_components.chatterbox.runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
 from custom_components.chatterbox.settings.agent import AgentSettings, Confirmation, settings_of
-from custom_components.chatterbox.settings.options import NUMBERS, find_problems, sections_of
-from tests.flows.test_agent_flow import TALKING, add, change, filled_in, submit, suggested, text_of_error
+from custom_components.chatterbox.settings.options import NUMBERS, SETTINGS, find_problems, options_of
+from tests.flows.test_agent_flow import TALKING, advanced, change, filled_in, submit, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
-from tests.support.sentences import sentence
+from tests.support.sentences import sentence, template
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama, ScriptedResponses
 from tests.support.servers.in_process import serving, serving_script
 from tests.support.servers.script import ScriptedFailure
-from tests.support.service_dialogs import is_open
+from tests.support.service_dialogs import is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -33,32 +30,31 @@ MODEL_OPTIONS: dict[str, JsonValue] = {
     "temperature": 0.4,
     "top_p": 0.9,
     "max_tokens": 300.0,
-    "reasoning_effort": "low",
     "extra_parameters": {"seed": 7},
 }
-SENTENCES = "config_subentries.conversation.step.agent"
 
 
 async def changed(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> SubentryFlowResult:
-    """Open the dialog of the agent of an entry, and send it with changes."""
-    return await submit(hass, await change(hass, entry), filled_in(**changes))
+    """Open the advanced form of the agent of an entry, and send it with changes."""
+    return await submit(hass, await change(hass, entry, "advanced"), advanced(**changes))
 
 
 async def stored_after(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> AgentSettings:
     """Return what the agent of an entry is set to once its dialog was sent with changes."""
     result = await changed(hass, entry, **changes)
-    assert result["type"] == "abort", result["errors"]
+    assert result["type"] == "abort", problems_in(result)
     return settings_of(only_agent(entry).data)
 
 
 @pytest.mark.parametrize("kind", INTERFACES)
 def test_each_kind_of_service_offers_the_options_that_it_has(kind: ServiceKind) -> None:
-    offered = sections_of(kind)["model_options"]
+    groups = options_of(kind, SUBENTRY_CONVERSATION)
+    offered = {option for options in groups.values() for option in options}
 
-    assert {"temperature", "top_p", "max_tokens", "reasoning_effort", "extra_parameters"} <= set(offered)
-    assert {"verbosity", "service_tier"} <= set(offered) or kind is not ServiceKind.OPENAI_RESPONSES
+    assert {"temperature", "top_p", "max_tokens", "reasoning_effort", "extra_parameters"} <= offered
+    assert {"verbosity", "service_tier"} <= offered or kind is not ServiceKind.OPENAI_RESPONSES
     assert {"verbosity", "service_tier"}.isdisjoint(offered) or kind is ServiceKind.OPENAI_RESPONSES
-    assert {"keep_alive", "num_ctx"} <= set(offered) or kind is not ServiceKind.OLLAMA_CHAT
+    assert {"keep_alive", "num_ctx"} <= offered or kind is not ServiceKind.OLLAMA_CHAT
     assert {"keep_alive", "num_ctx"}.isdisjoint(offered) or kind is ServiceKind.OLLAMA_CHAT
 
 
@@ -66,13 +62,13 @@ async def test_options_of_a_model_are_stored_and_sent_to_it_at_once(hass: HomeAs
     server = ScriptedChatCompletions(TALKING)
     async with serving(server.application()) as address:
         entry = await set_up(hass, server_entry(address))
-        stored = await stored_after(hass, entry, model_options=MODEL_OPTIONS)
-        shown_again = suggested(await change(hass, entry))["model_options"]
+        stored = await stored_after(hass, entry, answers=MODEL_OPTIONS, speed={"reasoning_effort": "low"})
+        shown_again = suggested(await change(hass, entry, "advanced"))["answers"]
 
     assert (stored.temperature, stored.top_p, stored.max_tokens) == (0.4, 0.9, 300)
     assert (stored.reasoning_effort, stored.extra_parameters) == ("low", {"seed": 7})
     assert type(stored.max_tokens) is int
-    assert shown_again == MODEL_OPTIONS
+    assert shown_again.items() >= MODEL_OPTIONS.items()
     body = server.requests[-1].body
     assert (body["temperature"], body["top_p"], body["max_tokens"], body["seed"]) == (0.4, 0.9, 300, 7)
 
@@ -81,7 +77,7 @@ async def test_the_options_of_responses_reach_its_server(hass: HomeAssistant) ->
     server = ScriptedResponses(TALKING)
     async with serving(server.application()) as address:
         entry = await set_up(hass, server_entry(address, kind=ServiceKind.OPENAI_RESPONSES))
-        stored = await stored_after(hass, entry, model_options={"verbosity": "low", "service_tier": "flex"})
+        stored = await stored_after(hass, entry, answers={"verbosity": "low"}, speed={"service_tier": "flex"})
 
     assert (stored.verbosity, stored.service_tier) == ("low", "flex")
     assert server.requests[-1].body["service_tier"] == "flex"
@@ -92,24 +88,25 @@ async def test_the_options_of_ollama_reach_its_server(hass: HomeAssistant) -> No
     server = ScriptedOllama(TALKING)
     async with serving(server.application(), "") as address:
         entry = await set_up(hass, server_entry(address, kind=ServiceKind.OLLAMA_CHAT))
-        assert suggested(await change(hass, entry))["model_options"] == {"num_ctx": 8192}
-        stored = await stored_after(hass, entry, model_options={"keep_alive": -1, "num_ctx": 16384})
+        assert suggested(await change(hass, entry, "advanced"))["long_conversations"]["num_ctx"] == 8192
+        sizes = {"speed": {"keep_alive": -1}, "long_conversations": {"num_ctx": 16384}}
+        stored = await stored_after(hass, entry, **sizes)
         body = server.requests[-1].body
-        emptied = await stored_after(hass, entry, model_options={})
-        shown_again = suggested(await change(hass, entry))["model_options"]
+        emptied = await stored_after(hass, entry, speed={}, long_conversations={})
+        shown_again = suggested(await change(hass, entry, "advanced"))
 
     assert (stored.keep_alive, stored.num_ctx) == (-1, 16384)
     assert (body["keep_alive"], body["options"]) == (-1, {"num_ctx": 16384})
     assert emptied.keep_alive is emptied.num_ctx is None
-    assert shown_again == {}
+    assert "num_ctx" not in shown_again["long_conversations"]
 
 
 async def test_what_is_emptied_is_stored_no_more(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address, temperature=0.4, extra_parameters={"seed": 7}, deadline=45))
-        await changed(hass, entry, model_options={"extra_parameters": {}}, voice={}, limits={})
+        await changed(hass, entry, answers={"extra_parameters": {}}, speed={}, limits={})
 
-    assert set(only_agent(entry).data) == {CONF_MODEL, "llm_hass_api", "prompt"}
+    assert set(only_agent(entry).data) == {CONF_MODEL, "llm_hass_api"}
     assert settings_of(only_agent(entry).data).limits == AgentSettings().limits
 
 
@@ -117,7 +114,7 @@ async def test_the_model_is_left_alone_when_nothing_changes_for_it(hass: HomeAss
     server = ScriptedChatCompletions(TALKING)
     async with serving(server.application()) as address:
         entry = await set_up(hass, server_entry(address, temperature=0.4))
-        await stored_after(hass, entry, model_options={"temperature": 0.4}, voice={"filler_after": 0})
+        await stored_after(hass, entry, answers={"temperature": 0.4}, speed={"filler_after": 0})
 
     assert server.requests == []
 
@@ -126,73 +123,98 @@ async def test_options_that_the_model_refuses_are_told_in_the_servers_words(hass
     refusal = ScriptedFailure(status=400, body={"error": {"message": "this mix of values is not allowed"}})
     async with serving_script(TALKING.model_copy(update={"trial_answer": refusal})) as address:
         entry = await set_up(hass, server_entry(address))
-        step = await changed(hass, entry, model_options=MODEL_OPTIONS)
+        step = await changed(hass, entry, answers=MODEL_OPTIONS)
 
-    assert step["errors"] == {"model_options": "options_refused"}
-    assert "this mix of values is not allowed" in text_of_error(step, "model_options")
-    assert is_open(step, "model_options")
-    assert suggested(step)["model_options"] == MODEL_OPTIONS
+    assert "this mix of values is not allowed" in text_of_error(step, "answers")
+    assert suggested(step)["answers"] == MODEL_OPTIONS
     assert only_agent(entry).data == {CONF_MODEL: "scripted-model", "llm_hass_api": ["assist"]}
 
 
 @pytest.mark.parametrize(
-    ("place", "option", "value", "bounds"),
+    ("option", "value", "said"),
     [
-        ("model_options", "temperature", 2.5, "from 0 to 2"),
-        ("model_options", "max_tokens", 20.5, "a whole number from 16 to 1000000"),
-        ("limits", "connect_timeout", 0, "from 0.5 to 60"),
+        ("temperature", 30, "30 is too high, 0 to 2"),
+        (
+            "max_tool_calls",
+            20.5,
+            "20.5 is not a whole number, 1 to 200",
+        ),
+        ("connect_timeout", 0, "0 is too low, 0.5 to 60"),
     ],
 )
-def test_a_number_out_of_its_bounds_is_refused(place: str, option: str, value: float, bounds: str) -> None:
-    (problem,) = find_problems({place: {option: value}})
+def test_a_number_out_of_its_bounds_is_refused(option: str, value: float, said: str) -> None:
+    (problem,) = find_problems({option: value})
 
-    said = sentence(f"config_subentries.conversation.error.{problem.key}", **problem.placeholders)
-    assert problem.place == place
-    assert said.startswith(f"{value} is out of range")
-    assert bounds in said
+    assert problem.place == option
+    assert sentence(f"config_subentries.conversation.error.{problem.key}", **problem.placeholders) == said
 
 
 @pytest.mark.parametrize("value", [["seed", 7], "seed", 7])
 def test_extra_parameters_have_to_be_an_object(value: JsonValue) -> None:
-    problems = find_problems({"model_options": {"extra_parameters": value, "temperature": 3}})
+    problems = find_problems({"extra_parameters": value, "temperature": 3})
 
-    assert [problem.key for problem in problems] == ["extra_parameters_no_object", "number_unfit"]
+    assert [problem.key for problem in problems] == ["too_high", "extra_parameters_no_object"]
 
 
 @pytest.mark.parametrize(
-    ("limits", "said"),
+    ("changes", "said"),
     [
         (
-            {"deadline": 15},
+            {"limits": {"deadline": 15}},
             "The time to the first words (20 seconds) must not be longer than the time for an answer (15 seconds).",
         ),
-        ({"first_token_timeout": 60.5}, "The time to the first words (60.5 seconds)"),
-        ({"connect_timeout": 10, "first_token_timeout": 5}, "The connection timeout (10 seconds)"),
+        ({"speed": {"first_token_timeout": 60.5}}, "The time to the first words (60.5 seconds)"),
+        ({"speed": {"connect_timeout": 10, "first_token_timeout": 5}}, "The connection timeout (10 seconds)"),
     ],
 )
 async def test_waits_that_make_no_sense_together_are_refused_and_kept(
-    hass: HomeAssistant, limits: dict[str, float], said: str
+    hass: HomeAssistant, changes: dict[str, dict[str, float]], said: str
 ) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
-        step = await changed(hass, entry, limits=limits)
+        step = await changed(hass, entry, **{"limits": {}, "speed": {}, **changes})
 
-    assert text_of_error(step, "limits").startswith(said)
-    assert is_open(step, "limits")
-    assert suggested(step)["limits"] == limits
+    assert text_of_error(step, "speed").startswith(said)
+    assert {group: suggested(step)[group] for group in changes} == changes
 
 
-async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant) -> None:
+async def test_all_that_is_wrong_is_told_at_once_and_with_its_path(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
-        step = await changed(hass, entry, name=" ", model=" ", prompt="{{", limits={"deadline": 1})
+        step = await change(hass, entry)
+        settings = await submit(hass, step, filled_in(name=" ", model=" ", prompt="{{", budget_month=-1))
+        step = await changed(hass, entry, answers={"temperature": 30, "top_p": 2}, limits={"deadline": 1})
 
-    assert step["errors"] == {
+    assert settings["errors"] == {
         "name": "name_missing",
         "model": "model_missing",
         "prompt": "invalid_template",
-        "limits": "whole_number_unfit",
+        "budget_month": "too_low",
     }
+    assert [problem.partition(":")[0] for problem in problems_in(settings)] == [
+        "Settings → Name",
+        "Settings → Model",
+        "Settings → Instructions",
+        "Settings → Monthly budget",
+    ]
+    assert step["errors"] == {"answers": "marked", "limits": "marked"}
+    assert not is_open(step, "answers"), "or the list at the top is out of sight"
+    assert problems_in(step) == [
+        "Advanced → Answers → Temperature: 30 is too high, 0 to 2",
+        "Advanced → Answers → Top-p: 2 is too high, 0.01 to 1",
+        "Advanced → Limits → Time for an answer: 1 is too low, 5 to 600",
+    ]
+
+
+async def test_what_is_wrong_in_the_other_form_is_told_with_its_path(hass: HomeAssistant) -> None:
+    refusal = ScriptedFailure(status=400, body={"error": {"message": "not with this model"}})
+    async with serving_script(TALKING.model_copy(update={"trial_answer": refusal})) as address:
+        entry = await set_up(hass, server_entry(address, temperature=0.4))
+        step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
+
+    (problem,) = problems_in(step)
+    assert problem.startswith("Advanced → Answers: The model does not accept these options.")
+    assert not step["errors"]
 
 
 async def two_more_agents(hass: HomeAssistant) -> tuple[str, str]:
@@ -219,11 +241,11 @@ async def test_stand_ins_are_stored_in_their_order_and_outlive_new_names(hass: H
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
         chosen = [entity_of(hass, second), entity_of(hass, first)]
-        stored = await stored_after(hass, entry, fallbacks=chosen)
+        stored = await stored_after(hass, entry, answers={"fallbacks": chosen})
         er.async_get(hass).async_update_entity(chosen[0], new_entity_id="conversation.renamed")
-        step = await change(hass, entry)
-        assert suggested(step)["fallbacks"] == ["conversation.renamed", chosen[1]]
-        stored_again = await stored_after(hass, entry, fallbacks=suggested(step)["fallbacks"])
+        step = await change(hass, entry, "advanced")
+        assert suggested(step)["answers"]["fallbacks"] == ["conversation.renamed", chosen[1]]
+        stored_again = await stored_after(hass, entry, answers=suggested(step)["answers"])
 
     assert stored.fallbacks == stored_again.fallbacks == (second, first)
 
@@ -234,23 +256,22 @@ async def test_only_other_agents_with_a_model_can_stand_in(hass: HomeAssistant) 
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
         own = only_agent(entry).subentry_id
-        step = await change(hass, entry)
+        step = await change(hass, entry, "advanced")
         assert offered_stand_ins(step) == {entity_of(hass, first), entity_of(hass, second)}
-        refused = await submit(hass, step, filled_in(fallbacks=["conversation.home_assistant"]))
-        for_a_new_one = await add(hass, entry)
+        refused = await submit(hass, step, advanced(answers={"fallbacks": ["conversation.home_assistant"]}))
 
-    assert refused["errors"] == {"fallbacks": "fallback_unknown"}
-    assert suggested(refused)["fallbacks"] == ["conversation.home_assistant"]
-    assert entity_of(hass, own) in offered_stand_ins(for_a_new_one)
+    assert text_of_error(refused, "answers").startswith("Only Chatterbox agents with a model")
+    assert suggested(refused)["answers"]["fallbacks"] == ["conversation.home_assistant"]
+    assert entity_of(hass, own) not in offered_stand_ins(refused)
 
 
 async def test_a_stand_in_that_is_gone_is_left_out_without_a_word(hass: HomeAssistant) -> None:
     first, second = await two_more_agents(hass)
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address, fallbacks=[first, "gone", second]))
-        step = await change(hass, entry)
-        assert suggested(step)["fallbacks"] == [entity_of(hass, first), entity_of(hass, second)]
-        await submit(hass, step, filled_in(fallbacks=[]))
+        step = await change(hass, entry, "advanced")
+        assert suggested(step)["answers"]["fallbacks"] == [entity_of(hass, first), entity_of(hass, second)]
+        await submit(hass, step, advanced(answers={"fallbacks": []}))
 
     assert "fallbacks" not in only_agent(entry).data
 
@@ -259,18 +280,22 @@ def offered_stand_ins(step: SubentryFlowResult) -> set[str]:
     """Return the entities that the field of the stand-ins offers, which has to be one that can be put in order."""
     schema = step["data_schema"]
     assert schema is not None
-    config = schema.schema["fallbacks"].config
+    config = schema.schema["answers"].schema.schema["fallbacks"].config
     assert config["multiple"]
     assert config["reorder"]
     return set(config["include_entities"])
 
 
 @pytest.mark.parametrize("kind", INTERFACES)
-def test_every_option_has_its_words(kind: ServiceKind) -> None:
-    for place, options in sections_of(kind).items():
+@pytest.mark.parametrize("subentry_type", [SUBENTRY_CONVERSATION, SUBENTRY_AI_TASK])
+def test_every_option_has_its_words_and_every_number_its_range(kind: ServiceKind, subentry_type: str) -> None:
+    steps = f"config_subentries.{subentry_type}.step"
+    for group, options in options_of(kind, subentry_type).items():
+        form = f"{steps}.settings" if group == SETTINGS else f"{steps}.advanced.sections.{group}"
         for option in options:
-            assert sentence(f"{SENTENCES}.sections.{place}.data.{option}")
-            assert sentence(f"{SENTENCES}.sections.{place}.data_description.{option}")
+            assert sentence(f"{form}.data.{option}")
+            described = template(f"{form}.data_description.{option}")
+            assert (f"{{{option}_range}}" in described) == (option in NUMBERS)
 
 
 @pytest.mark.parametrize(
@@ -287,34 +312,20 @@ def test_every_choice_has_its_words(option: str, choices: tuple[str, ...]) -> No
         assert sentence(f"selector.{option}.options.{choice}")
 
 
-def forms(kind: ServiceKind) -> st.SearchStrategy[dict[str, dict[str, float]]]:
-    """Return forms with any numbers, or none, in their sections."""
-    return st.fixed_dictionaries(
-        {
-            place: st.dictionaries(
-                st.sampled_from([option for option in options if option in NUMBERS]),
-                st.one_of(st.integers(-10, 10_000_001), st.floats(allow_nan=False, allow_infinity=False)),
-            )
-            if not NUMBERS.keys().isdisjoint(options)
-            else st.just({})
-            for place, options in sections_of(kind).items()
-        }
-    )
+NUMBER = st.one_of(st.integers(-10, 10_000_001), st.floats(allow_nan=False, allow_infinity=False))
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.data(), st.sampled_from(list(INTERFACES)))
-def test_numbers_are_stored_as_they_are_or_named_as_a_problem(data: st.DataObject, kind: ServiceKind) -> None:
-    form: Mapping[str, Mapping[str, Any]] = data.draw(forms(kind))
-    problems = find_problems(form)
-    fits = all(
-        NUMBERS[option].least <= value <= NUMBERS[option].most and (NUMBERS[option].step != 1 or value == int(value))
-        for options in form.values()
-        for option, value in options.items()
-    )
+@given(st.dictionaries(st.sampled_from(list(NUMBERS)), NUMBER))
+def test_numbers_are_stored_as_they_are_or_named_as_a_problem(values: dict[str, float]) -> None:
+    wrong = {
+        option
+        for option, value in values.items()
+        if not NUMBERS[option].least <= value <= NUMBERS[option].most
+        or (NUMBERS[option].step == 1 and value != int(value))
+    }
+    problems = find_problems(values)
 
-    assert (problems == []) is fits
-    if fits:
-        stored = typed_options(kind, sections_of(kind), form)
-        for options in form.values():
-            assert options.items() <= stored.items()
+    assert [problem.place for problem in problems] == [option for option in values if option in wrong]
+    if not wrong:
+        assert typed_options(ServiceKind.OPENAI_CHAT, list(values), values) == values

@@ -16,9 +16,14 @@ _SENTENCES = TypeAdapter(dict[str, JsonValue]).validate_python(json.loads(_FILE.
 
 def sentence(key: str, **placeholders: str) -> str:
     """Return the sentence at a dotted key such as `config.error.provider_busy`, with its placeholders filled in."""
+    return template(key).format(**placeholders)
+
+
+def template(key: str) -> str:
+    """Return the text at a dotted key, its placeholders as they are written."""
     found: JsonValue = _SENTENCES
     for part in key.split("."):
         found = found[part] if isinstance(found, dict) else None
     if not isinstance(found, str):
         raise KeyError(key)
-    return found.format(**placeholders)
+    return found

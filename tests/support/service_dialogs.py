@@ -1,5 +1,6 @@
 """The dialogs of a service, driven as the frontend drives them: opened, filled in, and read."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,6 +68,13 @@ def suggested(step: ConfigFlowResult) -> Mapping[str, Any]:
 def is_open(step: Mapping[str, Any], name: str) -> bool:
     """Tell whether a section of a form is unfolded."""
     return not step["data_schema"].schema[name].options["collapsed"]
+
+
+def problems_in(step: Mapping[str, Any]) -> list[str]:
+    """Return the lines of the list of problems at the top of a form, as a person reads them."""
+    listed: str = step["description_placeholders"]["problems"]
+    lines = [line.removeprefix("- ").replace("**", "") for line in listed.splitlines() if line.startswith("- ")]
+    return [re.sub(r"\\(\W)", r"\1", line) for line in lines]
 
 
 def models_in(step: ConfigFlowResult) -> object:

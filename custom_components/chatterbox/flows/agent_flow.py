@@ -1,9 +1,9 @@
 """The subentry flow of conversation agents: their settings, and their rules for confirmations."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, override
 
-from homeassistant.config_entries import SOURCE_USER, SubentryFlowResult
+from homeassistant.config_entries import SubentryFlowResult
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.examples import async_example_requests
@@ -12,13 +12,16 @@ from ..settings.agent import AgentSettings, settings_of
 from ..settings.options import Problem
 from .approval_form import APPROVAL_KEYS, KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
-from .model_flow import ModelFlow, errors_of
+from .dialog import async_placeholders
+from .model_flow import ModelFlow
 from .rule_form import RuleLabels, async_get_rule_labels
 from .tool_form import ToolForm
 
 
 class ConversationAgentFlow(ModelFlow):
     """Adds or changes a conversation agent."""
+
+    extra_steps = ("tools", "approvals")
 
     def __init__(self) -> None:
         """Start with nothing stored."""
@@ -29,34 +32,23 @@ class ConversationAgentFlow(ModelFlow):
         self._labels: RuleLabels | None = None
 
     @override
-    async def _async_begin(self) -> SubentryFlowResult:
-        """Ask for the settings of a new agent, or what to change."""
-        if self.source == SOURCE_USER:
-            return await self._async_ask_settings()
-        self._approvals = {key: value for key, value in self._stored.items() if key in APPROVAL_KEYS}
+    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Ask what to change, with the rules that are stored."""
+        stored = self._get_reconfigure_subentry().data
+        self._approvals = {key: value for key, value in stored.items() if key in APPROVAL_KEYS}
         self._pin = settings_of(self._approvals).pin
-        return self.async_show_menu(
-            menu_options=[self._step, "tools", "approvals"], description_placeholders={"agent": self._name}
-        )
-
-    async def async_step_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the settings of an agent with a model, and try the model."""
-        return await self._async_ask_settings(user_input)
-
-    async def async_step_offline_agent(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the settings of an agent without a model."""
-        return await self._async_ask_settings(user_input)
+        return await super().async_step_reconfigure(user_input)
 
     async def async_step_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for the rules for confirmations."""
         labels = await self._async_labels()
         if user_input is None:
-            return self._show_approvals(labels, approvals_as_form(settings_of(self._approvals), labels))
+            return await self._async_show_approvals(labels, approvals_as_form(settings_of(self._approvals), labels))
         problems = await self._async_take_pin(user_input)
         found = read_approvals(user_input, labels, has_pin=self._pin is not None)
         if isinstance(found, list) or problems:
             problems += found if isinstance(found, list) else []
-            return self._show_approvals(labels, user_input, problems)
+            return await self._async_show_approvals(labels, user_input, problems)
         kept = {key: value for key, value in self._approvals.items() if key == CONF_TOOL_SOURCES}
         self._approvals = {**found, **kept, **({CONF_PIN: self._pin.as_json()} if self._pin else {})}
         return await self.async_step_home()
@@ -73,7 +65,7 @@ class ConversationAgentFlow(ModelFlow):
                 self._approvals = {**others, **({CONF_TOOL_SOURCES: found} if found else {})}
                 return await self.async_step_home()
             shown, problems = user_input, [found]
-        return self._show_form("tools", form.schema, shown, problems, tools=form.markdown)
+        return await self._async_show_form("tools", form.schema, shown, problems, tools=form.markdown)
 
     async def async_step_home(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Show what the rules mean for the home, before they are saved."""
@@ -83,7 +75,9 @@ class ConversationAgentFlow(ModelFlow):
         return self.async_show_menu(
             step_id="home",
             menu_options=["save_approvals", "tools", "approvals"],
-            description_placeholders={**page.numbers, "examples": examples, "table": page.markdown},
+            description_placeholders=await async_placeholders(
+                self.hass, "home", examples=examples, table=page.markdown, **page.numbers
+            ),
         )
 
     async def async_step_save_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
@@ -102,15 +96,15 @@ class ConversationAgentFlow(ModelFlow):
             self._labels = await async_get_rule_labels(self.hass, self._kind, settings_of(self._stored))
         return self._labels
 
-    def _show_approvals(
-        self, labels: RuleLabels, form: Mapping[str, Any], problems: Collection[Problem] = ()
+    async def _async_show_approvals(
+        self, labels: RuleLabels, form: Mapping[str, Any], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
         numbers = ApprovalPage.of(self.hass, settings_of(self._approvals).policy, labels).numbers
-        schema = approval_schema(labels, opened=errors_of(problems))
+        schema = approval_schema(labels, opened={problem.place for problem in problems})
         shown = {field: value for field, value in form.items() if field != CONF_PIN}
         if self._pin:
             shown[CONF_PIN] = KNOWN_PIN
-        return self._show_form("approvals", schema, shown, problems, **numbers)
+        return await self._async_show_form("approvals", schema, shown, problems, **numbers)
 
     async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""

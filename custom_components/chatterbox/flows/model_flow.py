@@ -1,4 +1,4 @@
-"""The subentry flow of what has a model: an AI task, and what a conversation agent has in common with one."""
+"""The subentry flow of agents and AI tasks: the forms Settings and Advanced, built from `settings/options.py`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,24 +19,25 @@ from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES,
 from ..runtime.models import offered_models
 from ..settings.agent import SUMMARIES, AgentSettings, Confirmation, WhenSpent, settings_of
 from ..settings.options import (
+    ANSWERS,
     NUMBERS,
     SCRIPTS,
-    SECTION_COSTS,
-    SECTION_MODEL_OPTIONS,
+    SETTINGS,
     NumberOption,
     Problem,
     asks_alike,
     find_late_deadlines,
     find_problems,
     new_agent_data,
-    sections_of,
+    options_of,
     set_options,
     value_of,
 )
-from ..settings.tasks import DRAWING_KINDS, image_model_of, new_task_data, task_sections_of, task_settings_of
+from ..settings.tasks import image_model_of, new_task_data, task_settings_of
 from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
+from .dialog import async_placeholders, marked
 
 _AUTOMATION_DOMAIN: Final = "automation"
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
@@ -46,11 +47,6 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_CONFIRMATION: tuple(Confirmation),
     const.CONF_WHEN_SPENT: tuple(WhenSpent),
 }
-
-
-def errors_of(problems: Iterable[Problem]) -> dict[str, str]:
-    """Return the first error of each field."""
-    return {problem.place: problem.key for problem in reversed([*problems])}
 
 
 # The flow checks these values itself, so that errors are translated and no input is lost.
@@ -75,30 +71,6 @@ class _UncheckedEntitySelector(selector.EntitySelector):
         return entities
 
 
-def section_fields(
-    sections: Mapping[str, Sequence[str]], opened: Collection[str], titles: Mapping[str, str]
-) -> dict[vol.Marker, section]:
-    """Return the sections with the fields of their options. The sections in `opened` are expanded."""
-    selectors = {const.CONF_SUMMARY: _summary_selector(titles)}
-    return {
-        vol.Required(name): section(
-            vol.Schema({vol.Optional(option): selectors.get(option) or _selector(option) for option in options}),
-            {"collapsed": name not in opened},
-        )
-        for name, options in sections.items()
-    }
-
-
-def _summary_selector(titles: Mapping[str, str]) -> selector.SelectSelector:
-    """Return the field for the model that writes summaries; the titles of agents are not translated."""
-    known = [selector.SelectOptionDict(value=choice, label=choice) for choice in SUMMARIES]
-    others = [selector.SelectOptionDict(value=agent_id, label=title) for agent_id, title in titles.items()]
-    mode = selector.SelectSelectorMode.DROPDOWN
-    return selector.SelectSelector(
-        selector.SelectSelectorConfig(options=known + others, mode=mode, translation_key=const.CONF_SUMMARY)
-    )
-
-
 def model_selector(models: Sequence[str]) -> selector.SelectSelector | selector.TextSelector:
     """Return the field for a model: the list of the server with free input, or plain text without a list."""
     if not models:
@@ -120,33 +92,15 @@ def model_title(model: str) -> str:
     return model.rstrip("/").rpartition("/")[2].removesuffix(".gguf") or model
 
 
-def sections_as_form(
-    sections: Mapping[str, Sequence[str]], settings: AgentSettings, others: Collection[str] = ()
-) -> dict[str, dict[str, Any]]:
-    """Return the set options as form values, by section."""
-    return {
-        place: dict(set_options({option: _shown(option, value_of(settings, option), others) for option in options}))
-        for place, options in sections.items()
-    }
-
-
-def _shown(option: str, value: Any, others: Collection[str]) -> Any:
-    """Return a value, unless it is a choice that does not exist any more."""
-    if option == const.CONF_SUMMARY:
-        return value if value in SUMMARIES or value in others else None
-    return value if option not in _CHOICES or value in _CHOICES[option] else None
-
-
-def typed_options(kind: const.ServiceKind, sections: Collection[str], form: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a form as they are stored. Empty ones are left out."""
-    options = {
+def typed_options(kind: const.ServiceKind, options: Collection[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a form as they are stored. Empty ones are left out."""
+    stored = {
         option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
-        for place in sections
-        for option, value in set_options(form[place])
+        for option, value in set_options({option: values.get(option) for option in options})
     }
-    if kind is const.ServiceKind.OLLAMA_CHAT:
-        options.setdefault(const.CONF_NUM_CTX, None)  # empty is a choice here: the default of the server
-    return options
+    if const.CONF_NUM_CTX in options and kind is const.ServiceKind.OLLAMA_CHAT:
+        stored.setdefault(const.CONF_NUM_CTX, None)  # empty is a choice here: the default of the server
+    return stored
 
 
 def number_selector(number: NumberOption) -> selector.NumberSelector:
@@ -170,6 +124,11 @@ def _selector(option: str) -> selector.Selector[Any]:
         )
     if option in SCRIPTS:
         return selector.EntitySelector(selector.EntitySelectorConfig(domain=const.SCRIPT_DOMAIN))
+    if option == const.CONF_TRUSTED_CALLERS:
+        domains = [_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN]
+        return selector.EntitySelector(selector.EntitySelectorConfig(domain=domains, multiple=True))
+    if option == CONF_PROMPT:
+        return _UncheckedTemplateSelector()
     return selector.ObjectSelector() if option == const.CONF_EXTRA_PARAMETERS else selector.BooleanSelector()
 
 
@@ -188,107 +147,99 @@ def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | No
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """Of the form for the settings, what depends on the type of the subentry."""
+class _Kind:
+    """What depends on the type of the subentry."""
 
-    step: str
-    """ID of its step."""
     title_key: str
     """Key of the name of a new subentry."""
-    fields: frozenset[str]
-    """The fields above the sections."""
-    sections_of: Callable[[const.ServiceKind], Mapping[str, tuple[str, ...]]]
     settings_of: Callable[[Mapping[str, Any]], AgentSettings]
     new_data: Callable[[const.ServiceKind], dict[str, Any]]
 
 
-_FIELDS: Final = frozenset({CONF_MODEL, CONF_LLM_HASS_API, CONF_PROMPT, const.CONF_FALLBACKS})
-_AGENT: Final = _Form("agent", "agent_title", _FIELDS, sections_of, settings_of, new_agent_data)
-_TASK: Final = _Form(
-    "task",
-    "ai_task_title",
-    _FIELDS | {const.CONF_IMAGE_MODEL, const.CONF_TRUSTED_CALLERS},
-    task_sections_of,
-    task_settings_of,
-    lambda _: new_task_data(),
-)
+_KINDS: Final[Mapping[str, _Kind]] = {
+    const.SUBENTRY_CONVERSATION: _Kind("agent_title", settings_of, new_agent_data),
+    const.SUBENTRY_AI_TASK: _Kind("ai_task_title", task_settings_of, lambda _: new_task_data()),
+}
 
 
 class ModelFlow(ConfigSubentryFlow):
-    """Adds or changes a subentry that has a model."""
+    """Adds or changes an agent or an AI task."""
 
-    form: ClassVar[_Form] = _AGENT
+    extra_steps: ClassVar[tuple[str, ...]] = ()
+    """What the menu offers beside the two forms."""
 
     def __init__(self) -> None:
         """Start with nothing stored."""
         self._name = ""
         self._stored: Mapping[str, Any] = {}
         self._models: list[str] = []
+        self._fallbacks: Mapping[str, str] = {}
+        """Entity IDs of the agents that may be a fallback, by subentry ID."""
+        self._sentences: Mapping[str, str] = {}
         self._known_price = ""
         """The known price of the model, as text."""
-        self._absent_source = "{source}"
-        """The label of a tool source that does not exist at the moment."""
-        self._admin_source = "{source}"
-        """The label of a tool source for administrators."""
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
         """Start a new one with its settings."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        self._name, self._stored = sentences[self.form.title_key], self.form.new_data(self._kind)
-        return await self._async_begin()
+        self._name, self._stored = sentences[self._type.title_key], self._type.new_data(self._kind)
+        return await self.async_step_settings()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
-        """Start with what is stored."""
+        """Ask what to change."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         subentry = self._get_reconfigure_subentry()
         self._name, self._stored = subentry.title, subentry.data
-        return await self._async_begin()
+        return self.async_show_menu(
+            step_id="reconfigure",
+            menu_options=["settings", "advanced", *self.extra_steps],
+            description_placeholders=await async_placeholders(self.hass, "reconfigure", agent=self._name),
+        )
 
-    async def _async_begin(self) -> SubentryFlowResult:
-        return await self._async_ask_settings()
+    async def async_step_settings(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Ask for what every agent or task has to be told, and try the model."""
+        return await self._async_ask("settings", user_input)
+
+    async def async_step_advanced(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Ask for everything that has a good default, and try it on the model."""
+        return await self._async_ask("advanced", user_input)
 
     @property
     def _kind(self) -> const.ServiceKind:
         return const.ServiceKind(self._get_entry().data[const.CONF_KIND])
 
     @property
-    def _step(self) -> str:
-        """The ID of the step that asks for the settings."""
-        return "offline_agent" if self._kind is const.ServiceKind.OFFLINE else self.form.step
-
-    @property
-    def _sections(self) -> Mapping[str, tuple[str, ...]]:
-        return self.form.sections_of(self._kind)
-
-    @property
-    def _shown(self) -> frozenset[str]:
-        """The fields above the sections that this kind of service has."""
-        if self._kind is const.ServiceKind.OFFLINE:
-            return frozenset()
-        return self.form.fields if self._kind in DRAWING_KINDS else self.form.fields - {const.CONF_IMAGE_MODEL}
+    def _type(self) -> _Kind:
+        return _KINDS[self._subentry_type]
 
     @property
     def _present(self) -> Mapping[str, Any]:
         """The stored data, which another dialog may have changed meanwhile."""
         return self._stored if self.source == SOURCE_USER else self._get_reconfigure_subentry().data
 
-    async def _async_ask_settings(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the settings, and try the model."""
-        fallbacks = self._possible_fallbacks()
+    def _groups(self, step_id: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the options of a form, by group."""
+        groups = {SETTINGS: (), **options_of(self._kind, self._subentry_type)}
+        return {group: names for group, names in groups.items() if (group == SETTINGS) == (step_id == SETTINGS)}
+
+    async def _async_ask(self, step_id: str, user_input: dict[str, Any] | None) -> SubentryFlowResult:
+        """Show a form, or save what was typed into it."""
+        groups = self._groups(step_id)
         if user_input is None:
-            await self._async_prepare_form(self.form.settings_of(self._stored))
-            return self._show_settings(self._as_form(fallbacks), fallbacks)
-        agent_ids = {entity_id: agent_id for agent_id, entity_id in fallbacks.items()}
-        chosen = [agent_ids.get(entity_id, "") for entity_id in dict.fromkeys(user_input.get(const.CONF_FALLBACKS, ()))]
-        if problems := self._find_typos(user_input, chosen):
-            return self._show_settings(user_input, fallbacks, problems)
-        data = self._as_data(user_input, chosen)
-        if problems := await self._async_try(self.form.settings_of(data), self.form.settings_of(self._stored)):
-            return self._show_settings(user_input, fallbacks, problems)
-        return self._save(user_input[CONF_NAME], data)
+            self._fallbacks = self._possible_fallbacks()
+            await self._async_prepare_form(self._type.settings_of(self._stored))
+            return await self._async_show(step_id, {CONF_NAME: self._name, **self._as_form(groups)})
+        values = {name: value for name, value in user_input.items() if name not in groups}
+        values |= {name: value for group in groups for name, value in user_input.get(group, {}).items()}
+        problems = self._find_typos(step_id, values)
+        data = self._as_data(groups, values) if not problems else {}
+        problems = problems or await self._async_try(self._type.settings_of(data), self._type.settings_of(self._stored))
+        if problems:
+            return await self._async_show(step_id, user_input, problems)
+        return self._save(values.get(CONF_NAME, self._name), data)
 
     def _possible_fallbacks(self) -> Mapping[str, str]:
         """Return the entity IDs of all other agents that have a model, by subentry ID."""
@@ -307,113 +258,149 @@ class ModelFlow(ConfigSubentryFlow):
         if self._kind is const.ServiceKind.OFFLINE:
             return
         service = self._get_entry().data
-        sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        self._absent_source, self._admin_source = sentences["source_absent"], sentences["source_admin"]
+        self._sentences = await async_get_sentences(self.hass, self.hass.config.language)
         known = await async_known_price(self.hass, service, known_server(service), settings)
-        self._known_price = price_words(sentences, settings.model, known)
+        self._known_price = price_words(self._sentences, settings.model, known)
         try:
             self._models = await offered_models(model_server(self.hass, service))
         except ProviderError as error:
             # Everything but the model can be changed while the server is down.
             const.LOGGER.debug("The server lists no models: %s", error)
 
-    def _find_typos(self, form: Mapping[str, Any], fallbacks: Sequence[str]) -> list[Problem]:
-        """Return the problems that need no server to find. An unknown agent among `fallbacks` is an empty string."""
+    def _find_typos(self, step_id: str, values: Mapping[str, Any]) -> list[Problem]:
+        """Return the problems that need no server to find."""
         problems: list[Problem] = []
-        if not form[CONF_NAME].strip():
+        if step_id == SETTINGS and not values[CONF_NAME].strip():
             problems.append(Problem(CONF_NAME, "name_missing", {}))
-        if CONF_MODEL in self._shown and not form[CONF_MODEL].strip():
+        if CONF_MODEL in values and not values[CONF_MODEL].strip():
             problems.append(Problem(CONF_MODEL, "model_missing", {}))
         try:
-            Template(form.get(CONF_PROMPT, ""), self.hass).ensure_valid()
+            Template(values.get(CONF_PROMPT, ""), self.hass).ensure_valid()
         except TemplateError as error:
             problems.append(Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)}))
-        problems += find_problems({place: form[place] for place in self._sections})
-        return problems if all(fallbacks) else [*problems, Problem(const.CONF_FALLBACKS, "fallback_unknown", {})]
+        problems += find_problems(values)
+        if not set(values.get(const.CONF_FALLBACKS, ())) <= set(self._fallbacks.values()):
+            problems.append(Problem(const.CONF_FALLBACKS, "fallback_unknown", {}))
+        return problems
 
     async def _async_try(self, settings: AgentSettings, stored: AgentSettings) -> list[Problem]:
         """Return the problems of complete settings. The model is tried, unless it is used like that already."""
         service = self._get_entry().data
         if self._kind is const.ServiceKind.OFFLINE:
             return []
-        if problems := find_late_deadlines(settings):
-            return problems
+        problems = find_late_deadlines(settings)
         if settings.budget_day is not None or settings.budget_month is not None:
             known = await async_known_price(self.hass, service, known_server(service), settings)
             if entered_price(settings, known) is None:
-                return [Problem(SECTION_COSTS, "budget_without_price", {"model": settings.model})]
-        if asks_alike(settings, stored):
-            return []
+                budget = const.CONF_BUDGET_MONTH if settings.budget_day is None else const.CONF_BUDGET_DAY
+                problems.append(Problem(budget, "budget_without_price", {"model": settings.model}))
+        if problems or asks_alike(settings, stored):
+            return problems
         try:
             await model_server(self.hass, service, settings).check()
         except ProviderError as error:
             const.LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
-                return [Problem(SECTION_MODEL_OPTIONS, "options_refused", {"refusal": str(error)})]
+                return [Problem(ANSWERS, "options_refused", {"refusal": str(error)})]
             return [Problem(CONF_MODEL, error_key(error), {})]
         return []
 
-    def _as_form(self, fallbacks: Mapping[str, str]) -> dict[str, Any]:
-        """Return the stored data as form values, without agents that no longer exist."""
-        settings, sections = self.form.settings_of(self._stored), self._sections
-        values = {
+    def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """Return the stored options as form values, without what no longer exists. All groups but one are sections."""
+        settings = self._type.settings_of(self._stored)
+        converted: Mapping[str, Any] = {
             CONF_MODEL: settings.model or only_model(self._models),
             CONF_LLM_HASS_API: list(settings.llm_apis),
-            const.CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
             CONF_PROMPT: settings.prompt or "",
-            const.CONF_FALLBACKS: [fallbacks[agent_id] for agent_id in settings.fallbacks if agent_id in fallbacks],
+            const.CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
+            const.CONF_FALLBACKS: [self._fallbacks[one] for one in settings.fallbacks if one in self._fallbacks],
             const.CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
         }
-        shown = {name: value for name, value in values.items() if name in self._shown and value is not None}
-        return {CONF_NAME: self._name, **shown, **sections_as_form(sections, settings, fallbacks)}
-
-    def _as_data(self, form: Mapping[str, Any], fallbacks: Sequence[str]) -> dict[str, Any]:
-        """Return form values as they are stored, without empty ones. Keys that the form does not set are kept."""
-        options = (names for kind in const.ServiceKind for names in self.form.sections_of(kind).values())
-        own_keys = self.form.fields.union(*options)
         values = {
-            CONF_MODEL: form.get(CONF_MODEL, "").strip(),
-            CONF_LLM_HASS_API: form.get(CONF_LLM_HASS_API, []),
-            const.CONF_TRUSTED_CALLERS: form.get(const.CONF_TRUSTED_CALLERS) or None,
-            CONF_PROMPT: form.get(CONF_PROMPT, ""),
-            const.CONF_FALLBACKS: fallbacks or None,
-            const.CONF_IMAGE_MODEL: form.get(const.CONF_IMAGE_MODEL, "").strip() or None,
+            group: {name: converted[name] if name in converted else value_of(settings, name) for name in names}
+            for group, names in groups.items()
         }
+        form = {
+            group: {name: value for name, value in part.items() if self._is_shown(name, value)}
+            for group, part in values.items()
+        }
+        return {**form.pop(SETTINGS, {}), **form}
+
+    def _is_shown(self, option: str, value: Any) -> bool:
+        """Return whether a value is set, and no choice that does not exist any more."""
+        if option == const.CONF_SUMMARY:
+            return value in SUMMARIES or value in self._fallbacks
+        return value is not None and (option not in _CHOICES or value in _CHOICES[option])
+
+    def _as_data(self, groups: Mapping[str, Sequence[str]], values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the stored data with the values of a form. Options for other kinds of service go."""
+        options = {name for names in groups.values() for name in names}
+        every = (options_of(kind, self._subentry_type) for kind in const.ServiceKind)
+        others = {name for one in every for group in groups for name in one.get(group, ())}
+        agent_ids = {entity_id: agent_id for agent_id, entity_id in self._fallbacks.items()}
+        converted = {
+            **values,
+            CONF_MODEL: values.get(CONF_MODEL, "").strip(),
+            const.CONF_IMAGE_MODEL: values.get(const.CONF_IMAGE_MODEL, "").strip(),
+            const.CONF_FALLBACKS: [agent_ids[one] for one in dict.fromkeys(values.get(const.CONF_FALLBACKS, ()))],
+        }
+        can_be_empty = {CONF_PROMPT: "", CONF_LLM_HASS_API: []}
         return {
-            **{key: value for key, value in self._present.items() if key not in own_keys},
-            **{key: value for key, value in values.items() if key in self._shown and value is not None},
-            **typed_options(self._kind, self._sections, form),
+            **{key: value for key, value in self._present.items() if key not in others},
+            **{name: value for name, value in can_be_empty.items() if name in options},
+            **typed_options(self._kind, options, converted),
         }
 
-    def _show_settings(
-        self, form: Mapping[str, Any], fallbacks: Mapping[str, str], problems: Sequence[Problem] = ()
+    async def _async_show(
+        self, step_id: str, form: Mapping[str, Any], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
-        callers = selector.EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN], multiple=True)
-        agents = selector.EntitySelectorConfig(include_entities=list(fallbacks.values()), multiple=True, reorder=True)
-        selectors: Mapping[str, selector.Selector[Any]] = {
-            CONF_LLM_HASS_API: self._tool_source_selector(),
-            const.CONF_TRUSTED_CALLERS: selector.EntitySelector(callers),
-            CONF_PROMPT: _UncheckedTemplateSelector(),
-            const.CONF_FALLBACKS: _UncheckedEntitySelector(agents),
-            const.CONF_IMAGE_MODEL: model_selector(self._models),
-        }
-        schema = vol.Schema(
-            {
-                vol.Required(CONF_NAME): selector.TextSelector(),
-                **({vol.Required(CONF_MODEL): model_selector(self._models)} if CONF_MODEL in self._shown else {}),
-                **{vol.Optional(name): field for name, field in selectors.items() if name in self._shown},
-                **section_fields(self._sections, errors_of(problems), self._titles_of(fallbacks)),
+        groups = self._groups(step_id)
+        fields: dict[vol.Marker, Any] = {vol.Required(CONF_NAME): selector.TextSelector()} if SETTINGS in groups else {}
+        for group, names in groups.items():
+            part: dict[vol.Marker, Any] = {
+                vol.Required(name) if name == CONF_MODEL else vol.Optional(name): self._selector(name) for name in names
             }
+            if group != SETTINGS:
+                # Closed even with a problem: so the dialog is short, and the list at its top is seen.
+                part = {vol.Required(group): section(vol.Schema(part), {"collapsed": True})}
+            fields |= part
+        ranges = {f"{name}_range": number.range for name, number in NUMBERS.items()}
+        return await self._async_show_form(
+            step_id, vol.Schema(fields), form, problems, known_price=self._known_price, **ranges
         )
-        return self._show_form(self._step, schema, form, problems, known_price=self._known_price)
+
+    def _selector(self, option: str) -> selector.Selector[Any]:
+        """Return the field of an option."""
+        if option in (CONF_MODEL, const.CONF_IMAGE_MODEL):
+            return model_selector(self._models)
+        if option == CONF_LLM_HASS_API:
+            return self._tool_source_selector()
+        if option == const.CONF_SUMMARY:
+            return self._summary_selector()
+        if option == const.CONF_FALLBACKS:
+            agents = list(self._fallbacks.values())
+            return _UncheckedEntitySelector(
+                selector.EntitySelectorConfig(include_entities=agents, multiple=True, reorder=True)
+            )
+        return _selector(option)
+
+    def _summary_selector(self) -> selector.SelectSelector:
+        """Return the field for the model that writes summaries; the titles of agents are not translated."""
+        known = [selector.SelectOptionDict(value=choice, label=choice) for choice in SUMMARIES]
+        titles = self._titles_of(self._fallbacks)
+        others = [selector.SelectOptionDict(value=agent_id, label=title) for agent_id, title in titles.items()]
+        mode = selector.SelectSelectorMode.DROPDOWN
+        return selector.SelectSelector(
+            selector.SelectSelectorConfig(options=known + others, mode=mode, translation_key=const.CONF_SUMMARY)
+        )
 
     def _tool_source_selector(self) -> selector.SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
-        there = source_names(self.hass, self._admin_source)
-        chosen = self.form.settings_of(self._stored).llm_apis
-        absent = {api_id: self._absent_source.format(source=api_id) for api_id in chosen if api_id not in there}
-        apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in (there | absent).items()]
+        there, absent = source_names(self.hass, self._sentences["source_admin"]), self._sentences["source_absent"]
+        chosen = self._type.settings_of(self._stored).llm_apis
+        gone = {api_id: absent.format(source=api_id) for api_id in chosen if api_id not in there}
+        apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in (there | gone).items()]
         return selector.SelectSelector(selector.SelectSelectorConfig(options=apis, multiple=True))
 
     def _titles_of(self, agent_ids: Iterable[str]) -> Mapping[str, str]:
@@ -426,20 +413,22 @@ class ModelFlow(ConfigSubentryFlow):
             if agent_id in entry.subentries
         }
 
-    def _show_form(
+    async def _async_show_form(
         self,
         step_id: str,
         schema: vol.Schema,
         form: Mapping[str, Any],
-        problems: Iterable[Problem],
+        problems: Sequence[Problem],
         **placeholders: str,
     ) -> SubentryFlowResult:
-        named = {name: text for problem in problems for name, text in problem.placeholders.items()}
+        named = await async_placeholders(
+            self.hass, step_id, problems, f"config_subentries.{self._subentry_type}", agent=self._name, **placeholders
+        )
         return self.async_show_form(
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(schema, form),
-            errors=errors_of(problems),
-            description_placeholders=named | placeholders,
+            errors=marked(schema, problems),
+            description_placeholders=named,
         )
 
     def _save(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
@@ -451,9 +440,3 @@ class ModelFlow(ConfigSubentryFlow):
 
 class AITaskFlow(ModelFlow):
     """Adds or changes an AI task."""
-
-    form = _TASK
-
-    async def async_step_task(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the settings, and try the model."""
-        return await self._async_ask_settings(user_input)

@@ -19,6 +19,7 @@ from .. import const
 from ..agent.history.records import StoreUnavailable, Trouble
 from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
+from .dialog import async_placeholders, marked
 from .model_flow import number_selector
 
 SECTION_API: Final = "api"
@@ -27,6 +28,7 @@ _NUMBERS: Final[Mapping[str, NumberOption]] = {
     const.CONF_RESPONSE_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
     const.CONF_REQUEST_MEGABYTES: NumberOption(1, 10, unit="megabytes"),
 }
+_RANGES: Final = {f"{name}_range": number.range for name, number in _NUMBERS.items()}
 _DEFAULTS: Final[Mapping[str, object]] = {
     const.CONF_RESPONSES_API: False,
     const.CONF_RESPONSE_DAYS: const.DEFAULT_RESPONSE_DAYS,
@@ -65,15 +67,18 @@ class ServiceOptionsFlow(OptionsFlow):
         stored = options.get(const.CONF_HISTORY_ADDRESS, "")
         if user_input is None:
             api = {name: options.get(name, default) for name, default in _DEFAULTS.items()}
-            return self._show({**options, const.CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_API: api})
+            return await self._async_show(
+                {**options, const.CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_API: api}
+            )
         before = stored if self._typed is None else self._typed
         self._typed = address = typed_address(user_input.get(const.CONF_HISTORY_ADDRESS, ""), before)
         api = dict(set_options(user_input[SECTION_API]))
-        problems = _problems(api)
+        unfit = (find_unfit(name, option, api[name]) for name, option in _NUMBERS.items() if name in api)
+        problems = [problem for problem in unfit if problem]
         if address and address != stored and (error := await async_try_address(self.hass, address)):
             problems.append(Problem(const.CONF_HISTORY_ADDRESS, error, {}))
         if problems:
-            return self._show({**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}, problems)
+            return await self._async_show({**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}, problems)
         return self.async_create_entry(
             data={
                 const.CONF_DIAGNOSE_WORDS: user_input.get(const.CONF_DIAGNOSE_WORDS, False),
@@ -83,15 +88,18 @@ class ServiceOptionsFlow(OptionsFlow):
             }
         )
 
-    def _show(self, form: Mapping[str, Any], problems: Collection[Problem] = ()) -> ConfigFlowResult:
-        errors = {problem.place: problem.key for problem in problems}
-        is_open = SECTION_API in errors or form[SECTION_API].get(const.CONF_RESPONSES_API, False)
-        numbers = {name: text for problem in problems for name, text in problem.placeholders.items()}
+    async def _async_show(self, form: Mapping[str, Any], problems: Collection[Problem] = ()) -> ConfigFlowResult:
+        is_open = any(problem.place in _NUMBERS for problem in problems) or form[SECTION_API].get(
+            const.CONF_RESPONSES_API, False
+        )
+        schema = _schema(is_open=is_open)
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(_schema(is_open=is_open), form),
-            errors=errors,
-            description_placeholders={"address": _address(self.hass), **numbers},
+            data_schema=self.add_suggested_values_to_schema(schema, form),
+            errors=marked(schema, problems),
+            description_placeholders=await async_placeholders(
+                self.hass, "init", problems, "options", address=_address(self.hass), **_RANGES
+            ),
         )
 
 
@@ -105,13 +113,6 @@ def _schema(*, is_open: bool) -> vol.Schema:
             vol.Required(SECTION_API): section(vol.Schema(switch | numbers), {"collapsed": not is_open}),
         }
     )
-
-
-def _problems(api: Mapping[str, Any]) -> list[Problem]:
-    """Return the first number that is out of range."""
-    given = ((option, api[name]) for name, option in _NUMBERS.items() if name in api)
-    unfit = (find_unfit(SECTION_API, option, value) for option, value in given)
-    return [problem for problem in unfit if problem][:1]
 
 
 def _address(hass: HomeAssistant) -> str:

@@ -1,4 +1,4 @@
-"""The options of a conversation agent: their sections, the bounds of numbers, and validation.
+"""The options of agents and AI tasks, each declared once: its group, the bounds of numbers, who has it; and validation.
 
 Forms (`flows/`) show them, `settings/agent.py` reads them.
 """
@@ -13,19 +13,41 @@ from homeassistant.helpers import llm
 from .. import const
 from .agent import AgentSettings
 
-SECTION_MODEL_OPTIONS: Final = "model_options"
-SECTION_HOME: Final = "home"
-SECTION_VOICE: Final = "voice"
-SECTION_MEMORY: Final = "memory"
-SECTION_LIMITS: Final = "limits"
-SECTION_WINDOW: Final = "window"
-SECTION_HISTORY: Final = "history"
-SECTION_COSTS: Final = "costs"
-SECTION_AUTOMATION: Final = "automation"
+SETTINGS: Final = "settings"
+"""The options of the form Settings. The other groups are the sections of the form Advanced."""
+ANSWERS: Final = "answers"
+SPEED: Final = "speed"
+LIMITS: Final = "limits"
+LONG_CONVERSATIONS: Final = "long_conversations"
+STORAGE: Final = "storage"
+AUTOMATION: Final = "automation"
+
+DRAWING_KINDS: Final = frozenset({const.ServiceKind.OPENAI_CHAT, const.ServiceKind.OPENAI_RESPONSES})
+"""Kinds of service that may have a model for images, in OpenAI's format."""
+SCRIPTS: Final = (
+    const.CONF_USER_PROMPT_SUBMIT,
+    const.CONF_PRE_TOOL_USE,
+    const.CONF_POST_TOOL_USE,
+    const.CONF_PRE_SPEECH,
+)
+"""Options that name a script which is called during a turn."""
 
 _OF_A_TURN: Final = frozenset(
     {const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT}
 )
+_OF_REQUESTS: Final = (
+    CONF_MODEL,
+    const.CONF_TEMPERATURE,
+    const.CONF_TOP_P,
+    const.CONF_MAX_TOKENS,
+    const.CONF_REASONING_EFFORT,
+    const.CONF_VERBOSITY,
+    const.CONF_SERVICE_TIER,
+    const.CONF_KEEP_ALIVE,
+    const.CONF_NUM_CTX,
+    const.CONF_EXTRA_PARAMETERS,
+)
+"""Options that a model is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,69 +61,103 @@ class NumberOption:
     unit: str = ""
     """Key of a translated unit."""
 
+    @property
+    def range(self) -> str:
+        """The bounds, as a form shows them in every language."""
+        return f"{_plain(self.least)}\N{EN DASH}{_plain(self.most)}"
 
-_OPTIONS: Final[Mapping[str, Mapping[str, NumberOption | None]]] = {
-    SECTION_MODEL_OPTIONS: {
-        const.CONF_TEMPERATURE: NumberOption(0, 2, 0.05),
-        const.CONF_TOP_P: NumberOption(0.01, 1, 0.01),
-        const.CONF_MAX_TOKENS: NumberOption(16, 1_000_000, unit="tokens"),
-        const.CONF_REASONING_EFFORT: None,
-        const.CONF_VERBOSITY: None,
-        const.CONF_SERVICE_TIER: None,
-        const.CONF_KEEP_ALIVE: NumberOption(-1, 604_800, unit="seconds"),
-        const.CONF_NUM_CTX: NumberOption(2048, 10_000_000, unit="tokens"),
-        const.CONF_EXTRA_PARAMETERS: None,
-    },
-    SECTION_HOME: {const.CONF_COMPACT_HOME: None, const.CONF_MOST_LISTED: NumberOption(0, 100_000)},
-    SECTION_VOICE: {
-        const.CONF_CONFIRMATION: None,
-        const.CONF_FILLER_AFTER: NumberOption(0, 60, 0.5, unit="seconds"),
-        const.CONF_CHECK_ACTIONS: None,
-    },
-    SECTION_MEMORY: {const.CONF_REMEMBER_FACTS: None, const.CONF_SEARCH_HISTORY: None},
-    SECTION_LIMITS: {
-        const.CONF_MAX_ITERATIONS: NumberOption(2, 50),
-        const.CONF_MAX_TOOL_CALLS: NumberOption(1, 200),
-        const.CONF_DEADLINE: NumberOption(5, 600, unit="seconds"),
-        const.CONF_TOOL_TIMEOUT: NumberOption(1, 300, unit="seconds"),
-        const.CONF_CONNECT_TIMEOUT: NumberOption(0.5, 60, 0.5, unit="seconds"),
-        const.CONF_FIRST_TOKEN_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
-        const.CONF_BETWEEN_TOKENS_TIMEOUT: NumberOption(1, 600, 0.5, unit="seconds"),
-    },
-    SECTION_WINDOW: {
-        const.CONF_HISTORY_TOKENS: NumberOption(500, 1_000_000, unit="tokens"),
-        const.CONF_CONTEXT_WINDOW: NumberOption(2048, 10_000_000, unit="tokens"),
-        const.CONF_SUMMARY: None,
-    },
-    SECTION_HISTORY: {
-        const.CONF_KEEP_HISTORY: None,
-        const.CONF_KEEP_DAYS: NumberOption(0, 3_650, unit="days"),
-        const.CONF_KEEP_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
-        const.CONF_CONTINUE_MINUTES: NumberOption(0, 1_440, unit="minutes"),
-    },
-    SECTION_COSTS: {
-        const.CONF_PRICE_INPUT: NumberOption(0, 10_000, "any", unit="dollars"),
-        const.CONF_PRICE_CACHED: NumberOption(0, 10_000, "any", unit="dollars"),
-        const.CONF_PRICE_OUTPUT: NumberOption(0, 10_000, "any", unit="dollars"),
-        const.CONF_BUDGET_DAY: NumberOption(0, 100_000, "any", unit="dollars"),
-        const.CONF_BUDGET_MONTH: NumberOption(0, 1_000_000, "any", unit="dollars"),
-        const.CONF_WHEN_SPENT: None,
-    },
-    SECTION_AUTOMATION: dict.fromkeys(
-        (const.CONF_USER_PROMPT_SUBMIT, const.CONF_PRE_TOOL_USE, const.CONF_POST_TOOL_USE, const.CONF_PRE_SPEECH)
+
+_MODELS: Final = frozenset(const.ServiceKind) - {const.ServiceKind.OFFLINE}
+_OLLAMA: Final = frozenset({const.ServiceKind.OLLAMA_CHAT})
+_RESPONSES: Final = frozenset({const.ServiceKind.OPENAI_RESPONSES})
+_ALL: Final = frozenset(const.ServiceKind)
+_AGENTS: Final = frozenset({const.SUBENTRY_CONVERSATION})
+_TASKS: Final = frozenset({const.SUBENTRY_AI_TASK})
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A field in the forms of agents and AI tasks."""
+
+    name: str
+    number: NumberOption | None = None
+    kinds: frozenset[const.ServiceKind] = _MODELS
+    """The kinds of service that have it."""
+    used_by: frozenset[str] = _AGENTS | _TASKS
+    """The types of subentry that have it."""
+
+
+_SECONDS: Final = NumberOption(1, 600, 0.5, unit="seconds")
+_PRICE: Final = NumberOption(0, 10_000, "any", unit="dollars")
+_OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
+    SETTINGS: (
+        Option(CONF_MODEL),
+        Option(const.CONF_IMAGE_MODEL, kinds=DRAWING_KINDS, used_by=_TASKS),
+        Option(CONF_PROMPT),
+        Option(CONF_LLM_HASS_API),
+        Option(const.CONF_REMEMBER_FACTS, used_by=_AGENTS),
+        Option(const.CONF_SEARCH_HISTORY, used_by=_AGENTS),
+        Option(const.CONF_BUDGET_MONTH, NumberOption(0, 1_000_000, "any", unit="dollars")),
+    ),
+    ANSWERS: (
+        Option(const.CONF_FALLBACKS),
+        Option(const.CONF_CONFIRMATION, used_by=_AGENTS),
+        Option(const.CONF_CHECK_ACTIONS, used_by=_AGENTS),
+        Option(const.CONF_TEMPERATURE, NumberOption(0, 2, 0.05)),
+        Option(const.CONF_TOP_P, NumberOption(0.01, 1, 0.01)),
+        Option(const.CONF_MAX_TOKENS, NumberOption(16, 1_000_000, unit="tokens")),
+        Option(const.CONF_VERBOSITY, kinds=_RESPONSES),
+        Option(const.CONF_EXTRA_PARAMETERS),
+    ),
+    SPEED: (
+        Option(const.CONF_REASONING_EFFORT),
+        Option(const.CONF_SERVICE_TIER, kinds=_RESPONSES),
+        Option(const.CONF_KEEP_ALIVE, NumberOption(-1, 604_800, unit="seconds"), kinds=_OLLAMA),
+        Option(const.CONF_COMPACT_HOME),
+        Option(const.CONF_MOST_LISTED, NumberOption(0, 100_000)),
+        Option(const.CONF_FILLER_AFTER, NumberOption(0, 60, 0.5, unit="seconds"), used_by=_AGENTS),
+        Option(const.CONF_CONNECT_TIMEOUT, NumberOption(0.5, 60, 0.5, unit="seconds")),
+        Option(const.CONF_FIRST_TOKEN_TIMEOUT, _SECONDS),
+        Option(const.CONF_BETWEEN_TOKENS_TIMEOUT, _SECONDS),
+    ),
+    LIMITS: (
+        Option(const.CONF_DEADLINE, NumberOption(5, 600, unit="seconds")),
+        Option(const.CONF_TOOL_TIMEOUT, NumberOption(1, 300, unit="seconds")),
+        Option(const.CONF_MAX_ITERATIONS, NumberOption(2, 50)),
+        Option(const.CONF_MAX_TOOL_CALLS, NumberOption(1, 200)),
+        Option(const.CONF_BUDGET_DAY, NumberOption(0, 100_000, "any", unit="dollars")),
+        Option(const.CONF_WHEN_SPENT),
+        Option(const.CONF_PRICE_INPUT, _PRICE),
+        Option(const.CONF_PRICE_CACHED, _PRICE),
+        Option(const.CONF_PRICE_OUTPUT, _PRICE),
+    ),
+    LONG_CONVERSATIONS: (
+        Option(const.CONF_HISTORY_TOKENS, NumberOption(500, 1_000_000, unit="tokens"), used_by=_AGENTS),
+        Option(
+            const.CONF_CONTEXT_WINDOW,
+            NumberOption(2048, 10_000_000, unit="tokens"),
+            kinds=_MODELS - _OLLAMA,
+            used_by=_AGENTS,
+        ),
+        Option(const.CONF_NUM_CTX, NumberOption(2048, 10_000_000, unit="tokens"), kinds=_OLLAMA),
+        Option(const.CONF_SUMMARY, used_by=_AGENTS),
+        Option(const.CONF_CONTINUE_MINUTES, NumberOption(0, 1_440, unit="minutes"), kinds=_ALL, used_by=_AGENTS),
+    ),
+    STORAGE: (
+        Option(const.CONF_KEEP_HISTORY, kinds=_ALL),
+        Option(const.CONF_KEEP_DAYS, NumberOption(0, 3_650, unit="days"), kinds=_ALL),
+        Option(const.CONF_KEEP_MEGABYTES, NumberOption(0, 100_000, unit="megabytes"), kinds=_ALL),
+    ),
+    AUTOMATION: (
+        Option(const.CONF_TRUSTED_CALLERS, used_by=_TASKS),
+        Option(const.CONF_USER_PROMPT_SUBMIT),
+        Option(const.CONF_PRE_TOOL_USE),
+        Option(const.CONF_POST_TOOL_USE),
+        Option(const.CONF_PRE_SPEECH, used_by=_AGENTS),
     ),
 }
-"""The options by section, with the bounds of numbers."""
-NUMBERS: Final = {name: number for options in _OPTIONS.values() for name, number in options.items() if number}
-SCRIPTS: Final = tuple(_OPTIONS[SECTION_AUTOMATION])
-"""Options that name a script which is called during a turn."""
-_KIND_OF: Final[Mapping[str, const.ServiceKind]] = {
-    const.CONF_VERBOSITY: const.ServiceKind.OPENAI_RESPONSES,
-    const.CONF_SERVICE_TIER: const.ServiceKind.OPENAI_RESPONSES,
-    const.CONF_KEEP_ALIVE: const.ServiceKind.OLLAMA_CHAT,
-    const.CONF_NUM_CTX: const.ServiceKind.OLLAMA_CHAT,
-}
-"""For options of one kind of service."""
+"""The options by group."""
+NUMBERS: Final = {option.name: option.number for group in _OPTIONS.values() for option in group if option.number}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +165,19 @@ class Problem:
     """What a person has to correct before an agent can be saved."""
 
     place: str
-    """A field or a section of the form."""
+    """A field or a section of a form."""
     key: str
     """Of a sentence."""
     placeholders: Mapping[str, str]
 
 
-def sections_of(kind: const.ServiceKind) -> Mapping[str, tuple[str, ...]]:
-    """Return the options of an agent of a kind of service, by section. For Ollama, `num_ctx` is the context window."""
-    absent = {option for option, only in _KIND_OF.items() if only is not kind}
-    if kind is const.ServiceKind.OLLAMA_CHAT:
-        absent.add(const.CONF_CONTEXT_WINDOW)
-    return {
-        place: tuple(option for option in options if option not in absent)
-        for place, options in _OPTIONS.items()
-        if place == SECTION_HISTORY or kind is not const.ServiceKind.OFFLINE
+def options_of(kind: const.ServiceKind, subentry_type: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the options of an agent or AI task of a kind of service, by group."""
+    groups = {
+        group: tuple(one.name for one in options if kind in one.kinds and subentry_type in one.used_by)
+        for group, options in _OPTIONS.items()
     }
+    return {group: names for group, names in groups.items() if names}
 
 
 def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
@@ -141,48 +194,51 @@ def value_of(settings: AgentSettings, option: str) -> Any:
 
 def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
     """Return whether two agents send their models the same requests."""
-    options = (CONF_MODEL, *_OPTIONS[SECTION_MODEL_OPTIONS])
-    return all(getattr(one, option) == getattr(other, option) for option in options)
+    return all(getattr(one, option) == getattr(other, option) for option in _OF_REQUESTS)
 
 
-def find_problems(options: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
-    """Return the problems of the options of a form, by section; of numbers out of bounds, only the first."""
-    given = {option: (place, value) for place, values in options.items() for option, value in set_options(values)}
-    problems: list[Problem] = []
-    if const.CONF_EXTRA_PARAMETERS in given and not isinstance(given[const.CONF_EXTRA_PARAMETERS][1], dict):
-        problems.append(Problem(SECTION_MODEL_OPTIONS, "extra_parameters_no_object", {}))
-    unfit = (find_unfit(place, NUMBERS[option], value) for option, (place, value) in given.items() if option in NUMBERS)
-    if first := next((problem for problem in unfit if problem), None):
-        return [*problems, first]
+def find_problems(values: Mapping[str, Any]) -> list[Problem]:
+    """Return the problems of the values of a form, by option."""
+    given = dict(set_options(values))
+    unfit = (find_unfit(option, NUMBERS[option], value) for option, value in given.items() if option in NUMBERS)
+    problems = [problem for problem in unfit if problem]
+    if not isinstance(given.get(const.CONF_EXTRA_PARAMETERS, {}), dict):
+        problems.append(Problem(const.CONF_EXTRA_PARAMETERS, "extra_parameters_no_object", {}))
     return problems
 
 
 def set_options(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the options of a section that are not empty."""
-    return ((option, value) for option, value in values.items() if value not in (None, "", {}))
+    """Yield the options that are not empty."""
+    return ((option, value) for option, value in values.items() if value not in (None, "", {}, []))
 
 
 def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None:
     """Return the problem of a number, for a place in a form; None for a valid one."""
-    if option.least <= value <= option.most and (option.step != 1 or float(value).is_integer()):
+    if value > option.most:
+        key = "too_high"
+    elif value < option.least:
+        key = "too_low"
+    elif option.step != 1 or float(value).is_integer():
         return None
-    key = "number_unfit" if option.step != 1 else "whole_number_unfit"
+    else:
+        key = "not_whole"
     numbers = {"value": value, "least": option.least, "most": option.most}
     return Problem(place, key, {name: _plain(number) for name, number in numbers.items()})
 
 
 def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
-    """Return a problem for timeouts that a longer limit makes useless."""
+    """Return the problems of timeouts that a longer limit makes useless."""
     waits = (
-        ("connect_timeout_unfit", settings.connect_timeout, settings.first_token_timeout),
-        ("first_token_timeout_unfit", settings.first_token_timeout, settings.limits.deadline),
+        (const.CONF_CONNECT_TIMEOUT, settings.connect_timeout, settings.first_token_timeout),
+        (const.CONF_FIRST_TOKEN_TIMEOUT, settings.first_token_timeout, settings.limits.deadline),
     )
-    for key, wait, bound in waits:
-        if wait > bound:
-            return [Problem(SECTION_LIMITS, key, {"wait": _plain(wait), "bound": _plain(bound)})]
-    return []
+    return [
+        Problem(option, f"{option}_unfit", {"wait": _plain(wait), "bound": _plain(bound)})
+        for option, wait, bound in waits
+        if wait > bound
+    ]
 
 
 def _plain(number: float) -> str:
-    """Format a number without needless zeros."""
-    return str(int(number)) if float(number).is_integer() else f"{number:g}"
+    """Format a number without needless zeros, its thousands apart in a way that every language reads."""
+    return f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if float(number).is_integer() else f"{number:g}"

@@ -11,30 +11,13 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 
 from .. import const
 from .agent import AgentSettings, settings_of
-from .options import (
-    SECTION_AUTOMATION,
-    SECTION_COSTS,
-    SECTION_HISTORY,
-    SECTION_HOME,
-    SECTION_LIMITS,
-    SECTION_MODEL_OPTIONS,
-    sections_of,
-)
+from .options import DRAWING_KINDS
 
 INSTRUCTIONS: Final = (
     "You do tasks for automations and apps of a smart home. Do exactly what the task says, and answer with what it asks"
     " for and nothing else."
 )
 """The default instructions."""
-
-DRAWING_KINDS: Final = frozenset({const.ServiceKind.OPENAI_CHAT, const.ServiceKind.OPENAI_RESPONSES})
-"""Kinds of service that may have a model for images, in OpenAI's format."""
-
-_SECTIONS: Final = frozenset(
-    {SECTION_MODEL_OPTIONS, SECTION_HOME, SECTION_LIMITS, SECTION_HISTORY, SECTION_COSTS, SECTION_AUTOMATION}
-)
-_FOR_PEOPLE: Final = frozenset({const.CONF_CONTINUE_MINUTES, const.CONF_PRE_SPEECH})
-"""Options of a conversation."""
 
 _DEFAULTS: Final[Mapping[str, Any]] = {
     CONF_PROMPT: INSTRUCTIONS,
@@ -44,15 +27,6 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
     const.CONF_KEEP_HISTORY: False,
 }
 """Instead of those of an agent."""
-
-
-def task_sections_of(kind: const.ServiceKind) -> Mapping[str, tuple[str, ...]]:
-    """Return the options of a model for tasks of a kind of service, by section."""
-    return {
-        place: tuple(option for option in options if option not in _FOR_PEOPLE)
-        for place, options in sections_of(kind).items()
-        if place in _SECTIONS
-    }
 
 
 def image_model_of(kind: const.ServiceKind, data: Mapping[str, Any]) -> str:

@@ -83,31 +83,31 @@ class Frontend:
 
     async def begin_agent(self) -> Locator:
         """Begin to add an agent to the only service, on the page of the integration; return the dialog."""
-        await self.page.get_by_role("button", name="Add conversation agent").click()
-        dialog = self.page.locator("dialog-data-entry-flow")
-        await dialog.get_by_text("Fallback agents").wait_for()
-        return dialog
+        return await self._begin("Add conversation agent")
 
     async def begin_task(self) -> Locator:
         """Begin to add an AI task to the only service, on the page of the integration; return the dialog."""
-        await self.page.get_by_role("button", name="Add AI task").click()
+        return await self._begin("Add AI task")
+
+    async def _begin(self, button: str) -> Locator:
+        await self.page.get_by_role("button", name=button).click()
         dialog = self.page.locator("dialog-data-entry-flow")
-        await dialog.get_by_text("Trusted automations and scripts").first.wait_for()
+        await dialog.get_by_text("Instructions", exact=True).first.wait_for()
         return dialog
 
-    async def change_task(self, name: str) -> Locator:
-        """Begin to change an AI task, on the page of the integration; return the dialog."""
+    async def change_task(self, name: str, form: str = "Settings") -> Locator:
+        """Begin to change an AI task in one of its forms, on the page of the integration; return the dialog."""
         row = self.page.locator("ha-config-sub-entry-row").filter(has_text=name)
         await row.get_by_role("button", name="Change AI task").click()
-        dialog = self.page.locator("dialog-data-entry-flow")
-        await dialog.get_by_text("Trusted automations and scripts").first.wait_for()
-        return dialog
+        return await self._choose_form(self.page.locator("dialog-data-entry-flow"), form)
 
-    async def change_agent(self, name: str) -> Locator:
-        """Begin to change the settings of an agent, on the page of the integration; return the dialog."""
-        dialog = await self.open_agent_menu(name)
-        await dialog.get_by_text("Settings", exact=True).click()
-        await dialog.get_by_text("Fallback agents").wait_for()
+    async def change_agent(self, name: str, form: str = "Settings") -> Locator:
+        """Begin to change an agent in one of its forms, on the page of the integration; return the dialog."""
+        return await self._choose_form(await self.open_agent_menu(name), form)
+
+    async def _choose_form(self, dialog: Locator, form: str) -> Locator:
+        await dialog.get_by_text(form, exact=True).click()
+        await dialog.get_by_role("button", name="Submit").wait_for()
         return dialog
 
     async def open_agent_menu(self, name: str) -> Locator:

@@ -14,7 +14,7 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-_MEMORY = "config_subentries.conversation.step.agent.sections.memory"
+_SETTINGS = "config_subentries.conversation.step.settings"
 _FACT = "Takes tea without milk."
 _REMEMBER = ScriptedCall(name="chatterbox__remember", arguments={"fact": _FACT})
 _SCRIPT = Script(models=("small-model",), answers=(ScriptedAnswer(tool_calls=(_REMEMBER,)), ScriptedAnswer(content="")))
@@ -28,8 +28,7 @@ async def test_what_an_agent_is_asked_to_remember_is_in_a_list(
         await frontend.add_model(server.base_url)
         await frontend.open_service("Chatterbox")
         dialog = await frontend.change_agent("small-model")
-        await frontend.unfold(dialog, sentence(f"{_MEMORY}.name"))
-        row = dialog.locator("ha-selector-boolean").filter(has_text=sentence(f"{_MEMORY}.data.remember_facts"))
+        row = dialog.locator("ha-selector-boolean").filter(has_text=sentence(f"{_SETTINGS}.data.remember_facts"))
         await row.locator("ha-switch").click()
         await frontend.submit(dialog)
         await frontend.close_when_changed(dialog)

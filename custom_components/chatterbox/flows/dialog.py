@@ -1,0 +1,83 @@
+"""What all dialogs have in common: the link to their page of the docs, and the list of problems at the top."""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+import voluptuous as vol
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import section
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.loader import async_get_loaded_integration
+
+from ..const import DOMAIN
+from ..settings.options import Problem
+from .approval_page import plain
+
+_PAGES: Final[Mapping[str, str]] = {
+    "settings": "settings",
+    "advanced": "settings",
+    "reconfigure": "settings",
+    "tools": "permissions",
+    "approvals": "permissions",
+    "home": "permissions",
+    "init": "settings",
+}
+"""Pages of the docs by step; all others are part of setting up."""
+_SETTING_UP: Final = "start"
+
+
+def docs_url(hass: HomeAssistant, step_id: str) -> str:
+    """Return the address of the page of the docs that explains a step."""
+    site = (async_get_loaded_integration(hass, DOMAIN).documentation or "").rstrip("/")
+    return f"{site}/{_PAGES.get(step_id, _SETTING_UP)}/"
+
+
+async def async_placeholders(
+    hass: HomeAssistant, step_id: str, problems: Collection[Problem] = (), texts: str = "", /, **others: str
+) -> dict[str, str]:
+    """Return the placeholders of a step.
+
+    `texts` is the part of the translations that has the names of the fields and the sentences of the problems.
+    """
+    named = {name: text for problem in problems for name, text in problem.placeholders.items()}
+    listed = await _async_list(hass, problems, texts) if problems else ""
+    return {**named, "docs": docs_url(hass, step_id), "problems": listed, **others}
+
+
+def marked(schema: vol.Schema, problems: Collection[Problem]) -> dict[str, str]:
+    """Return the errors that a form shows at its fields and sections, beside the list at its top.
+
+    A section hides the errors of its fields, and all errors share their placeholders. So one that has several problems
+    is only marked.
+    """
+    parts = {str(name): part.schema.schema if isinstance(part, section) else () for name, part in schema.schema.items()}
+    errors: dict[str, str] = {}
+    for problem in reversed([*problems]):
+        for name, inside in parts.items():
+            if problem.place in {name, *map(str, inside)}:
+                errors[name] = "marked" if inside and len(problems) > 1 else problem.key
+    return errors
+
+
+async def _async_list(hass: HomeAssistant, problems: Collection[Problem], texts: str) -> str:
+    """Return a Markdown alert with all problems, in the language of the home."""
+    category = texts.partition(".")[0]
+    known = await async_get_translations(hass, hass.config.language, category, [DOMAIN])
+    root = f"component.{DOMAIN}.{texts}"
+    lines = []
+    for problem in problems:
+        path = " → ".join(_path(known, f"{root}.step.", problem.place))
+        details = {name: plain(value) for name, value in problem.placeholders.items()}
+        lines.append(f"- **{path}:** {known[f'{root}.error.{problem.key}'].format(**details)}")
+    return "\n".join(['<ha-alert alert-type="error">', "", *lines, "", "</ha-alert>", "", ""])
+
+
+def _path(known: Mapping[str, str], steps: str, place: str) -> list[str]:
+    """Return the names of the form, the section and the field at which a problem is."""
+    ends = f".data.{place}", f".sections.{place}.name"
+    found = next(key for key in known if key.startswith(steps) and key.endswith(ends))
+    step, *inner = found.removeprefix(steps).split(".")
+    names = [known[f"{steps}{step}.title"]]
+    if inner[0] == "sections":
+        names.append(known[f"{steps}{step}.sections.{inner[1]}.name"])
+    return [*names, known[found]] if inner[-1] == place else names
