@@ -33,7 +33,7 @@ from custom_components.chatterbox.turns.pin_redaction import async_redact_pin, a
 from tests.support.ears import add_ear
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.support.listening_room import WholeVoice, furnish
-from tests.support.talk import AGENT, type_in_dialog
+from tests.support.talk import AGENT
 from tests.support.versions import IS_LATEST
 from tests.support.waiting_questions import NAMED, ask, scope, unlocking
 
@@ -220,10 +220,7 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_the
     answer = await ask_to_unlock(hass, needs_pin=True)
 
     await room.say(f"Yes, {PIN}", TALK)
-    if IS_LATEST:  # nobody who is signed in gets into the conversation of a satellite
-        await type_what_is_refused(client, PIN, TALK)
-    else:
-        await type_in_dialog(client, PIN, TALK)
+    await type_as_somebody_else(client, PIN, TALK)
     await say_aloud(hass, room.pipeline)
     async_get_approvals(hass).take("question-1", answer)
 
@@ -245,18 +242,17 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_the
     }
 
 
-async def type_what_is_refused(client: MockHAClientWebSocket, text: str, conversation_id: str) -> None:
-    """Write in Home Assistant's dialog in the conversation of somebody else."""
+async def type_as_somebody_else(client: MockHAClientWebSocket, text: str, conversation_id: str) -> None:
+    """Write in Home Assistant's dialog in the conversation of a satellite; the latest version refuses that."""
     run = {"start_stage": "intent", "end_stage": "intent", "input": {"text": text}, "conversation_id": conversation_id}
     await client.send_json_auto_id({"type": "assist_pipeline/run", **run})
     assert (await client.receive_json())["success"]
     kinds: list[str] = []
     while "run-end" not in kinds:
         kinds.append((await client.receive_json())["event"]["type"])
-    assert "intent-end" not in kinds
+    assert ("intent-end" in kinds) is not IS_LATEST
 
 
-@pytest.mark.skipif(not IS_LATEST, reason="before, an agent hears whoever writes in a conversation")
 @pytest.mark.parametrize("ends", ["answer", "turn", "turn after ten minutes"])
 async def test_a_pin_that_home_assistant_refused_is_gone_from_the_debug_runs_soon(
     hass: HomeAssistant,
@@ -269,8 +265,8 @@ async def test_a_pin_that_home_assistant_refused_is_gone_from_the_debug_runs_soo
     client = await hass_ws_client(hass)
     await room.say("What a day", "another-talk")
     answer = await ask_to_unlock(hass, needs_pin=True)
-    await type_what_is_refused(client, PIN, TALK)
-    await type_what_is_refused(client, "4711 4711", "another-talk")
+    await type_as_somebody_else(client, PIN, TALK)
+    await type_as_somebody_else(client, "Wake me at 12:30", "another-talk")
 
     match ends:
         case "answer":
@@ -284,8 +280,8 @@ async def test_a_pin_that_home_assistant_refused_is_gone_from_the_debug_runs_soo
     runs = hass.data[KEY_ASSIST_PIPELINE].pipeline_debug[room.pipeline.id].values()
     data = [event.data for run in runs for event in run.events if event.data]
     said = [one["intent_input"] for one in data if "intent_input" in one]
-    assert said == ["What a day", REDACTED_PIN, "4711 4711"]
-    assert PIN not in listener.heard
+    assert said == ["What a day", REDACTED_PIN, "Wake me at 12:30"]
+    assert IS_LATEST is (PIN not in listener.heard)
 
 
 @pytest.mark.parametrize("logger", sorted(LOGGED_BEFORE_AN_AGENT_HEARS))

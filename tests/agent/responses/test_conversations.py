@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from typing import override
 
 import pytest
 
@@ -14,10 +15,10 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.agent.responses.backend import Caller, ModelInfo
+from custom_components.chatterbox.agent.responses.backend import Caller, ModelInfo, ResponseStore
 from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.agent.responses.service import ResponsesService
-from tests.agent.responses.backend_double import KITCHEN, BackendDouble
+from tests.agent.responses.backend_double import KITCHEN, BackendDouble, MemoryStore
 from tests.agent.responses.service_talk import ask, function, objects, output, said
 from tests.support.doubles import Line, ScriptedProvider, call, say
 
@@ -172,6 +173,72 @@ async def test_a_response_continues_the_items_and_becomes_part_of_them() -> None
     await ask(client.service, "Show!", ANNA, conversation=client.id, tools=page)
     await ask(client.service, [output("c", "shown")], ANNA, conversation=client.id, tools=page)
     assert client.backend.turns[-1].transcript[-1] == ToolResult("c", "show_page", "shown", open_world=True)
+
+
+async def test_what_continues_a_response_of_it_knows_what_it_held_then() -> None:
+    client = Client(say("Anna."), say("Blue."), say("Anna, and blue."), say("I do not know."))
+    await client.begin({"role": "user", "content": "I am Anna."})
+    client.now += 1
+    await ask(client.service, "Who am I?", ANNA, conversation=client.id)
+    client.now += 1
+    await client.add({"role": "user", "content": "I like blue."})
+    client.now += 1
+    second = await ask(client.service, "What do I like?", ANNA, conversation=client.id)
+    client.now += 1
+    await client.add({"role": "user", "content": "Now I like red."})
+    client.now += 1
+
+    await ask(client.service, "Say it again.", ANNA, previous_response_id=second["id"])
+    await ask(client.service, "And again.", Caller("anna", "token_2"), previous_response_id=second["id"])
+
+    answered = (
+        *(UserMessage("Who am I?"), AssistantMessage("Anna.")),
+        *(UserMessage("What do I like?"), AssistantMessage("Blue.")),
+    )
+    assert client.backend.turns[2].transcript == (
+        *(UserMessage("I am Anna."), *answered[:2], UserMessage("I like blue."), *answered[2:]),
+        UserMessage("Say it again."),
+    )
+    assert client.backend.turns[3].transcript == (*answered, UserMessage("And again."))
+    assert len(await client.texts()) == 7, "what leaves it is no part of it"
+
+
+class TwoServices(BackendDouble):
+    """A service with an agent and a database more, which comes first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.later = MemoryStore()
+
+    def add_service(self) -> None:
+        self.cards.insert(0, ModelInfo("conversation.attic", 0))
+
+    @override
+    def store(self, agent: str) -> ResponseStore | None:
+        return self.later if agent == "conversation.attic" else self.memory
+
+    @override
+    def stores(self) -> list[ResponseStore]:
+        return [self.later, self.memory]
+
+
+async def test_what_is_added_is_stored_beside_its_conversation() -> None:
+    client, backend = Client(), TwoServices()
+    client.service = ResponsesService(backend)
+    await client.begin(HELLO)
+    backend.add_service()
+
+    [first, _] = await client.add(HI, {"role": "user", "content": "Bye!"})
+    await client.service.conversations.delete_item(client.id, str(first["id"]), ANNA)
+
+    assert backend.later.records == {}
+    assert await client.texts() == ["Hello!", "Bye!"]
+    backend.later.is_down = True
+    await client.add(HI)
+    assert await client.texts() == ["Hello!", "Bye!", "Hi."]
+    backend.cards = backend.cards[:1]
+    with pytest.raises(ApiError, match="is gone"):
+        await client.add(HI)
 
 
 async def test_a_response_that_failed_is_no_part_of_it() -> None:

@@ -167,13 +167,19 @@ class StoredResponses:
         )
 
     async def _earlier_in_conversation(self, caller: Caller, first: ResponseRecord) -> tuple[ResponseRecord, ...]:
-        """Return the responses of a conversation at the time when one of them was created."""
+        """Return what a conversation held when one of its responses was created.
+
+        The items that a client added are only for the token that created the conversation.
+        """
+        chain = await self.chain(caller, first.conversation_id)
+        made = chain.get(first.conversation_id)
+        counts = {*CONTINUABLE, *([None] if made and made.response.get("token") == caller.token else [])}
         return tuple(
             record
-            for record in _by_age(await self.chain(caller, first.conversation_id))
+            for record in _by_age(chain)
             if record.previous_response_id is None
             and record.created_at < first.created_at
-            and record.response.get("status") in CONTINUABLE
+            and record.response.get("status") in counts
         )
 
 

@@ -7,6 +7,7 @@ Source: OpenAI API reference, "Conversations".
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final
 from uuid import uuid4
@@ -26,7 +27,8 @@ from .paging import page_of
 
 CONVERSATION: Final = "conversation"
 """The `object` of a conversation, as of its record."""
-_ADDITION: Final = "conversation.items"
+ADDITION: Final = "conversation.items"
+"""The same of an addition."""
 _MADE_HERE: Final = re.compile("conv_[0-9a-f]{32}")
 _MOST_ITEMS: Final = 2048
 """As many as one request may send."""
@@ -69,7 +71,7 @@ class Conversations:
             "token": caller.token,
         }
         addition = self._record(conversation_id, caller, read.items)
-        store = self._store()
+        store = self._stores()[0]
         await store.put(replace(addition, id=conversation_id, response=made, input=()))
         if addition.input:
             await store.put(addition)
@@ -83,7 +85,7 @@ class Conversations:
         """Delete a conversation with what was added to it. Responses in it stay."""
         async with self._change(conversation_id):
             for record in await self._records(conversation_id, caller):
-                if record.response["object"] in {CONVERSATION, _ADDITION}:
+                if record.response["object"] in {CONVERSATION, ADDITION}:
                     await self._stored.delete(record.id)
             return {"id": conversation_id, "object": "conversation.deleted", "deleted": True}
 
@@ -101,7 +103,7 @@ class Conversations:
             if len(items_in(records)) + len(addition.input) > _MOST_ITEMS or weight > _MOST_BYTES:
                 text = f"A conversation has up to {_MOST_ITEMS} items and {_MOST_BYTES} bytes. Create another one."
                 raise invalid(text, "items", "conversation_full")
-            store = self._store()
+            store = await self._store_of(conversation_id)
             await store.put(addition)
             await store.put(replace(records[0], created_at=self._clock()))  # retained from its last addition on
             return page_of(addition.input, {"order": "asc", "limit": "100"})
@@ -112,8 +114,8 @@ class Conversations:
             records = await self._records(conversation_id, caller)
             for record in records:
                 left = tuple(item for item in record.input if item["id"] != item_id)
-                if record.response["object"] == _ADDITION and len(left) < len(record.input):
-                    await self._store().put(replace(record, input=left))
+                if record.response["object"] == ADDITION and len(left) < len(record.input):
+                    await (await self._store_of(conversation_id)).put(replace(record, input=left))
                     return _shown(records[0].response)
             raise not_found(f"No item '{item_id}' was added to this conversation.", "item_id", "item_not_found")
 
@@ -147,14 +149,22 @@ class Conversations:
             user_id=caller.user_id,
             conversation_id=conversation_id,
             created_at=self._clock(),
-            response={"id": addition_id, "object": _ADDITION},
+            response={"id": addition_id, "object": ADDITION},
             input=tuple({**item, "id": new_id("item")} if item["id"] in taken else item for item in read),
         )
 
-    def _store(self) -> ResponseStore:
-        for agent in self._backend.agents():
-            if agent.stores_responses and (store := self._backend.store(agent.id)) is not None:
-                return store
+    async def _store_of(self, conversation_id: str) -> ResponseStore:
+        """Return the store that holds a conversation: each service may have one of its own."""
+        for store in self._stores():
+            with suppress(ApiError):  # it cannot be reached; `_records` has found the conversation elsewhere
+                if await store.get(conversation_id) is not None:
+                    return store
+        raise ApiError("The agent whose history holds this conversation is gone.", code="nothing_is_stored")
+
+    def _stores(self) -> Sequence[ResponseStore]:
+        agents = (agent.id for agent in self._backend.agents() if agent.stores_responses)
+        if stores := [store for agent in agents if (store := self._backend.store(agent)) is not None]:
+            return stores
         raise ApiError("No agent stores anything, so there are no conversations.", code="nothing_is_stored")
 
 

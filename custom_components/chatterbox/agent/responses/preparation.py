@@ -15,7 +15,7 @@ from ..transcript import repair
 from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest
 from .body import BodyReader
 from .chains import ConversationState, StoredResponses, items_of
-from .conversations import Conversations, items_in
+from .conversations import ADDITION, Conversations, items_in
 from .errors import ApiError, invalid, not_found
 from .ids import NewId, item_ids, new_response_id, read_approval_request_id
 from .input import parse_input
@@ -109,7 +109,12 @@ class Preparation:
         """Return the state that a response continues which names the one before it, or none."""
         if previous_id is None:
             return ConversationState(conversation_id=response_id)
-        return unstored.get(previous_id) or await self._stored.after_response(caller, previous_id, response_id)
+        if (known := unstored.get(previous_id)) is not None:
+            return known
+        state = await self._stored.after_response(caller, previous_id, response_id)
+        if any(record.response.get("object") == ADDITION for record in state.before):
+            return await self._after_items(state.conversation_id, state.before)
+        return state
 
     async def _after_items(self, conversation_id: str, made: tuple[ResponseRecord, ...]) -> ConversationState:
         """Return the state after the items of a conversation; calls without outputs wait for these."""
