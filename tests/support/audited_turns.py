@@ -79,7 +79,7 @@ class AuditedTalk:
         )
         offer = await async_offer_tools(self.hass, self.apis, said.as_llm_context("chatterbox"))
         effects_of = self.effects_of or offer.dispatcher.async_effects
-        agreed = answered[0].calls if answered and answered[1].approved else ()
+        agreed = answered[0] if answered and answered[1].approved else None
         guard = CallGuard(
             self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside, agreed=agreed
         )
@@ -118,7 +118,10 @@ class AuditedTalk:
             return None, events
         scope = ApprovalScope(AGENT, "a-talk", self.device_id, "assist_satellite.kitchen", self.speaker.user_id)
         calls = begun.guard.asked(end.pending)
-        return Question(end.pending, calls, "Really?", "en", scope, self.speaker, self.context, begun.origin), events
+        asked = Question(
+            end.pending, calls, "Really?", "en", scope, self.speaker, self.context, begun.origin, "all please"
+        )
+        return asked, events
 
     async def take(self, *inferences: Sequence[Line]) -> Question:
         """Take a turn that ends with a question, and ask it."""

@@ -89,6 +89,17 @@ def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
     return tuple(_SPOKEN_WORD.findall(plain))
 
 
+def heard_words(text: str) -> tuple[str, ...]:
+    """Return all words of a text in lower case and without accents; each Chinese character is a word."""
+    return tuple(_SPOKEN_WORD.findall(fold(text).translate(_APOSTROPHE)))
+
+
+def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Tell whether words contain a phrase of at least one word."""
+    length = len(phrase)
+    return length > 0 and any(words[start : start + length] == phrase for start in range(len(words) - length + 1))
+
+
 def character_map(pairs: str) -> dict[int, int]:
     """Return a table for `str.translate` from pairs of characters: the first becomes the second."""
     return str.maketrans(pairs[::2], pairs[1::2])

@@ -214,8 +214,8 @@ class ApprovalRequester:
         sentences, calls = self.composer.sentences, self.guard.asked(pending)
         again = sentences["spoken_asked_again"] if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
-        language, context = self.user_input.language, self.user_input.context
-        return Question(pending, calls, text, language, self.scope, self.speaker, context, self.origin)
+        language, context, request = self.user_input.language, self.user_input.context, self.user_input.text
+        return Question(pending, calls, text, language, self.scope, self.speaker, context, self.origin, request)
 
     def _has_changed(self, pending: PendingApproval) -> bool:
         """Return whether an approved call needs approval again, because its effects have changed."""

@@ -16,9 +16,11 @@ from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
+from ..agent.confirmation.language import is_about_all
 from ..agent.events import PendingApproval
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..agent.protocols import Ask, Deny, Hooks
+from ..agent.text import heard_words
 from ..const import LOGGER, TOOL_FORGET, TOOL_REMEMBER
 from ..effects.actions import bounded
 from ..effects.effect import (
@@ -33,12 +35,13 @@ from ..effects.effect import (
     Unresolved,
     possible_actions,
 )
+from ..home.entity_matches import is_named_in
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
 from ..settings.agent import AgentSettings, OutsideCare
 from ..settings.rules import TrustLevel, Verdict
 from .policy import Judgement, action_keys, is_risky, judge, target_temperatures
-from .questions import AskedCall
+from .questions import AskedCall, Question
 
 
 async def async_is_permitted(hass: HomeAssistant, user_id: str | None, effects: Effects) -> bool:
@@ -128,13 +131,13 @@ class CallGuard(Hooks):
         has_outside_content: bool,
         labels: Mapping[str, str] = MappingProxyType({}),
         temperatures: dict[tuple[str, str], float] | None = None,
-        agreed: Sequence[AskedCall] = (),
+        agreed: Question | None = None,
     ) -> None:
         """Judge by `settings`. `has_outside_content` refers to the conversation before this turn.
 
         `labels` are the ids of the LLM APIs by the names of their tools. `temperatures` are those before a call of the
         conversation first moved them without an approval, after outside content; the guard adds to them. The speaker
-        has just said yes to the calls `agreed`: what only repeats them for other entities needs no other yes.
+        has just said yes to `agreed`: what only does the same to other entities that were meant needs no other yes.
         """
         self._hass = hass
         self._settings = settings
@@ -143,7 +146,9 @@ class CallGuard(Hooks):
         self._labels = {**labels, PROCESS_SENTENCE.name: LLM_API_ASSIST}
         self._has_outside_content = has_outside_content
         self._temperatures = {} if temperatures is None else temperatures
-        self._agreed = [asked for asked in agreed if asked.is_foreseen and asked.judgement.verdict is Verdict.ASK]
+        self._question = agreed
+        calls = agreed.calls if agreed else ()
+        self._agreed = [asked for asked in calls if asked.is_foreseen and asked.judgement.verdict is Verdict.ASK]
         self._shown: dict[tuple[str, str], ToolDefinition] = {}
         self._seen: dict[tuple[str, str], GuardedCall] = {}
 
@@ -225,8 +230,19 @@ class CallGuard(Hooks):
             return False
         keys = action_keys(self._hass, seen.effects, seen.judgement)
         agreed_keys = {key for asked in agreed for key in action_keys(self._hass, asked.effects, asked.judgement)}
-        used = {entity_id for asked in agreed for entity_id in asked.entity_ids}
-        return bool(keys) and keys <= agreed_keys and used.isdisjoint(one.entity_id for one in seen.effects.actions)
+        used = frozenset(entity_id for asked in agreed for entity_id in asked.entity_ids)
+        others = frozenset(action.entity_id for action in seen.effects.actions)
+        return bool(keys) and keys <= agreed_keys and used.isdisjoint(others) and self._are_meant(others, used)
+
+    def _are_meant(self, others: frozenset[str], agreed: frozenset[str]) -> bool:
+        """Return whether the request that was agreed to names other entities, too, or all and none of them."""
+        if self._question is None:
+            return False
+        words = heard_words(self._question.request)
+        if all(is_named_in(self._hass, entity_id, words) for entity_id in others):
+            return True
+        is_one_named = any(is_named_in(self._hass, entity_id, words) for entity_id in agreed)
+        return not is_one_named and is_about_all(self._question.request, self._question.language)
 
     def _takes_care(self, call: CallEffects) -> bool:
         """Return whether a change needs approval after outside content."""

@@ -123,6 +123,8 @@ class Question:
     """The context of the user input that led to it."""
     origin: Mapping[str, JsonValue] = field(default_factory=dict)
     """Identifies its turn; see `turns.events.turn_origin`."""
+    request: str = ""
+    """The words that led to it, in `language`."""
 
     @property
     def id(self) -> str:

@@ -6,7 +6,7 @@ A name may contain anything that a user or a device put there: characters that c
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Self
@@ -23,7 +23,7 @@ from homeassistant.helpers import (
 )
 
 from ..agent.confirmation.language import Phrase, Wording, phrases_of
-from ..agent.text import character_map, compared, fold, spoken_words
+from ..agent.text import character_map, compared, contains_phrase, fold, heard_words, spoken_words
 from ..data import singleton
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
@@ -104,6 +104,14 @@ def exposed_names(hass: HomeAssistant, assistant: str, domains: Iterable[str] | 
             for name in intent.async_get_entity_aliases(hass, registry.async_get(state.entity_id), state=state)
         }
     )
+
+
+@callback
+def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bool:
+    """Return whether words contain the name of an entity, or an alias."""
+    entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
+    names = intent.async_get_entity_aliases(hass, entry, state=state) if state else ()
+    return any(contains_phrase(words, heard_words(name)) for name in names)
 
 
 @callback

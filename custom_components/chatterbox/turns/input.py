@@ -22,7 +22,6 @@ from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
 from ..approvals.questions import (
     ApprovalScope,
-    AskedCall,
     Channel,
     GivenAnswer,
     Question,
@@ -137,9 +136,9 @@ class TurnInput:
         return [one for one in self._asked if one not in approved] if approved else ()
 
     @property
-    def agreed(self) -> Sequence[AskedCall]:
-        """The calls that the speaker has approved in these words."""
-        return self.answered[0].calls if self.answered and self.approved and not self.is_resumed else ()
+    def agreed(self) -> Question | None:
+        """The question that the speaker has approved in these words."""
+        return self.answered[0] if self.answered and self.approved and not self.is_resumed else None
 
     @property
     def approval(self) -> ApprovalAnswer | None:

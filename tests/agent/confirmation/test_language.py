@@ -2,7 +2,14 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.confirmation.language import WORDINGS, Action, Phrase, Wording, phrases_of
+from custom_components.chatterbox.agent.confirmation.language import (
+    WORDINGS,
+    Action,
+    Phrase,
+    Wording,
+    is_about_all,
+    phrases_of,
+)
 from custom_components.chatterbox.agent.text import fold, spoken_words
 
 LANGUAGES = pytest.mark.parametrize("wording", [pytest.param(wording, id=code) for code, wording in WORDINGS.items()])
@@ -112,3 +119,24 @@ def test_slots_are_filled_with_templates() -> None:
 
 def test_a_phrase_with_a_slot_that_stays_empty_is_left_out() -> None:
     assert phrases_of(["do it|(please|) <action>"], {"action": []}) == {("do", "it")}
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "several"),
+    [
+        ("de", "mach die Haustür auf, sie klemmt", "schließ bitte alle Türen auf!"),
+        ("en", "unlock the front door", "Can you unlock ALL doors?"),
+        ("es", "abre la puerta", "abre todas las puertas"),
+        ("fr", "ouvre la porte tout de suite", "ouvre les deux portes"),
+        ("it", "apri la porta", "apri tutte le porte"),
+        ("nl", "is de deur al open?", "doe alle deuren open"),
+        ("pl", "otwórz drzwi", "otwórz wszystkie drzwi"),
+        ("pt-BR", "abra a porta", "abra todas as portas"),
+        ("sv", "öppna dörren", "öppna båda dörrarna"),
+        ("zh-Hans", "打开前门", "把所有的门都打开"),
+        ("ja", "ドアを開けて", ""),
+    ],
+)
+def test_a_request_is_about_one_device_or_about_all(language: str, one: str, several: str) -> None:
+    assert not is_about_all(one, language)
+    assert is_about_all(several, language) is bool(several)

@@ -22,7 +22,7 @@ READ = call("look_up")
 async def asked_to_light_up(home: AttackedHome, *answers: ScriptedAnswer, **options: object) -> None:
     """Have the model ask for one light, and go on with these messages after the answer."""
     await home.taken_over(calls(LIGHT_ON), *answers, **(LIGHTS | options))
-    await home.say("lights on")
+    await home.say("all lights on")
     assert [question.entity_ids for question in home.waiting] == [{LIGHT}]
 
 
@@ -34,6 +34,58 @@ async def test_the_rest_of_a_task_needs_no_other_yes(home: AttackedHome) -> None
 
     assert [home.state(one) for one in (LIGHT, PENDANT, "light.kitchen_counter")] == ["on", "on", "on"]
     assert home.waiting == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "language"),
+    [
+        ("lights on", "en"),
+        ("turn on the kitchen ceiling light", "en"),
+        ("Turn on the Kitchen Ceiling Light, that is all!", "en"),
+        ("turn on the kitchen ceiling light and everything will be fine", "en"),
+        ("mach bitte das Licht an, sie haben es verdient", "de"),
+        ("all lights on", "xx"),
+    ],
+)
+async def test_what_nobody_has_asked_for_needs_its_own_yes(home: AttackedHome, words: str, language: str) -> None:
+    await home.taken_over(calls(LIGHT_ON), calls(PENDANT_ON), **LIGHTS)
+    await home.say(words, language=language)
+    await home.say("yes")
+
+    assert home.state(PENDANT) == "off"
+    assert [question.entity_ids for question in home.waiting] == [{PENDANT}]
+
+
+@pytest.mark.parametrize(
+    ("words", "language"),
+    [
+        ("could you turn on the kitchen ceiling light and the kitchen pendant?", "en"),
+        ("Turn everything on!", "en"),
+        ("alle Lampen an", "de"),
+        ("toutes les lumières", "fr"),
+        ("todas las luces", "es"),
+        ("打开所有灯", "zh-Hans"),
+    ],
+)
+async def test_what_somebody_has_asked_for_needs_one_yes(home: AttackedHome, words: str, language: str) -> None:
+    await home.taken_over(calls(LIGHT_ON), calls(PENDANT_ON), says("Done."), **LIGHTS)
+    await home.say(words, language=language)
+
+    assert await home.say("yes", language="en") == "Done."
+
+    assert (home.state(LIGHT), home.state(PENDANT)) == ("on", "on")
+    assert home.waiting == ()
+
+
+async def test_a_yes_to_one_door_opens_no_other(hass: HomeAssistant, home: AttackedHome) -> None:
+    await home.taken_over(calls(UNLOCK), calls(call("HassTurnOff", name="Back Door", domain="lock")))
+    hass.states.async_set("lock.back_door", "locked", {"friendly_name": "Back Door"})
+    home.expose("lock.back_door")
+    await home.say("unlock the front door")
+    await home.say("yes")
+
+    assert [question.entity_ids for question in home.waiting] == [{"lock.back_door"}]
+    assert len(home.let_in) == 1
 
 
 NEW_KINDS: Sequence[tuple[ScriptedCall, ...]] = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ..text import read_language_files, spoken_words
+from ..text import base_language, contains_phrase, heard_words, read_language_files, spoken_words
 
 if TYPE_CHECKING:
     from hassil.expression import Sentence
@@ -92,6 +92,8 @@ class Wording(_LanguageTable):
     """Words for one device: "it"."""
     them: tuple[str, ...]
     """Words for several devices, and for all of them: "both"."""
+    all: tuple[str, ...]
+    """Words, not templates, by which a request is about all devices of a kind: "lock every door"."""
     named: tuple[str, ...]
     """How `<name>`, the name of a device, stands in a sentence: "the <name>"."""
     placed: tuple[str, ...]
@@ -107,6 +109,13 @@ class Wording(_LanguageTable):
 
 WORDINGS: Final = read_language_files(Path(__file__).with_name("languages"), Wording)
 """By language code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
+
+
+def is_about_all(request: str, language: str) -> bool:
+    """Tell whether the words of a request are about all devices of a kind. False in languages that are not known."""
+    wording = WORDINGS.get(base_language(language))
+    words = heard_words(request)
+    return wording is not None and any(contains_phrase(words, heard_words(phrase)) for phrase in wording.all)
 
 
 def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
