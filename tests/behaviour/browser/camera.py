@@ -4,9 +4,11 @@
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.async_api import FloatRect, Locator, Page
 
 FOLDER_VARIABLE = "CHATTERBOX_SCREENSHOTS"
@@ -18,6 +20,8 @@ _LEAVE_FOCUS = """() => {
 }"""
 _MARGIN = 12
 """How many pixels of its surroundings are seen on each side of a dialog."""
+_STILL_MILLISECONDS = 1_800
+_LAST_STILL_MILLISECONDS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Camera:
     """Takes pictures into a folder, or none without one."""
 
     folder: Path | None
+    _stills: list[Image.Image] = field(default_factory=list)
 
     @classmethod
     def from_environment(cls) -> Camera:
@@ -48,6 +53,21 @@ class Camera:
             name,
             {"x": left, "y": top, "width": box["width"] + 2 * _MARGIN, "height": box["height"] + 2 * _MARGIN},
         )
+
+    async def film(self, dialog: Locator) -> None:
+        """Take a dialog as the next still of a moving picture."""
+        box = await dialog.get_by_role("dialog").first.bounding_box()
+        if self.folder is not None and box is not None:
+            taken = await dialog.page.screenshot(clip=box, animations="disabled", caret="hide")
+            self._stills.append(Image.open(BytesIO(taken)).convert("RGB"))
+
+    def save_film(self, name: str) -> None:
+        """Save the stills as `name`.webp, each of the size of the first."""
+        if self.folder is not None and self._stills:
+            first, *others = self._stills
+            durations = [_STILL_MILLISECONDS] * len(others) + [_LAST_STILL_MILLISECONDS]
+            stills = [still.resize(first.size) for still in others]
+            first.save(self.folder / f"{name}.webp", save_all=True, append_images=stills, duration=durations, loop=0)
 
     async def _save(self, page: Page, name: str, clip: FloatRect | None) -> None:
         if self.folder is not None:

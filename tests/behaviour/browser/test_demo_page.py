@@ -20,14 +20,23 @@ async def test_the_demo_opens_ready_to_talk(page: Page, tmp_path: Path, camera: 
         assist = await Assist.seen_on(page)
         await assist.see_that_it_can_control_the_home()
         assert await assist.ask("Are any windows open?") == "The kitchen window is open."
+        await camera.film(assist.dialog)
         assert "turned off the ceiling light" in await assist.ask("Make it cosy in the living room")
+        await camera.film(assist.dialog)
         assert await assist.ask("Make it brighter") == "The floor lamp is at full brightness."
+        await camera.film(assist.dialog)
         await camera.take_page(page, "demo")
         assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway? Please say the PIN."
+        await assist.see_the_end()
+        await camera.film(assist.dialog)
         assert await assist.ask("Yes, please") == "A yes isn't enough for that. Please say the PIN."
         await assist.see_the_end()
         await camera.take_dialog(assist.dialog, "question")
+        await camera.film(assist.dialog)
         assert "nlock" in await assist.ask(PIN)
+        await assist.see_the_end()
+        await camera.film(assist.dialog)
+        camera.save_film("talk")
         await assist.close()
         frontend = Frontend(page, address)
         await frontend.open_area("Living Room")

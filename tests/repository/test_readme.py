@@ -1,0 +1,29 @@
+"""The figures of the README are those that were measured."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import custom_components
+
+_REPOSITORY = Path(custom_components.__file__).parents[1]
+_DOCS = _REPOSITORY / "docs"
+_README = " ".join((_REPOSITORY / "README.md").read_text("utf-8").split())
+_FIRST_WORDS = r"time to first delta above the server's, {} entities, of the best core agent's \| ([\d.]+) times"
+
+
+@pytest.mark.parametrize(
+    ("said", "page", "measured"),
+    [
+        (r"\[(\d+) attacks, none gets through\]", "safety.md", r"\*\*(\d+) attacks, let through\*\* \|  \| \*\*0\*\*"),
+        (r"([\d.]+) questions per 100", "safety.md", r"touch none, half of them after a page \| [\d.]+ \| ([\d.]+) "),
+        (r"([\d.]+) \(300 entities\)", "performance.md", _FIRST_WORDS.format(300)),
+        (r"to ([\d.]+) \(10\)", "performance.md", _FIRST_WORDS.format(10)),
+    ],
+)
+def test_a_figure_is_the_measured_one(said: str, page: str, measured: str) -> None:
+    (told,) = re.findall(said, _README)
+    (found,) = re.findall(measured, (_DOCS / page).read_text("utf-8"))
+    digits = len(told.partition(".")[2])
+    assert float(told) == round(float(found), digits)
