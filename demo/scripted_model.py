@@ -85,8 +85,8 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         Step("Yes, rain is likely tomorrow: 85 percent, with up to 13 degrees."),
     ),
     _JAZZ: (
-        Step(calls=(_call("HassMediaSearchAndPlay", search_query="rag", name="Living Room Speaker"),)),
-        Step("I've put on the Maple Leaf Rag on the living room speaker.", instead="I found no jazz to play."),
+        Step(calls=(_call("HassMediaSearchAndPlay", search_query="jazz", name="Living Room Speaker"),)),
+        Step("I've put on the Tiger Rag on the living room speaker.", instead="I found no jazz to play."),
     ),
     _UNLOCK: (
         Step(calls=(_call("HassTurnOff", name="Front Door", domain=["lock"]),)),

@@ -10,7 +10,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
+from home_assistant_intents import ErrorKey
 from homeassistant.components import conversation
+from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import intent, llm
 
@@ -20,6 +22,7 @@ from ..effects.effect import NOTHING, Effects
 from ..records.turn_record import did_nothing, intent_speech, names_not_done, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences
 from .context import async_process_in_context
+from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import async_sentence_effects
 
@@ -72,8 +75,10 @@ class OfflineDispatcher:
             else:
                 said = self._input(sentence)
                 response = await async_process_in_context(self.hass, said, self.conversation_id, self._converse)
+                await async_add_sensors(self.hass, said, response)
         await self._report_failures(response)
-        is_error = response.response_type is intent.IntentResponseType.ERROR
+        if is_error := response.response_type is intent.IntentResponseType.ERROR:
+            await self._add_help(response)
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
@@ -86,6 +91,17 @@ class OfflineDispatcher:
                 response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, said)
             else:
                 response.async_set_speech(f"{intent_speech(native)}\n{said}".strip())
+
+    async def _add_help(self, response: intent.IntentResponse) -> None:
+        """Add to the general "I couldn't understand that" what would be understood. No satellite says it."""
+        agent = conversation.async_get_agent(self.hass, conversation.HOME_ASSISTANT_AGENT)
+        if self.device_id or self.satellite_id or not isinstance(agent, DefaultAgent):
+            return
+        texts = await agent.async_get_or_load_intents(self.language)
+        speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
+        if texts and speech == texts.error_responses.get(ErrorKey.NO_INTENT):
+            sentences = await async_get_sentences(self.hass, self.language)
+            response.async_set_speech(f"{speech.rstrip('.。')}. {sentences['spoken_understood_offline']}")
 
     def _input(self, sentence: str) -> conversation.ConversationInput:
         return conversation.ConversationInput(

@@ -111,8 +111,8 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
 
     @override
     async def async_search_media(self, query: SearchMediaQuery) -> SearchMedia:
-        """Find the tracks whose title, artist or album has the words of the query."""
-        words = query.search_query.casefold()
+        """Find the tracks whose title, artist or album has the words of the query, without those of "some music"."""
+        words = set(query.search_query.casefold().split()) - {"some", "any", "music", "song", "songs"}
         return SearchMedia(
             result=[
                 BrowseMedia(
@@ -124,7 +124,7 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
                     can_expand=False,
                 )
                 for track in self._tracks
-                if words in f"{track.title} {track.artist or ''} {track.album or ''}".casefold()
+                if all(word in f"{track.title} {track.artist or ''} {track.album or ''}".casefold() for word in words)
             ]
         )
 

@@ -1,0 +1,67 @@
+"""Answers questions about windows and doors by contact sensors too.
+
+For "are any windows open?", the built-in agent looks at covers alone, and at sensors alone for other words. A home with
+an open window and no motorized one heard "No".
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from homeassistant.components import conversation
+from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR_DOMAIN, BinarySensorDeviceClass
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation.default_agent import DefaultAgent
+from homeassistant.components.cover import DOMAIN as COVER_DOMAIN, CoverDeviceClass
+from homeassistant.const import STATE_CLOSED, STATE_OFF, STATE_ON, STATE_OPEN
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent
+from homeassistant.helpers.template import Template, TemplateState
+
+_SENSORS: Final[Mapping[object, str]] = {
+    CoverDeviceClass.DOOR: BinarySensorDeviceClass.DOOR,
+    CoverDeviceClass.GARAGE: BinarySensorDeviceClass.GARAGE_DOOR,
+    CoverDeviceClass.WINDOW: BinarySensorDeviceClass.WINDOW,
+}
+_STATES: Final[Mapping[object, str]] = {STATE_OPEN: STATE_ON, STATE_CLOSED: STATE_OFF}
+
+
+async def async_add_sensors(
+    hass: HomeAssistant, user_input: ConversationInput, response: intent.IntentResponse
+) -> None:
+    """Add the sensors to the answer to a question about all windows, doors or garages of the home or of a room."""
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    if response.response_type is not intent.IntentResponseType.QUERY_ANSWER or not isinstance(agent, DefaultAgent):
+        return
+    recognized = await agent.async_recognize_intent(user_input)
+    if recognized is None or recognized.unmatched_entities or recognized.intent.name != intent.INTENT_GET_STATE:
+        return
+    slots = {entity.name: entity.value for entity in recognized.entities_list}
+    device_class, wanted = _SENSORS.get(slots.get("device_class")), _STATES.get(slots.get("state"))
+    if slots.get("domain") != COVER_DOMAIN or "name" in slots or device_class is None or wanted is None:
+        return
+    found = intent.async_match_targets(
+        hass,
+        intent.MatchTargetsConstraints(
+            area_name=slots.get("area"),
+            floor_name=slots.get("floor"),
+            domains={BINARY_SENSOR_DOMAIN},
+            device_classes={device_class},
+            assistant=conversation.DOMAIN,
+        ),
+    )
+    texts = await agent.async_get_or_load_intents(user_input.language)
+    answer = texts and texts.intent_responses.get(intent.INTENT_GET_STATE, {}).get(recognized.response)
+    if not found.states or not answer:
+        return
+    matched = [*response.matched_states, *(state for state in found.states if state.state == wanted)]
+    unmatched = [*response.unmatched_states, *(state for state in found.states if state.state != wanted)]
+    response.async_set_states(matched, unmatched)
+    kind = intent.IntentResponseTargetType.ENTITY
+    targets = [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in matched]
+    response.async_set_results(targets)
+    query = {
+        "matched": [TemplateState(hass, state) for state in matched],
+        "unmatched": [TemplateState(hass, state) for state in unmatched],
+    }
+    said = Template(answer, hass).async_render({"slots": slots, "state": None, "query": query}, parse_result=False)
+    response.async_set_speech(" ".join(str(said).split()))

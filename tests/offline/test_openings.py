@@ -1,0 +1,73 @@
+"""Questions about all windows and doors: a sensor tells as much as a motorized one does."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+
+from tests.demo_house.move_in import move_in
+from tests.support.offline_talk import HOME, Talk
+from tests.support.sentences import sentence
+
+_CONTACTS = """
+  - { name: Kitchen Window, id: binary_sensor.window, area: kitchen, state: "on", attributes: { device_class: window } }
+  - { name: Hall Window, id: binary_sensor.hall, area: hallway, state: "off", attributes: { device_class: window } }
+  - { name: Shed Door, id: binary_sensor.shed, area: hallway, state: "off", attributes: { device_class: door } }
+"""
+_SKYLIGHT = (
+    "  - { name: Skylight, id: cover.skylight, area: hallway, state: open, attributes: { device_class: window } }\n"
+)
+
+
+async def _talk(hass: HomeAssistant, home: str, language: str = "en") -> Talk:
+    await move_in(hass, home)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return Talk(hass, language)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("are any windows open?", "Yes, Kitchen Window and Skylight"),
+        ("which windows are open?", "Kitchen Window and Skylight"),
+        ("how many windows are open?", "2"),
+        ("are all windows closed?", "No, Kitchen Window and Skylight are not closed"),
+        ("are any doors open?", "No"),
+        ("are all doors closed?", "Yes"),
+        ("are any garage doors open?", "No"),
+        ("is the front door locked?", "Yes"),
+    ],
+)
+async def test_sensors_and_covers_are_told_together(hass: HomeAssistant, question: str, answer: str) -> None:
+    talk = await _talk(hass, HOME + _CONTACTS + _SKYLIGHT)
+
+    assert await talk.say(question) == answer
+
+
+async def test_a_question_about_a_room_is_about_its_sensors(hass: HomeAssistant) -> None:
+    talk = await _talk(hass, HOME + _CONTACTS)
+
+    assert await talk.say("are any windows open in the kitchen?") == "Yes, Kitchen Window"
+    assert await talk.say("are any windows open in the hallway?") == "No"
+
+
+async def test_a_home_with_motorized_windows_alone_is_answered_by_home_assistant(hass: HomeAssistant) -> None:
+    talk = await _talk(hass, HOME + _SKYLIGHT)
+
+    assert await talk.say("are any windows open?") == "Yes, Skylight"
+
+
+async def test_german_windows_are_told_too(hass: HomeAssistant) -> None:
+    talk = await _talk(hass, HOME + _CONTACTS, language="de")
+
+    assert "Kitchen Window" in await talk.say("sind Fenster offen?")
+
+
+async def test_a_chat_tells_what_would_be_understood_and_a_satellite_does_not(hass: HomeAssistant) -> None:
+    talk = await _talk(hass, HOME)
+    at_satellite = Talk(hass, device_id="a-satellite", conversation_id="another-talk")
+
+    assert (
+        await talk.say("help") == f"Sorry, I couldn't understand that. {sentence('common.spoken_understood_offline')}"
+    )
+    assert await at_satellite.say("help") == "Sorry, I couldn't understand that"
