@@ -10,7 +10,6 @@ from typing import Final
 from custom_components.chatterbox.agent.speech import speakable
 from tests.behaviour.recorded_runs.hard_cases import read_hard_cases
 from tests.behaviour.recorded_runs.runs import RecordedMessage, read_runs
-from tests.behaviour.unverified_actions.labelled import LANGUAGES, read_written
 
 WITH_UNITS: Final[Mapping[str, str]] = {
     "en": "The kitchen is at 21.5 °C, and it's 50 % humid. I've turned on the lights (all three), as you asked. "
@@ -40,9 +39,8 @@ class Prose:
 
 def read_prose() -> Iterator[Prose]:
     """Yield what was written in each language, then what models said in the recorded runs, all of them in English."""
-    for language in LANGUAGES:
-        written = [WITH_UNITS[language], *(labelled.text for labelled in read_written(language))]
-        yield Prose(language, language, _plain(written, language))
+    for language, written in sorted(WITH_UNITS.items()):
+        yield Prose(language, language, _plain([written], language))
     yield _said("en, `assist-mini.jsonl`", (message for run in read_runs() for message in run.asst))
     yield _said("en, `hard-cases.jsonl`", (message for case in read_hard_cases() for message in case.asst))
 

@@ -73,7 +73,7 @@ TERMS: Final = (
     Term("told name", "name resolver", "told names?", "told names?"),
     Term("large home", "entity search", "large homes?|thing ranking", "thing ranking"),
     Term("thing", "ExposedEntity", "things?"),
-    Term("claim hold", "unverified-action check", "claims?|claim hold", "claims?"),
+    Term("claim hold", "what was not done", "claims?|claim hold", "claims?"),
     Term("receipt", "tool result", "receipts?", "receipts?"),
     Term("hidden words", "PIN redaction", "hidden words?", "hidden words?"),
     Term("consent", "spoken confirmation", "consents?", "consents?"),

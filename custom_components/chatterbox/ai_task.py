@@ -173,7 +173,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(None)
         shape = shape_of(task.name, task.structure) if task.structure else None
         await self._async_check(task.attachments or ())
-        source = TurnSource(output=shape, extra_api=task.llm_api)
+        source = TurnSource(output=shape, extra_api=task.llm_api, says_undone=False)
         read = await self._async_read(task.instructions, context, source)
         record = await self._async_take(read, chat_log)
         answer = self._answer(task.name, record)

@@ -66,7 +66,6 @@ CONF_CONTEXT_WINDOW: Final = "context_window"
 CONF_SUMMARY: Final = "summary"
 CONF_CONFIRMATION: Final = "confirmation"
 CONF_FILLER_AFTER: Final = "filler_after"
-CONF_CHECK_ACTIONS: Final = "check_actions"
 CONF_COMPACT_HOME: Final = "compact_home"
 CONF_CONNECT_TIMEOUT: Final = "connect_timeout"
 CONF_FIRST_TOKEN_TIMEOUT: Final = "first_token_timeout"  # noqa: S105  # a wait, no secret

@@ -73,7 +73,6 @@ async def test_the_whole_turn_is_returned(hass: HomeAssistant, serve: Serve) -> 
         "conversation_id": "a-talk",
         "continue_conversation": False,
         "speech": long,
-        "withheld": "",
         "handovers": [],
         "stop_reason": "completed",
         "error": "",

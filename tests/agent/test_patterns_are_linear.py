@@ -27,7 +27,6 @@ from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.providers.failures import error_of_response
 from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
 from custom_components.chatterbox.agent.speech.speech_filter import asks_back, speakable
-from custom_components.chatterbox.agent.unverified_actions import UnverifiedActionFilter
 from custom_components.chatterbox.agent.wire.text_markers import markers_for
 from custom_components.chatterbox.agent.wire.text_markup import MarkupScanner
 from custom_components.chatterbox.agent.wire.written_calls import read_calls
@@ -173,11 +172,6 @@ def scan(written: str) -> None:
     in_pieces(scanner.feed, scanner.finish, written)
 
 
-def check(written: str) -> None:
-    checked = UnverifiedActionFilter("en")
-    in_pieces(checked.feed, checked.end, written)
-
-
 READERS: dict[str, Callable[[str], object]] = {
     "calls": read_calls,
     "markup": scan,
@@ -187,7 +181,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "data": lambda written: at_once(read_output(written, OutputFormat("data", {"type": "object", "properties": {}}))),
     "speech": lambda written: speakable(written, "en"),
     "question": lambda written: asks_back(f"{written}?", "en"),
-    "claims": check,
     "answer": lambda said: understand_answer(said, "en"),
     "digits": lambda said: spoken_digits(said, "de"),
     "PIN": lambda said: may_be_pin(said, "de", is_asked_for=True),

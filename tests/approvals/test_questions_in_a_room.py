@@ -109,15 +109,6 @@ async def test_what_a_model_says_before_a_question_does_not_run_into_it(
     assert room.heard == f"[{content}][Done: Kitchen Ceiling Light.][{QUESTION}]"
 
 
-async def test_nobody_hears_that_the_door_is_open_before_the_yes(hass: HomeAssistant, serve: Serve) -> None:
-    early = ScriptedAnswer(content="I've unlocked the front door.", tool_calls=(UNLOCK,))
-    await serve(Script(answers=(early, ScriptedAnswer(content="I've unlocked the front door."))))
-    room = await furnish(hass, StreamingVoice())
-
-    assert await talk(room, "unlock the front door") == QUESTION
-    assert await talk(room, "yes") == "I've unlocked the front door."
-
-
 async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(ASKS, ScriptedFailure(status=500, body={}), ScriptedFailure(status=500, body={}))))
     room = await furnish(hass, StreamingVoice())
@@ -227,7 +218,7 @@ class SlowWinch:
 
 
 RAISES = ScriptedAnswer(tool_calls=(ScriptedCall(name="raise_the_bridge", arguments={}),))
-RAISED: dict[str, object] = {"llm_hass_api": ["winch"], "check_actions": False}
+RAISED: dict[str, object] = {"llm_hass_api": ["winch"]}
 
 
 async def test_a_satellite_hears_that_an_approved_action_takes_a_moment(hass: HomeAssistant, serve: Serve) -> None:

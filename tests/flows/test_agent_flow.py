@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 TALKING = Script(models=("big-model", "scripted-model"))
 LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "deadline": 45, "tool_timeout": 15}
 SPEED = {"filler_after": 2.5, "connect_timeout": 2.5, "first_token_timeout": 10, "between_tokens_timeout": 12}
-ANSWERS = {"confirmation": "done", "check_actions": False}
+ANSWERS = {"confirmation": "done"}
 STORAGE = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100}
 ERRORS = "config_subentries.conversation.error"
 
@@ -121,7 +121,7 @@ async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own
         entry = await set_up(hass, server_entry(address, of_a_later_version=7))
         step = await change(hass, entry, "advanced")
         assert suggested(step) == {
-            "answers": {"fallbacks": [], "confirmation": "result", "check_actions": True},
+            "answers": {"fallbacks": [], "confirmation": "result"},
             "speed": {
                 "compact_home": True,
                 "most_listed": 500,

@@ -74,7 +74,7 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
     (change,) = [event.data for event in events if event.event_type == EVENT_CHANGE]
     assert "Kitchen ceiling light" in str(change)
     finished = told[EVENT_TURN_FINISHED]
-    assert (finished["input"], finished["speech"], finished["withheld"]) == ("", "", "")
+    assert (finished["input"], finished["speech"]) == ("", "")
     assert finished["tool_calls"] == [
         {"name": "intent__HassTurnOn", "arguments": {}, "result": None, "is_error": False},
         {"name": "homeassistant__GetLiveContext", "arguments": {}, "result": None, "is_error": False},

@@ -148,7 +148,6 @@ async def test_words_are_kept_while_the_owner_wants_them(
     assert wanted["words"] == {
         "input": f"Tell me about {SECRET_PLAN}.",
         "speech": SECRET_PLAN,
-        "withheld": "",
         "tool_calls": [
             {"name": "light", "arguments": {"name": SECRET_PLAN}, "result": {"done": SECRET_PLAN}, "is_error": False}
         ],

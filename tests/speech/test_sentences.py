@@ -1,6 +1,7 @@
 """Every ending of a turn has a sentence, in the speaker's language, that says what was done and what can be done."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -56,7 +57,7 @@ def intent_result(
     response = intent.IntentResponse("en")
     response.async_set_results(
         [target if isinstance(target, Target) else Target(target, TargetType.ENTITY) for target in done],
-        [Target(name, TargetType.ENTITY) for name in failed],
+        [Target(name, TargetType.ENTITY, name.lower()) for name in failed],
     )
     if answer:
         response.response_type = intent.IntentResponseType.QUERY_ANSWER
@@ -173,6 +174,44 @@ async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_tur
         assert brief.compose(StopReason.COMPLETED, tool_results, None) == words
         assert "Fan" in brief.compose(StopReason.DEADLINE, tool_results, None)
         assert "Fan" in brief.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable("gone"))
+
+
+NOT_DONE = "As far as I can tell, that wasn't done."
+FAILED = replace(result(llm.ToolResult({"error": "no such light"}, error=True)), is_error=True)
+
+
+def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
+    """Return the result of a sentence with which Home Assistant did nothing."""
+    response = intent.IntentResponse("en")
+    response.async_set_error(code, "Sorry.")
+    return replace(result(llm.ToolResult(llm.IntentResponseDict(response), error=True)), is_error=True)
+
+
+@pytest.mark.parametrize(
+    ("tool_results", "answer", "told"),
+    [
+        ([], "I did it.", ""),
+        ([FAILED], "I did it.", NOT_DONE),
+        ([FAILED, FAILED], "I did it.", NOT_DONE),
+        ([FAILED, intent_result("Lamp")], "I did it.", ""),
+        ([FAILED, result()], "I did it.", ""),
+        ([intent_result("Lamp", failed=("Heater",))], "I did it.", "That didn't work: Heater."),
+        (
+            [intent_result(failed=("Heater",)), intent_result("Lamp", failed=("Fan",))],
+            "",
+            "That didn't work: Heater, Fan.",
+        ),
+        ([intent_result("Lamp", failed=("Heater",), speech="No heater.")], "No heater.", ""),
+        ([intent_result(failed=("Heater",)), intent_result(Target("Heater", TargetType.ENTITY, "heater"))], "", ""),
+        ([sentence_result(intent.IntentResponseErrorCode.FAILED_TO_HANDLE)], "Sorry.", ""),
+        ([sentence_result(intent.IntentResponseErrorCode.FAILED_TO_HANDLE)], "I did it.", NOT_DONE),
+        ([sentence_result(intent.IntentResponseErrorCode.NO_INTENT_MATCH)], "It is late.", ""),
+    ],
+)
+async def test_beside_an_answer_it_is_told_what_was_not_done(
+    english: TranslatedComposer, tool_results: list[ToolResult], answer: str, told: str
+) -> None:
+    assert english.undone(tool_results, answer) == told
 
 
 @pytest.mark.usefixtures("socket_enabled")

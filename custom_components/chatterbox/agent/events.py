@@ -39,8 +39,8 @@ class StopReason(StrEnum):
     """The model repeated itself, and its message was ended."""
     UNKNOWN_FINISH = "unknown_finish"
     """The model ended its message for a reason that we do not know."""
-    UNVERIFIED_ACTION = "unverified_action"
-    """The model claimed an action that nothing has done, and had no other answer."""
+    NOT_DONE = "not_done"
+    """The model has answered, and something that it tried to change was not changed. The answer ends with that."""
     OUTPUT_UNFIT = "output_unfit"
     """The model was asked twice for data of a certain shape, and gave something else."""
     APPROVAL_REQUIRED = "approval_required"
@@ -99,13 +99,6 @@ class PromptReplaced:
 @dataclass(frozen=True, slots=True)
 class TextDelta:
     """A piece of the answer, to be shown or spoken at once."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerWithheld:
-    """The rest of a message, from the first unverified action on; nobody hears it."""
 
     text: str
 
@@ -216,7 +209,6 @@ type TurnEvent = (
     PhaseEntered
     | PromptReplaced
     | TextDelta
-    | AnswerWithheld
     | ReasoningDelta
     | ToolCallReady
     | ToolStarted

@@ -215,10 +215,17 @@ class ToolDispatcher(Protocol):
 
 
 class ResponseComposer(Protocol):
-    """Finds words when the model left none. Must not be empty, must not raise."""
+    """Finds words where those of the model are missing, or not enough. Must not raise."""
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
-        """Say how the turn ended and, from the recorded results, what was done."""
+        """Say how the turn ended and, from the recorded results, what was done. Must not be empty."""
+        ...
+
+    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+        """Say what calls that were to change something have not changed; empty if nothing is missing.
+
+        It is said after the model's own `answer`, which may tell something else.
+        """
         ...
 
 

@@ -17,7 +17,6 @@ from homeassistant.util.signal_type import SignalType
 from pydantic import TypeAdapter
 
 from ..agent.events import (
-    AnswerWithheld,
     Phase,
     PhaseEntered,
     PromptReplaced,
@@ -268,7 +267,6 @@ class TurnRecord:
     """What came of it so far, as messages."""
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: list[ToolResult] = field(default_factory=list)
-    withheld: list[str] = field(default_factory=list)
     finished: TurnFinished | None = None
     _accepted: bool = False
     """Whether all hooks have let the words pass; until then nobody else hears of them."""
@@ -333,8 +331,6 @@ class TurnRecord:
 
     def _add_outcome(self, event: TurnEvent, now: float) -> None:
         match event:
-            case AnswerWithheld(text):
-                self.withheld.append(text)
             case ProviderSwitched(provider, reason):
                 self._handovers.append(HandoverFacts(at=now, to=provider, reason=reason))
             case TurnFinished():
@@ -397,9 +393,8 @@ class TurnRecord:
         Long texts, arguments and results are cut, so that Home Assistant can record the event; without `tells_words`
         they are empty.
         `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `more_tool_calls` (how many
-        were left out), `speech`, `withheld` (what the model claimed to have done, and nobody heard), `handovers` (`to`,
-        `reason`) where the agent's own model did not answer, `stop_reason` (`interrupted` when it was cut off), `usage`
-        (tokens by kind), `iterations`, `duration_ms`.
+        were left out), `speech`, `handovers` (`to`, `reason`) where the agent's own model did not answer, `stop_reason`
+        (`interrupted` when it was cut off), `usage` (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
         share = _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2 if tells_words else NOTHING_SHOWN
@@ -409,7 +404,6 @@ class TurnRecord:
             "tool_calls": [self._call_data(result, share) for result in self.results[:_MOST_CALLS]],
             "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
             "speech": shown_text(finished.text) if finished and tells_words else "",
-            "withheld": shown_text("\n".join(self.withheld)) if tells_words else "",
             "handovers": self.handovers,
             "stop_reason": str(finished.stop_reason) if finished else _CUT_OFF,
             "usage": asdict(finished.usage) if finished else None,

@@ -91,6 +91,7 @@ class ApiTurnSource(TurnSource):
             asks_in_words=False,
             is_stored=request.may_store,
             has_chat_log=False,
+            says_undone=False,
             falls_back=request.hosted is None and request.output is None,  # the built-in agent knows sentences only
             client_tools=request.functions,
             added=_added(request),

@@ -16,8 +16,6 @@ from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Limits
 from ..agent.protocols import Hooks, ResponseComposer
 from ..agent.providers.failover import FailoverProvider
-from ..agent.text import base_language
-from ..agent.unverified_actions import CHECKED_LANGUAGES
 from ..const import DOMAIN
 from ..settings.agent import AgentSettings
 from ..speech.sentences import spent_sentence
@@ -55,11 +53,6 @@ class Agent:
     def controls_home(self) -> bool:
         """Return whether it can do more than talk."""
         return self.understands_sentences or bool(self.settings.llm_apis)
-
-    def checked_language(self, language: str) -> str | None:
-        """Return the language in which a spoken answer is checked for unverified actions; None for no check."""
-        checks = self.settings.check_actions and bool(self.settings.llm_apis)
-        return language if checks and base_language(language) in CHECKED_LANGUAGES else None
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""

@@ -22,7 +22,7 @@ from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRe
 
 MOST_TURNS: Final = 20
 """Of each agent."""
-_WORDS: Final = ("input", "speech", "withheld", "tool_calls", "more_tool_calls")
+_WORDS: Final = ("input", "speech", "tool_calls", "more_tool_calls")
 """Fields of a turn's event that hold what a person, a model or a tool has said."""
 
 

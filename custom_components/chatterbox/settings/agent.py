@@ -119,8 +119,6 @@ class AgentSettings:
     confirmation: Confirmation = Confirmation.RESULT
     filler_after: float = 4.0
     """Seconds of silence after which a satellite says that it was understood; 0 for never."""
-    check_actions: bool = True
-    """True to ask the model again if a spoken answer reports an action that no tool result confirms."""
     connect_timeout: float = 5.0
     """Seconds until a connection to the model's server stands."""
     first_token_timeout: float = 20.0

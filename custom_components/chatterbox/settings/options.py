@@ -102,7 +102,6 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
     ANSWERS: (
         Option(const.CONF_FALLBACKS),
         Option(const.CONF_CONFIRMATION, used_by=_AGENTS),
-        Option(const.CONF_CHECK_ACTIONS, used_by=_AGENTS),
         Option(const.CONF_TEMPERATURE, NumberOption(0, 2, 0.05)),
         Option(const.CONF_TOP_P, NumberOption(0.01, 1, 0.01)),
         Option(const.CONF_MAX_TOKENS, NumberOption(16, 1_000_000, unit="tokens")),

@@ -40,7 +40,7 @@ from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN, TOOL_FORGET, TOOL_REMEMBER
 from ..data import singleton
-from ..records.turn_record import intent_response, intent_speech
+from ..records.turn_record import entities_done, intent_response, intent_speech
 from ..settings.agent import Confirmation
 
 _MEMORY_KEYS: Final[Mapping[str, str]] = {TOOL_REMEMBER: "remembered", TOOL_FORGET: "forgotten"}
@@ -74,6 +74,10 @@ _LONG_WAIT: Final = 90.0
 """Seconds from which on the wait is spoken in minutes."""
 _MAX_NAMES: Final = 5
 """Names that are spoken in one sentence."""
+_FOUND_NOTHING: Final = (
+    intent.IntentResponseErrorCode.NO_INTENT_MATCH,
+    intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+)
 _FALLBACK_LANGUAGE: Final = "en"
 _MAX_LANGUAGES: Final = 64
 
@@ -125,6 +129,20 @@ class TranslatedComposer:
     def done(self, tool_results: Sequence[ToolResult]) -> str:
         """Say what was done. Empty if nothing was."""
         return " ".join(self._report(tool_results, briefly=self.confirmation is Confirmation.DONE))
+
+    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+        """Name the entities that could not be acted on; without any, say so if every call has failed.
+
+        A result whose own speech is in the answer is told already.
+        """
+        tried = [result for result in tool_results if not _found_nothing(result)]
+        done = frozenset[str]().union(*(entities_done(result.native) for result in tried))
+        untold = [one for one in tried if not (speech := intent_speech(one.native)) or speech not in answer]
+        responses = [response for result in untold if (response := intent_response(result.native))]
+        if failed := [target for response in responses for target in response.failed_results if target.id not in done]:
+            return self.not_done(_names([failed]))
+        is_undone = bool(untold) and all(result.is_error for result in tried)
+        return self._say("not_done") if is_undone else ""
 
     def _report(self, tool_results: Sequence[ToolResult], *, briefly: bool) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
@@ -206,6 +224,12 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
 def _stems(folder: Path) -> tuple[str, ...]:
     """Return the languages that have a translation file."""
     return tuple(sorted(file.stem for file in folder.glob("*.json")))
+
+
+def _found_nothing(result: ToolResult) -> bool:
+    """Tell whether Home Assistant has found nothing to do in a sentence."""
+    response = intent_response(result.native)
+    return response is not None and response.error_code in _FOUND_NOTHING
 
 
 def _is_action(result: ToolResult) -> bool:

@@ -224,7 +224,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         approval=read.approval,
         context=prompt.context if said is None else said.context,
         attachments=() if said is None else said.attachments,
-        checked_language=agent.checked_language(user_input.language) if read.is_heard else None,
+        checked_language=user_input.language if source.says_undone else None,
         output=source.output,
         options=source.options,
         may_be_shortened=source.may_be_shortened,

@@ -204,7 +204,6 @@ class ReportedResult(ConversationResult):
                 }
                 for result in record.results
             ],
-            "withheld": "\n".join(record.withheld),
             "handovers": record.handovers,
             "stop_reason": facts["stop_reason"],
             "error": facts["error"],

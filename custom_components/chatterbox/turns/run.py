@@ -241,3 +241,6 @@ class _Composer:
         return " ".join(
             filter(None, (self.composer.done(tool_results), self.composer.sentences[f"spoken_{reasons[-1]}"]))
         )
+
+    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+        return self.composer.undone(tool_results, answer)

@@ -53,6 +53,8 @@ class TurnSource:
     """Whether the turn may be stored and shown, where the agent stores anything."""
     has_chat_log: bool = True
     """Whether Home Assistant keeps the conversation, so that it is resumed after a restart and summed up."""
+    says_undone: bool = True
+    """Whether an answer ends with what its calls were to change and have not."""
     falls_back: bool = True
     """Whether Home Assistant's built-in agent may answer in place of a model."""
     extra_api: llm.API | None = None

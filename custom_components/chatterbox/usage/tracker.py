@@ -43,7 +43,7 @@ _FAILURES: Final = frozenset(
         StopReason.CONTENT_FILTER,
         StopReason.REPETITION,
         StopReason.UNKNOWN_FINISH,
-        StopReason.UNVERIFIED_ACTION,
+        StopReason.NOT_DONE,
         StopReason.PROVIDER_FAILED,
     }
 )

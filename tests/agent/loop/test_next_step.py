@@ -50,7 +50,6 @@ AFTER_TOOLS = TurnState(TURN, ANSWERED, iterations=1, tool_calls=1, finish_reaso
 WITH_CALLS = replace(AFTER_TOOLS, messages=(SAID, ASKED), tool_calls=0)
 WITH_ANSWER = replace(AFTER_TOOLS, answer=AssistantMessage("It is on."), finish_reason=FinishReason.STOP)
 MISFIT = replace(WITH_ANSWER, misfit="n is missing.")
-UNVERIFIED = replace(START, iterations=1, answer=AssistantMessage(), withheld="Done!", finish_reason=FinishReason.STOP)
 
 
 def chosen(choice: ToolChoice) -> Turn:
@@ -241,61 +240,6 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         Finish(StopReason.COMPLETED),
     ),
     "answer at the last moment": (replace(WITH_ANSWER, elapsed=101), Finish(StopReason.COMPLETED)),
-    # actions that no tool result confirms
-    "unverified action": (UNVERIFIED, CallModel(AUTO, corrects=True)),
-    "unverified action that announces calls it lacks": (
-        replace(UNVERIFIED, finish_reason=FinishReason.TOOL_CALLS),
-        CallModel(AUTO, corrects=True),
-    ),
-    "unverified action after other words": (
-        replace(UNVERIFIED, answer=AssistantMessage("It was dark. ")),
-        CallModel(AUTO, corrects=True),
-    ),
-    "unverified action where a call was forced": (
-        replace(UNVERIFIED, turn=chosen(REQUIRED)),
-        CallModel(AUTO, corrects=True),
-    ),
-    "unverified action of a turn without tools": (
-        replace(UNVERIFIED, turn=replace(TURN, tools=())),
-        CallModel(AUTO, corrects=True),
-    ),
-    "second unverified action": (replace(UNVERIFIED, corrected=True), Finish(StopReason.UNVERIFIED_ACTION)),
-    "answer after a correction": (replace(WITH_ANSWER, corrected=True), Finish(StopReason.COMPLETED)),
-    "unverified action with two inferences left": (replace(UNVERIFIED, iterations=3), CallModel(AUTO, corrects=True)),
-    "unverified action with one inference left": (
-        replace(UNVERIFIED, iterations=4),
-        Finish(StopReason.UNVERIFIED_ACTION),
-    ),
-    "unverified action in the last inference": (
-        replace(UNVERIFIED, iterations=5, last_call=StopReason.MAX_ITERATIONS),
-        Finish(StopReason.UNVERIFIED_ACTION),
-    ),
-    "unverified action with little time left": (replace(UNVERIFIED, elapsed=75), Finish(StopReason.UNVERIFIED_ACTION)),
-    "unverified action without time left": (replace(UNVERIFIED, elapsed=101), Finish(StopReason.UNVERIFIED_ACTION)),
-    "unverified action without tokens left": (
-        replace(UNVERIFIED, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=90),
-        Finish(StopReason.UNVERIFIED_ACTION),
-    ),
-    "unverified action when tool calls are used up": (
-        replace(UNVERIFIED, tool_calls=3),
-        Finish(StopReason.UNVERIFIED_ACTION),
-    ),
-    "unverified action where no tool may run": (
-        replace(UNVERIFIED, turn=chosen(NONE)),
-        Finish(StopReason.UNVERIFIED_ACTION),
-    ),
-    "unverified action cut by its length": (
-        replace(UNVERIFIED, finish_reason=FinishReason.LENGTH),
-        Finish(StopReason.UNVERIFIED_ACTION),
-    ),
-    "unverified action cut by the deadline": (
-        replace(UNVERIFIED, finish_reason=None, out_of_time=True),
-        Finish(StopReason.DEADLINE),
-    ),
-    "unverified action cut by a failure": (
-        replace(UNVERIFIED, finish_reason=None, failure=ProviderUnreachable("gone")),
-        Finish(StopReason.PROVIDER_FAILED),
-    ),
     # failures
     "failure": (
         replace(START, iterations=1, answer=AssistantMessage(), failure=ProviderUnreachable("gone")),
@@ -323,22 +267,3 @@ def test_deciding_leaves_the_state_as_it_is() -> None:
     before = replace(state)
     assert next_step(state) == next_step(state)
     assert state == before
-
-
-CHECKED = replace(TURN, checked_language="en")
-
-
-@pytest.mark.parametrize(
-    ("state", "language"),
-    [
-        (TurnState(CHECKED, (SAID,)), "en"),
-        (TurnState(TURN, (SAID,)), None),
-        (TurnState(CHECKED, ANSWERED), None),
-        (TurnState(CHECKED, (SAID, ASKED, replace(RESULT, is_error=True))), "en"),
-        (TurnState(replace(CHECKED, history=(*ANSWERED, AssistantMessage("It is on."))), (SAID,)), None),
-        (TurnState(replace(CHECKED, user_text=None, history=ANSWERED)), None),
-    ],
-    ids=["nothing done", "not checked", "done", "failed", "done in the turn before", "done by the caller"],
-)
-def test_words_are_held_against_what_was_done_until_something_was(state: TurnState, language: str | None) -> None:
-    assert state.checked_language == language

@@ -101,15 +101,6 @@ async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_r
     assert not home.fallback.requests
 
 
-async def test_a_provider_that_took_over_corrects_its_own_answer() -> None:
-    home = Home(ScriptedProvider([DOWN]), ScriptedProvider(say("I've turned on the light."), say("I did nothing.")))
-
-    events = await home.take(replace(TURN, checked_language="en"))
-
-    assert spoken(events) == "I did nothing."
-    assert len(switches(events)) == 1
-
-
 async def test_a_model_that_acted_is_asked_for_the_words_although_its_circuit_is_open() -> None:
     home = Home(ScriptedProvider(call(ON), say("It is on.")), ScriptedProvider())
 

@@ -13,6 +13,8 @@ from tests.support.servers.script import ScriptedAnswer, ScriptedCall
 
 _FORMAT = ConfigDict(frozen=True, extra="ignore")
 _CUT_AS_USUAL = ScriptedAnswer()
+NOT_DONE = "As far as I can tell, that wasn't done."
+"""What an answer ends with if all that the model tried has failed."""
 _RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
 
 

@@ -4,7 +4,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from tests.behaviour.recorded_runs.replay import Outcome, count, replay
-from tests.behaviour.recorded_runs.runs import models_of, read_runs, runs_in
+from tests.behaviour.recorded_runs.runs import NOT_DONE, models_of, read_runs, runs_in
 from tests.behaviour.recorded_runs.table import PAGE, row_of
 from tests.support.assist_mini import Home, read_homes
 
@@ -33,6 +33,7 @@ async def test_recorded_runs_come_out_as_recorded_or_better(hass: HomeAssistant,
         assert outcome.worse_states == {}, (outcome.run.model, outcome.run.task)
         assert _calls_that_failed_only_now(outcome) == [], (outcome.run.model, outcome.run.task)
         assert _is_spoken(outcome), (outcome.run.model, outcome.run.task)
+        assert not (outcome.succeeded and NOT_DONE in outcome.speech), (outcome.run.model, outcome.run.task)
     counts = [count(outcome for outcome in outcomes if outcome.run.model == model) for model in MODELS]
     assert row_of(home.name, counts) in PAGE.read_text(encoding="utf-8"), "run script/replay"
 
@@ -53,5 +54,5 @@ def _calls_that_failed_only_now(outcome: Outcome) -> list[str]:
 
 def _is_spoken(outcome: Outcome) -> bool:
     """Whether there is an answer, and it is the model's where the model had one."""
-    speech = outcome.speech.strip()
+    speech = outcome.speech.strip().removesuffix(f" {NOT_DONE}")
     return speech == outcome.run.answer if outcome.run.answer else bool(speech)

@@ -14,7 +14,6 @@ from typing import Final, assert_never
 from ..conversation.token_estimate import TokenEstimate
 from ..errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from ..events import (
-    AnswerWithheld,
     CompletionResult,
     MessageDone,
     Phase,
@@ -32,7 +31,6 @@ from ..json.coercion import Unfit
 from ..messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolDefinition, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
-from ..unverified_actions import UnverifiedActionFilter
 from .call_rules import judge_call
 from .calls import ClientCall, JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
 from .execution import ToolRunner
@@ -46,15 +44,6 @@ _LOGGER = logging.getLogger(__name__)
 _LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
 _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
 _REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
-_CORRECTION_DIRECTIVE: Final = (
-    'You were about to say: "{withheld}"\n'
-    "No tool has done that, so nobody heard it. If it is to be done, call the tool for it now."
-    " Otherwise say plainly, in the language of the person, that it was not done."
-    " Do not mention this note."
-)
-_HEARD_DIRECTIVE: Final = 'The person has heard only this, go on from there: "{said}"'
-_QUOTED_LENGTH: Final = 1_000
-"""Characters of an answer that are shown to the model again."""
 _PIECE: Final = 512
 """Characters of a held answer that are said before others get their turn."""
 
@@ -89,20 +78,11 @@ def _options(state: TurnState) -> AnswerOptions:
 
 
 def _directive(state: TurnState, step: CallModel) -> str:
-    if step.corrects:
-        return _correction(state)
     if step.repairs:
         return _REPAIR_DIRECTIVE.format(misfit=state.misfit)
     if step.last_call is None:
         return ""
     return _LAST_CALL_DIRECTIVE + ("" if state.turn.output else _REPORT_DIRECTIVE)
-
-
-def _correction(state: TurnState) -> str:
-    """Tell the model what it claimed, and what of its answer was heard."""
-    correction = _CORRECTION_DIRECTIVE.format(withheld=state.withheld.strip()[:_QUOTED_LENGTH])
-    said = state.answer.text.strip()[-_QUOTED_LENGTH:] if state.answer else ""
-    return f"{correction}\n{_HEARD_DIRECTIVE.format(said=said)}" if said else correction
 
 
 @dataclass(slots=True)
@@ -115,10 +95,6 @@ class Inference:
     time_left: Callable[[], float]
     """Returns the seconds that the turn may still last."""
     state: TurnState
-    _begun: AssistantMessage = field(init=False)
-    """What the message goes on from."""
-    _withheld: str = ""
-    """What the message before it, which it corrects, was not to say."""
     _text: list[str] = field(default_factory=list)
     """All that the model wrote."""
     _said: list[str] = field(default_factory=list)
@@ -127,7 +103,6 @@ class Inference:
     """Looks for repetition in the text, but not in data: their cells and rows are often the same."""
     _circling: RepetitionFilter = field(default_factory=RepetitionFilter)
     """Looks for repetition in the reasoning, of which nothing is held."""
-    _hold: UnverifiedActionFilter = field(init=False)
     _reasoning: list[str] = field(default_factory=list)
     _provider_items: tuple[ProviderItem, ...] = ()
     _holds_all: bool = False
@@ -139,21 +114,16 @@ class Inference:
         yield PhaseEntered(Phase.LLM_INFERENCE)
         state = self.state
         request = request_for(state, step)
-        self._begun, self._withheld = state.answer or AssistantMessage(), state.withheld
-        self._hold = UnverifiedActionFilter(state.checked_language)
         self._holds_all = self.hooks.hold_speech
         self.state = state._replace(
             iterations=state.iterations + 1,
             last_call=step.last_call,
             finish_reason=None,
             answer=None,
-            withheld="",
-            corrected=state.corrected or step.corrects,
             repaired=state.repaired or step.repairs,
         )
-        if step.repairs:
-            yield MessageDone(self._begun)
-            self._begun = AssistantMessage()
+        if step.repairs and state.answer:
+            yield MessageDone(state.answer)
         stream = self.provider.stream(request)
         if not isinstance(self.provider, LeavableProvider):
             stream = leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
@@ -208,24 +178,15 @@ class Inference:
         text = text if self._text else text.lstrip()
         if text:
             self._text.append(text)
-        return "" if self._holds_all else self._cleared(text)
-
-    def _cleared(self, text: str) -> str:
-        """Return what of a text may be said by now."""
-        said = self._hold.feed(text)
-        self._said.append(said)
-        return said
-
-    def _rest_heard(self) -> str:
-        """Return what may be said of the text so far, nothing of it held any more."""
-        said = self._hold.end()
-        self._said.append(said)
-        return said
+        if self._holds_all:
+            return ""
+        self._said.append(text)
+        return text
 
     def _called(self, judged: JudgedCall) -> Iterator[TurnEvent]:
         """Take in a call, and start it where that may be; not before whoever reads knows of it."""
         self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
-        if said := self._heard(self._repetition.end()) + self._rest_heard():
+        if said := self._heard(self._repetition.end()):
             yield TextDelta(said)
         yield ToolCallReady(judged.call)
         if started := self._start_early(judged):
@@ -253,29 +214,22 @@ class Inference:
         is_cut = state.finish_reason in {None, FinishReason.LENGTH, FinishReason.CONTENT_FILTER}
         said = self._heard(self._repetition.end(cut=is_cut))
         rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
+        self._said.append(rest)
         for start in range(0, len(rest), _PIECE):
-            if piece := self._cleared(rest[start : start + _PIECE]):
-                yield TextDelta(piece)
-                await asyncio.sleep(0)
-        if said := said + self._rest_heard():
+            yield TextDelta(rest[start : start + _PIECE])
+            await asyncio.sleep(0)
+        if said:
             yield TextDelta(said)
-        if self._hold.held:
-            yield AnswerWithheld(self._hold.held)
         message = self._message()
         if message.tool_calls:
             yield MessageDone(message)
         else:
-            # A correction that says nothing leaves what it was to correct.
-            withheld = self._hold.held or ("" if any(map(str.strip, self._said)) else self._withheld)
-            self.state = state._replace(answer=message, withheld=withheld, misfit=await self._misfit(message))
+            self.state = state._replace(answer=message, misfit=await self._misfit(message))
         yield PhaseEntered(Phase.TOOL_DECISION)
 
     def _message(self) -> AssistantMessage:
-        """Return the message, which goes on where the one that it corrects broke off."""
         calls = tuple([judged.call for judged in self.state.open_calls])
-        text = self._begun.text + "".join(self._said)
-        reasoning = self._begun.reasoning + "".join(self._reasoning)
-        return AssistantMessage(text, reasoning, calls, self._provider_items)
+        return AssistantMessage("".join(self._said), "".join(self._reasoning), calls, self._provider_items)
 
     async def _misfit(self, answer: AssistantMessage) -> str:
         """Tell what is wrong with data; nothing where words are wanted, or nothing is."""

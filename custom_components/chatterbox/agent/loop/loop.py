@@ -24,7 +24,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
     StopReason.CONTENT_FILTER: "My answer was held back by a content filter.",
     StopReason.REPETITION: "I kept repeating myself.",
     StopReason.UNKNOWN_FINISH: "My answer ended in a way that I do not understand.",
-    StopReason.UNVERIFIED_ACTION: "As far as I can tell, that was not done.",
+    StopReason.NOT_DONE: "As far as I can tell, that was not done.",
     StopReason.OUTPUT_UNFIT: "My answer does not have the form that was asked for.",
     StopReason.APPROVAL_REQUIRED: "That needs a yes first.",
     StopReason.CLIENT_TOOLS: "That is yours to do.",
@@ -45,6 +45,11 @@ class PlainComposer:
         if error is not None:
             ending = f"{ending} ({error})"
         return f"Done: {done}. {ending}" if done else ending
+
+    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:  # noqa: ARG002 the same after any answer
+        """Say that nothing was done if every call has failed."""
+        is_undone = bool(tool_results) and all(result.is_error for result in tool_results)
+        return _ENDINGS[StopReason.NOT_DONE] if is_undone else ""
 
 
 class AgenticLoop:

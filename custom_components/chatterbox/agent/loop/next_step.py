@@ -13,7 +13,6 @@ from ..errors import ProviderError
 from ..events import StopReason
 from ..messages import AssistantMessage, FinishReason, NamedTool, ToolChoice, ToolChoiceMode, Transcript, Usage
 from ..protocols import LEAST_OUTPUT_TOKENS
-from ..unverified_actions import changed_something
 from .calls import ClientCall, JudgedCall, NeedsApproval
 from .turn import Turn
 
@@ -54,10 +53,6 @@ class TurnState(NamedTuple):
     """How the turn ends if the last inference, which had to be the last, has no answer."""
     answer: AssistantMessage | None = None
     """A message of the model without calls, possibly cut short; not yet in `messages`."""
-    withheld: str = ""
-    """The rest of the answer, from the first unverified action on. Nobody heard it."""
-    corrected: bool = False
-    """The model was told once in this turn that its answer reports an action that was not done."""
     misfit: str = ""
     """What is wrong with the last answer, where the turn asks for data of a certain shape."""
     repaired: bool = False
@@ -77,14 +72,6 @@ class TurnState(NamedTuple):
         """Whether that is enough for an answer."""
         return self.tokens_left is None or self.tokens_left >= LEAST_OUTPUT_TOKENS
 
-    @property
-    def checked_language(self) -> str | None:
-        """Language tag, if the next message must not report an action; None if it may."""
-        turn = self.turn
-        if turn.checked_language is None or changed_something((*turn.history, *self.messages), turn.tools):
-            return None
-        return turn.checked_language
-
 
 @dataclass(frozen=True, slots=True)
 class CallModel:
@@ -93,8 +80,6 @@ class CallModel:
     tool_choice: ToolChoice
     last_call: StopReason | None = None
     """Set when no tool may follow: how the turn ends if the model has no answer even so."""
-    corrects: bool = False
-    """The model is told that its answer reports an action that was not done, and answers anew."""
     repairs: bool = False
     """The model is told what is wrong with the data that it gave, and gives it again."""
 
@@ -137,7 +122,8 @@ def next_step(state: TurnState) -> NextStep:
     if state.failure is not None:
         return Finish(StopReason.PROVIDER_FAILED)
     if state.answer is not None and state.finish_reason is not None:
-        return _step_for_answer(state, _STOP_REASONS[state.finish_reason])
+        reason = _STOP_REASONS[state.finish_reason]
+        return _step_for_misfit(state) if state.misfit and reason is StopReason.COMPLETED else Finish(reason)
     if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
         return Finish(StopReason.DEADLINE)
     if state.open_calls and state.finish_reason is not None and (state.finish_reason.is_cut or _wants_no_calls(state)):
@@ -147,16 +133,6 @@ def next_step(state: TurnState) -> NextStep:
     if state.last_call is not None:
         return Finish(state.last_call)
     return _call_model(state)
-
-
-def _step_for_answer(state: TurnState, reason: StopReason) -> NextStep:
-    """Do not end with an unverified action, and tell the model so once, while tools may still follow."""
-    if not state.withheld:
-        return _step_for_misfit(state) if state.misfit and reason is StopReason.COMPLETED else Finish(reason)
-    may_follow = state.may_write and _last_call(state) is None
-    if reason is StopReason.COMPLETED and not state.corrected and may_follow:
-        return CallModel(_tool_choice(state), corrects=True)
-    return Finish(StopReason.UNVERIFIED_ACTION)
 
 
 def _step_for_misfit(state: TurnState) -> NextStep:

@@ -29,8 +29,9 @@ from ..events import (
 )
 from ..messages import AssistantMessage, ToolDefinition, ToolResult, Transcript, UserMessage, canonical_json
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
+from ..speech import asks_back
 from ..timeouts import SYSTEM_CLOCK
-from ..transcript import open_calls, repair, synthetic_result
+from ..transcript import changing_tools, open_calls, repair, synthetic_result
 from ..wire.parts import is_json_object
 from .call_rules import check_again, decide_call
 from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
@@ -263,9 +264,13 @@ class TurnRunner:
         answer = self._state.answer or AssistantMessage()
         text = answer.text
         composed = not text.strip()
+        undone = "" if composed or reason is not StopReason.COMPLETED else self._undone(text)
+        reason = StopReason.NOT_DONE if undone else reason
         if reason not in _ENDS_WITH_ANSWER or composed:
-            addition = self._state.prompt_denied or self._composer.compose(
-                reason, self._successful_results(), self._state.failure
+            addition = (
+                undone
+                or self._state.prompt_denied
+                or self._composer.compose(reason, self._successful_results(), self._state.failure)
             )
             addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
             answer = replace(answer, text=text + addition)
@@ -283,6 +288,15 @@ class TurnRunner:
         """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
         unanswered = open_calls(self._messages)
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
+
+    def _undone(self, answer: str) -> str:
+        """Say what the calls of the turn were to change and have not; not beside a question of the model."""
+        turn = self._state.turn
+        if turn.checked_language is None or (turn.approval and not turn.approval.is_yes):
+            return ""
+        reading = {tool.name for tool in turn.tools} - changing_tools(turn.tools)
+        results = [one for one in self._messages if isinstance(one, ToolResult) and one.name not in reading]
+        return "" if asks_back(answer, turn.checked_language) else self._composer.undone(results, answer)
 
     def _successful_results(self) -> tuple[ToolResult, ...]:
         return tuple(

@@ -79,6 +79,12 @@ class ApprovalAnswer:
     pending: PendingApproval
     decisions: Mapping[str, Approved | Denied]
 
+    @property
+    def is_yes(self) -> bool:
+        """Whether everything was approved."""
+        decided = [self.decisions.get(waiting.call.id) for waiting in self.pending.calls]
+        return all(isinstance(decision, Approved) for decision in decided)
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -100,7 +106,7 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     """What the person shows with the words."""
     checked_language: str | None = None
-    """Tag of the language in which answers are checked against tool results; None for no check."""
+    """Tag of the language of an answer that ends with what its calls have not done; None if it need not."""
     output: OutputFormat | None = None
     """What shape the answer has to have; None for words. An answer of another shape is asked for once more."""
     summary: Summary | None = None

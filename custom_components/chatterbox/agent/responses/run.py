@@ -56,12 +56,7 @@ class ResponseStatus(StrEnum):
 def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[ResponseStatus, str | None]:
     """Return the status of a response whose turn ended so, and the reason why it is incomplete."""
     match reason:
-        case (
-            StopReason.COMPLETED
-            | StopReason.UNVERIFIED_ACTION
-            | StopReason.PROMPT_DENIED
-            | StopReason.APPROVAL_REQUIRED
-        ):
+        case StopReason.COMPLETED | StopReason.NOT_DONE | StopReason.PROMPT_DENIED | StopReason.APPROVAL_REQUIRED:
             return ResponseStatus.COMPLETED, None
         case StopReason.CLIENT_TOOLS:
             return ResponseStatus.REQUIRES_ACTION if pauses_for_functions else ResponseStatus.COMPLETED, None
