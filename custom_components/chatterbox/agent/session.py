@@ -45,7 +45,6 @@ class Session:
         """Begin a conversation, or resume one with its `history`."""
         toolbox = toolbox or Toolbox()
         self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
-        self._guards_client_calls = bool(hooks)
         self._tools = tuple(replace(one, client=not run_tools) for one in toolbox.definitions)
         self._instructions = instructions
         self._limits = limits or Limits()
@@ -162,7 +161,6 @@ class Session:
             self._allowed_tools,
             self._limits,
             approval,
-            guards_client_calls=self._guards_client_calls,
         )
         self.pending = None
         live = self._live = _LiveTurn(text, self._loop.stream(turn))

@@ -228,6 +228,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         output=source.output,
         options=source.options,
         may_be_shortened=source.may_be_shortened,
+        guards_client_calls=False,  # what they do is the client's, and nothing in the home
     )
     return PreparedTurn(selection.tools, turn, record, settings, prompt.template_error)
 

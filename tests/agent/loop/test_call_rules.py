@@ -163,7 +163,7 @@ def test_without_a_yes_in_time_a_call_does_not_run(
         replace(TURN, tools=(tool("garden__light_on"),)),
         replace(TURN, tools=(tool("LIGHT_ON"),)),
         replace(TURN, tools=(tool("light_on", parameters={"properties": {"n": {"type": "string"}}}),)),
-        replace(TURN, tools=(tool("light_on", client=True),)),
+        replace(TURN, tools=(tool("light_on", client=True),), guards_client_calls=False),
         replace(TURN, allowed_tools=frozenset()),
         replace(TURN, tool_choice=ToolChoiceMode.NONE),
     ],

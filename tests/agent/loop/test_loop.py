@@ -226,3 +226,16 @@ async def test_words_that_a_hook_refuses_reach_no_model() -> None:
     assert finished(events).text == "Not to a stranger."
     assert PromptReplaced("(These words were withheld.)") in events
     assert "Light!" not in str(events), "nor those of a later turn, which gets the history"
+
+
+@pytest.mark.parametrize(("guards", "handed_out"), [(None, ()), (True, ()), (False, (SHOW,))])
+async def test_hooks_see_what_is_handed_out_unless_the_caller_says_otherwise(
+    handed_out: tuple[ToolCall, ...], *, guards: bool | None
+) -> None:
+    turn = TURN if guards is None else replace(TURN, guards_client_calls=guards)
+    hook = ScriptedHooks(before=lambda *_: Deny("Nobody looks at this."))
+    loop = AgenticLoop(ScriptedProvider(call(SHOW), say("Never mind.")), ScriptedDispatcher(), hooks=[hook])
+
+    events = await collect(loop, turn)
+
+    assert finished(events).client_calls == handed_out

@@ -173,7 +173,8 @@ async def test_beside_a_call_of_the_caller_nothing_runs_and_the_model_may_call_a
     look, show = ToolCall("l", "look", "{}"), replace(SHOW, arguments='{ "n" : 1 }')
     dispatcher = ScriptedDispatcher()
     provider = ScriptedProvider(call(look, ON, show, UNLOCK, replace(ON, id="x", name="unheard_of")))
-    turn = replace(TURN, tools=(*TURN.tools, tool("look", read_only=True)))
+    tools = (*TURN.tools, tool("look", read_only=True))
+    turn = replace(TURN, tools=tools, guards_client_calls=False)
 
     events = await collect(AgenticLoop(provider, dispatcher, hooks=[asks_for("unlock")]), turn)
 

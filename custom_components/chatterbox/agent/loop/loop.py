@@ -6,6 +6,7 @@ a caller that may leave early follows the events with a `TranscriptRecorder`, wh
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Final
 
 from ..errors import AgentError, MaxIterationsExceeded
@@ -74,6 +75,8 @@ class AgenticLoop:
 
     def stream(self, turn: Turn) -> AsyncGenerator[TurnEvent]:
         """Run one turn, from now on. Ends with exactly one `TurnFinished`; raises only for bugs."""
+        if not self._hooks:
+            turn = replace(turn, guards_client_calls=False)
         return TurnRunner(self._provider, self._dispatcher, self._hooks, self._composer, turn).run()
 
     async def run(

@@ -114,8 +114,8 @@ class Turn:
     options: AnswerOptions = NO_WISHES
     may_be_shortened: bool = True
     """Whether the oldest of a history may be left out that the model cannot read at once; otherwise the turn fails."""
-    guards_client_calls: bool = False
-    """Whether hooks see calls of client tools, too, before these are handed out."""
+    guards_client_calls: bool = True
+    """Whether hooks, if there are any, see calls of client tools, too, before these are handed out."""
 
     def __post_init__(self) -> None:
         """Refuse a turn in which there is nothing to answer, and a choice of a tool that there is not."""
