@@ -139,9 +139,16 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         (KINDS["one with its place in its name"], "Open the Garage Door?"),
         (KINDS["several"], "Unlock the Front Door and open the Garage Door?"),
         (KINDS["several of a kind"], "Open the Garage Door and the Sprinkler?"),
-        (KINDS["with the rest"], "Unlock the Front Door along with the rest?"),
+        (KINDS["with the rest"], "Unlock the Front Door and turn off the Bathroom Light and 3 more?"),
         (KINDS["a scene that does it"], "Run Movie Night and unlock the Front Door?"),
-        ([asked(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)], "Unlock the Front Door along with the rest?"),
+        (
+            [asked(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)],
+            "Unlock the Front Door and run Movie Night and good night?",
+        ),
+        (
+            [asked(effects_of((FRONT, *LAMPS[:1]), ()), FRONT), asked(effects_of((GARAGE,), ()), GARAGE)],
+            "Unlock the Front Door, open the Garage Door and turn off the Hallway Light?",
+        ),
         (
             [asked(effects_of((MOVIE, *LAMPS), (OPAQUE,)), OPAQUE)],
             "I can't tell everything this would do. Run Movie Night?",

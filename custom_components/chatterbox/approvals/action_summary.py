@@ -109,14 +109,17 @@ def kind_of(action: str) -> ActionKind:
 def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSummary:
     """Summarize the calls of a question.
 
-    The actions that need approval are named. Of other actions, only the script, scene or automation is named that they
-    come from.
+    The actions that need approval come first. Of other actions, only the script, scene or automation is named that they
+    come from, if there is one.
     """
     found = _Collected()
     for call in calls:
         found.add(call)
+    asked = set(found.actions)
+    for action in sorted(found.besides):
+        found.name(action)
     actions = {kind: _without_groups(hass, entity_ids) for kind, entity_ids in found.actions.items()}
-    kept = sorted(actions, key=list(ActionKind).index)[:_MOST_KINDS]
+    kept = sorted(actions, key=lambda kind: (kind not in asked, list(ActionKind).index(kind)))[:_MOST_KINDS]
     return ActionSummary(
         {kind: entity_ids for kind, entity_ids in actions.items() if kind in kept},
         tuple(found.tools),
@@ -131,6 +134,8 @@ class _Collected:
     named: dict[ActionKind, dict[str, None]] = field(default_factory=dict)
     tools: dict[str, None] = field(default_factory=dict)
     unforeseen: dict[str, None] = field(default_factory=dict)
+    besides: set[EntityAction] = field(default_factory=set)
+    """What needs no approval itself, and is done with the rest."""
     more: bool = False
     unclear: bool = False
 
@@ -153,7 +158,7 @@ class _Collected:
                 self.tools[call.pending.call.name] = None
             self._add_unknowns(effects.named)
             for action in sorted(actions_of(effects)):
-                self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
+                self.name(action)
             return
         is_named = self._add_unknowns(effects)
         asked = list(dict.fromkeys(_asked_about(call)))
@@ -163,10 +168,15 @@ class _Collected:
         origins = sorted(action for action in besides if kind_of(action.action) is ActionKind.RUN)
         if len(origins) != 1:
             belongs_to_one = any(kind_of(action.action) is ActionKind.RUN for action in asked)
-            self.more |= not (asked or is_named) or (bool(besides) and not belongs_to_one)
+            self.more |= not (asked or is_named or besides)
+            self.besides |= set() if belongs_to_one else besides
             origins = []
         for action in (*origins, *asked):
-            self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
+            self.name(action)
+
+    def name(self, action: EntityAction) -> None:
+        """Add an action that is named."""
+        self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
 
     def _add_unknowns(self, effects: Touches | Unresolved) -> bool:
         """Add what cannot be foreseen, and return whether it has a name; of a script, its own says enough."""
