@@ -72,6 +72,7 @@ CONF_FIRST_TOKEN_TIMEOUT: Final = "first_token_timeout"  # noqa: S105  # a wait,
 CONF_BETWEEN_TOKENS_TIMEOUT: Final = "between_tokens_timeout"
 CONF_MAX_ITERATIONS: Final = "max_iterations"
 CONF_MAX_TOOL_CALLS: Final = "max_tool_calls"
+CONF_MAX_CHARACTERS: Final = "max_characters"
 CONF_DEADLINE: Final = "deadline"
 CONF_TOOL_TIMEOUT: Final = "tool_timeout"
 CONF_PRICE_INPUT: Final = "price_input"

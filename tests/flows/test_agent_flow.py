@@ -23,7 +23,7 @@ from tests.support.service_dialogs import is_open, problems_in, shown
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 TALKING = Script(models=("big-model", "scripted-model"))
-LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "deadline": 45, "tool_timeout": 15}
+LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "max_characters": 50_000, "deadline": 45, "tool_timeout": 15}
 SPEED = {"filler_after": 2.5, "connect_timeout": 2.5, "first_token_timeout": 10, "between_tokens_timeout": 12}
 ANSWERS = {"confirmation": "done"}
 STORAGE = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100}
@@ -135,6 +135,7 @@ async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own
                 "tool_timeout": 30,
                 "max_iterations": 10,
                 "max_tool_calls": 32,
+                "max_characters": 200_000,
                 "when_spent": "hand_over",
             },
             "long_conversations": {"history_tokens": 12_000, "summary": "list", "continue_minutes": 0},

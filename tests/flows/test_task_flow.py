@@ -23,6 +23,7 @@ TALKING = Script(models=("big-model", "scripted-model"))
 LIMITS: dict[str, object] = {
     "max_iterations": 10,
     "max_tool_calls": 32,
+    "max_characters": 200_000,
     "deadline": 180,
     "tool_timeout": 30,
     "when_spent": "hand_over",

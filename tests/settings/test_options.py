@@ -21,8 +21,9 @@ from tests.support.sentences import sentence, template
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama, ScriptedResponses
 from tests.support.servers.in_process import serving, serving_script
-from tests.support.servers.script import ScriptedFailure
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.service_dialogs import is_open, problems_in
+from tests.support.talk import say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -71,6 +72,19 @@ async def test_options_of_a_model_are_stored_and_sent_to_it_at_once(hass: HomeAs
     assert shown_again.items() >= MODEL_OPTIONS.items()
     body = server.requests[-1].body
     assert (body["temperature"], body["top_p"], body["max_tokens"], body["seed"]) == (0.4, 0.9, 300, 7)
+
+
+async def test_an_answer_is_as_long_as_the_owner_allows(hass: HomeAssistant) -> None:
+    long = ScriptedAnswer(content=" ".join(map(str, range(500))))
+    async with serving_script(Script(models=TALKING.models, answers=(long,) * 5)) as address:
+        entry = await set_up(hass, server_entry(address))
+        whole = speech(await say(hass, "Count!"))
+        stored = await stored_after(hass, entry, limits={"max_characters": 1_000})
+        cut = speech(await say(hass, "Count!"))
+
+    assert whole.endswith("499")
+    assert stored.max_characters == 1_000
+    assert 400 < len(cut) <= 1_000
 
 
 async def test_the_options_of_responses_reach_its_server(hass: HomeAssistant) -> None:

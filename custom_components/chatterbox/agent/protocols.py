@@ -64,8 +64,8 @@ class AnswerOptions:
     verbosity: Verbosity | None = None
     max_output_tokens: int | None = None
     """Most tokens of one answer, reasoning included; what the owner has set holds where that is less."""
-    max_characters: int = 200_000
-    """Most characters of one answer, thoughts included, whatever the model is told: there it is cut."""
+    max_characters: int | None = None
+    """Most characters of one answer, thoughts and arguments of calls included."""
     parallel_tool_calls: bool = True
     """Whether several calls may run at once, and whether the caller can be given several to run."""
 

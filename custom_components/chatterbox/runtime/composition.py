@@ -122,6 +122,7 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
         temperature=settings.temperature,
         top_p=settings.top_p,
         max_tokens=settings.max_tokens,
+        max_characters=settings.max_characters,
         reasoning_effort=known_choice(ReasoningEffort, CONF_REASONING_EFFORT, settings.reasoning_effort),
         verbosity=known_choice(Verbosity, CONF_VERBOSITY, settings.verbosity),
         service_tier=known_choice(ServiceTier, CONF_SERVICE_TIER, settings.service_tier),

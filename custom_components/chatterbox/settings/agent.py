@@ -126,6 +126,8 @@ class AgentSettings:
     between_tokens_timeout: float = 30.0
     """Seconds between two parts of an answer."""
     limits: Limits = _LIMITS
+    max_characters: int = 200_000
+    """Of one answer, thoughts and arguments of calls included: there it is cut."""
     price_input: float | None = None
     """US dollars for a million tokens, as are the next two; None for the known price."""
     price_cached: float | None = None

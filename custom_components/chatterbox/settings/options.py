@@ -124,6 +124,7 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_TOOL_TIMEOUT, NumberOption(1, 300, unit="seconds")),
         Option(const.CONF_MAX_ITERATIONS, NumberOption(2, 50)),
         Option(const.CONF_MAX_TOOL_CALLS, NumberOption(1, 200)),
+        Option(const.CONF_MAX_CHARACTERS, NumberOption(1_000, 1_000_000)),
         Option(const.CONF_BUDGET_DAY, NumberOption(0, 100_000, "any", unit="dollars")),
         Option(const.CONF_WHEN_SPENT),
         Option(const.CONF_PRICE_INPUT, _PRICE),

@@ -583,7 +583,7 @@ class HTTPProvider(ABC):
         await self._text_calls.prepare(request)
         while True:
             reader, message, started = self._reader(request), self._text_calls.message(request), False
-            room = _Room(request.options.max_characters, reader)
+            room = _Room(self._options_for(request).max_characters, reader)
             try:
                 body = await self._client.open(self._PATH, payload)
                 try:

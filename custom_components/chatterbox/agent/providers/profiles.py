@@ -37,6 +37,8 @@ class ModelOptions:
     """Above 0, up to 1."""
     max_tokens: int | None = None
     """Limit of one answer, including reasoning if the service counts it."""
+    max_characters: int = 200_000
+    """Of one answer, thoughts and arguments of calls included, whatever the model is told: there it is cut."""
     reasoning_effort: ReasoningEffort | None = None
     verbosity: Verbosity | None = None
     """Responses API only, like the next two."""
@@ -65,6 +67,7 @@ def with_answer_options(options: ModelOptions, wishes: AnswerOptions) -> ModelOp
         temperature=options.temperature if wishes.temperature is None else wishes.temperature,
         top_p=options.top_p if wishes.top_p is None else wishes.top_p,
         max_tokens=min(lengths, default=None),
+        max_characters=wishes.max_characters or options.max_characters,
         reasoning_effort=wishes.reasoning_effort or options.reasoning_effort,
         verbosity=wishes.verbosity or options.verbosity,
     )
