@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
 from custom_components.chatterbox.agent.events import PendingCall
-from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall
+from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall, canonical_json
 from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_text, question_text, wrong_pin_text
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.questions import AskedCall
@@ -260,6 +260,52 @@ async def test_arming_for_less_is_asked_as_what_it_is(home: HomeAssistant, langu
         assert asked_for == {"Arm the House Alarm with less protection?"}
         assert await answered(home, "yes, arm it", [less]) is Answer.YES
         assert await answered(home, "yes, disarm it", [less]) is Answer.OTHER
+
+
+def setting(action: str, entity_id: str, **arguments: JsonValue) -> AskedCall:
+    """Return a call that sets an entity to something."""
+    call = doing(EntityAction(entity_id, action))
+    return replace(call, pending=replace(call.pending, call=ToolCall("call_1", "set", canonical_json(arguments))))
+
+
+HALF_OPEN = setting("valve.set_valve_position", "valve.sprinkler", position=50)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (HALF_OPEN, "Set the Sprinkler in the Garden to 50%?"),
+        (setting("cover.set_cover_position", "cover.garage_door", position=0), "Set the Garage Door to 0%?"),
+        (setting("light.turn_on", "light.hallway", brightness=30), "Set the Hallway Light to 30%?"),
+        (setting("light.turn_on", "light.hallway", color="red"), "Turn on the Hallway Light?"),
+        (setting("light.turn_on", "light.hallway", brightness=True), "Turn on the Hallway Light?"),
+        (
+            setting("climate.set_temperature", "climate.living_room", temperature=21.5),
+            "Set the Living Room Thermostat to 21.5 °C?",
+        ),
+        (
+            setting("media_player.volume_set", "media_player.living_room_speaker", volume_level=40),
+            "Set the Living Room Speaker to 40%?",
+        ),
+    ],
+)
+async def test_what_something_is_set_to_is_in_the_question(home: HomeAssistant, call: AskedCall, text: str) -> None:
+    assert await question(home, [call]) == text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_level_is_asked_about_in_every_language(home: HomeAssistant, language: str) -> None:
+    text = await question(home, [HALF_OPEN], language)
+
+    assert re.search(r"50\s?%", text)
+    assert text != await question(home, [doing(SPRINKLER)], language)
+
+
+async def test_different_levels_are_asked_about_without_any(home: HomeAssistant) -> None:
+    other = setting("cover.set_cover_position", "cover.garage_door", position=10)
+
+    assert await question(home, [HALF_OPEN, other]) == "Open the Sprinkler and the Garage Door?"
+    assert await question(home, [HALF_OPEN, doing(GARAGE)]) == "Open the Sprinkler and the Garage Door?"
 
 
 async def test_a_position_that_is_not_closed_is_open(home: HomeAssistant) -> None:

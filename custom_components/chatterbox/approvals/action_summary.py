@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.util.json import json_loads_object
 
 from ..agent.confirmation.language import Action
 from ..effects.actions import ANY_ACTION, groups_among, members_of
@@ -70,10 +71,31 @@ _PATTERNS: Final[Mapping[ActionKind, tuple[str, ...]]] = {
 """The actions of each kind; the first that matches counts. Setting a position counts as opening."""
 _VAGUE: Final = (ActionKind.CHANGE, ActionKind.USE)
 
+_LEVELS: Final[Mapping[str, str]] = {
+    "climate.set_temperature": "temperature",
+    "cover.set_cover_position": "position",
+    "fan.set_percentage": "percentage",
+    "fan.turn_on": "percentage",
+    "humidifier.set_humidity": "humidity",
+    "light.turn_on": "brightness",
+    "media_player.volume_set": "volume_level",
+    "valve.set_valve_position": "position",
+    "water_heater.set_temperature": "temperature",
+}
+"""The arguments in which calls of Home Assistant's intents hold what an action sets, temperatures or percentages."""
+
 _MOST_KINDS: Final = 3
 """Kinds of action in one question."""
 _MOST_MEMBERS: Final = 5
 """With more entities than this, a group is named instead of its members."""
+
+
+class Level(NamedTuple):
+    """What something is set to."""
+
+    value: float
+    is_temperature: bool
+    """Otherwise it is a percentage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +108,8 @@ class ActionSummary:
     """The names of tools that act on no entity."""
     unforeseen: tuple[str, ...] = ()
     """The actions that could do anything, such as `shell_command.open_up`."""
+    levels: Mapping[ActionKind, Level] = field(default_factory=dict)
+    """What all entities of a kind are set to."""
     has_more: bool = False
     """There are further actions, which are not named."""
     is_unclear: bool = False
@@ -124,6 +148,7 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSu
         {kind: entity_ids for kind, entity_ids in actions.items() if kind in kept},
         tuple(found.tools),
         tuple(found.unforeseen),
+        {kind: level for kind, (level, *others) in found.levels.items() if level and not others},
         has_more=found.more or len(actions) > len(kept),
         is_unclear=found.unclear,
     )
@@ -136,6 +161,7 @@ class _Collected:
     unforeseen: dict[str, None] = field(default_factory=dict)
     besides: set[EntityAction] = field(default_factory=set)
     """What needs no approval itself, and is done with the rest."""
+    levels: dict[ActionKind, dict[Level | None, None]] = field(default_factory=dict)
     more: bool = False
     unclear: bool = False
 
@@ -172,11 +198,13 @@ class _Collected:
             self.besides |= set() if belongs_to_one else besides
             origins = []
         for action in (*origins, *asked):
-            self.name(action)
+            self.name(action, _level(call, action.action))
 
-    def name(self, action: EntityAction) -> None:
+    def name(self, action: EntityAction, level: Level | None = None) -> None:
         """Add an action that is named."""
-        self.named.setdefault(kind_of(action.action), {})[action.entity_id] = None
+        kind = kind_of(action.action)
+        self.named.setdefault(kind, {})[action.entity_id] = None
+        self.levels.setdefault(kind, {})[level] = None
 
     def _add_unknowns(self, effects: Touches | Unresolved) -> bool:
         """Add what cannot be foreseen, and return whether it has a name; of a script, its own says enough."""
@@ -186,6 +214,16 @@ class _Collected:
         self.more |= "" in names
         self.unclear |= bool(unknowns)
         return bool(names - {""})
+
+
+def _level(call: AskedCall, action: str) -> Level | None:
+    """Return what an action sets an entity to, if the call itself says so."""
+    if (argument := _LEVELS.get(action)) is None:
+        return None
+    value = json_loads_object(call.pending.call.arguments).get(argument)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return Level(value, is_temperature=argument == "temperature")
 
 
 def _asked_about(call: AskedCall) -> Iterator[EntityAction]:

@@ -92,7 +92,7 @@ class _QuestionText:
     def actions(self) -> str:
         """Return the actions, as the question names them; empty if none has a name."""
         parts = [
-            self._say(kind, targets=self._listed([self.name(one, kind) for one in self._shown(ids)], len(ids)))
+            self._action(kind, self._listed([self.name(one, kind) for one in self._shown(ids)], len(ids)))
             for kind, ids in self.asked.actions.items()
         ]
         for key, names, as_words in (
@@ -105,6 +105,14 @@ class _QuestionText:
             return ""
         actions = self._joined("and_do", parts)
         return self._say("more", actions=actions) if self.asked.has_more else actions
+
+    def _action(self, kind: ActionKind, targets: str) -> str:
+        """Return an action with the names of its entities, and with what they are set to."""
+        if (level := self.asked.levels.get(kind)) is None:
+            return self._say(kind, targets=targets)
+        value, unit = f"{level.value:g}", self.hass.config.units.temperature_unit
+        said = f"{value} {unit}" if level.is_temperature else self._say("percent", value=value)
+        return self._say("set", targets=targets, value=said)
 
     def name(self, entity_id: str, kind: ActionKind) -> str:
         """Return the name of an entity, with its area if it is the only one, or if others have the same name."""
