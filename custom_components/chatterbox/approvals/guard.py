@@ -146,7 +146,7 @@ class CallGuard(Hooks):
         self._labels = {**labels, PROCESS_SENTENCE.name: LLM_API_ASSIST}
         self._has_outside_content = has_outside_content
         self._temperatures = {} if temperatures is None else temperatures
-        self._question = agreed
+        self._request, self._language = (agreed.request, agreed.language) if agreed else ("", "")
         calls = agreed.calls if agreed else ()
         self._agreed = [asked for asked in calls if asked.is_foreseen and asked.judgement.verdict is Verdict.ASK]
         self._shown: dict[tuple[str, str], ToolDefinition] = {}
@@ -236,13 +236,11 @@ class CallGuard(Hooks):
 
     def _are_meant(self, others: frozenset[str], agreed: frozenset[str]) -> bool:
         """Return whether the request that was agreed to names other entities, too, or all and none of them."""
-        if self._question is None:
-            return False
-        words = heard_words(self._question.request)
+        words = heard_words(self._request)
         if all(is_named_in(self._hass, entity_id, words) for entity_id in others):
             return True
         is_one_named = any(is_named_in(self._hass, entity_id, words) for entity_id in agreed)
-        return not is_one_named and is_about_all(self._question.request, self._question.language)
+        return not is_one_named and is_about_all(self._request, self._language)
 
     def _takes_care(self, call: CallEffects) -> bool:
         """Return whether a change needs approval after outside content."""

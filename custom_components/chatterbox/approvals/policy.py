@@ -305,6 +305,8 @@ def target_temperatures(hass: HomeAssistant, actions: Iterable[EntityAction]) ->
 
 def _goes_far(hass: HomeAssistant, action: EntityAction, before: Temperatures) -> bool:
     """Return whether an action moves a temperature far, or sets what nobody can foresee."""
+    if not action.settings:
+        return action.action in SET_TEMPERATURE
     unit = hass.config.units.temperature_unit
     most = TemperatureDeltaConverter.convert(_LARGE_STEP, UnitOfTemperature.CELSIUS, unit)
     present = target_temperatures(hass, (action,))
@@ -313,7 +315,7 @@ def _goes_far(hass: HomeAssistant, action: EntityAction, before: Temperatures) -
         starts = [known[key] for known in (present, before) if key in known]
         if not starts or not all(abs(value - start) <= most for start in starts):
             return True
-    return not action.settings and action.action in SET_TEMPERATURE
+    return False
 
 
 def _is_everyday(hass: HomeAssistant, action: EntityAction, before: Temperatures) -> bool:

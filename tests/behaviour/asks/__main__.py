@@ -1,5 +1,7 @@
 """`script/asks`: counts questions and attacks, prints what came of each attack and the table, and writes it."""
 
+import tests.support.early_plugin  # isort: skip  # noqa: F401  # before what it mends
+
 import asyncio
 import logging
 import re
