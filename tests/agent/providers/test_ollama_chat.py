@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from custom_components.chatterbox.agent.errors import (
     ModelNotFound,
@@ -29,6 +30,8 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest, Reas
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.profiles import OLLAMA, ModelOptions, ServerProfile
+from custom_components.chatterbox.agent.wire.parts import ChatModel
+from tests.support.servers.in_process import serving
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 REQUEST = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"\x89PNG"),)),))
@@ -370,6 +373,34 @@ async def test_a_model_is_described(session: aiohttp.ClientSession) -> None:
     assert described.capabilities == frozenset({"completion", "tools"})
     [request] = server.requests
     assert (request.method, request.target, request.body) == ("POST", "/api/show", b'{"model":"qwen3:4b"}')
+
+
+async def test_models_tell_whether_they_use_tools(session: aiohttp.ClientSession) -> None:
+    told = {
+        "acts": DESCRIPTION.decode(),
+        "talks": '{"capabilities":["completion"]}',
+        "vectors": '{"capabilities":["embedding"]}',
+        "broken": "no JSON",
+        "old": "{}",
+    }
+
+    async def list_models(_request: web.Request) -> web.Response:
+        return web.json_response({"models": [{"name": name} for name in (*told, "nomic-embed-text")]})
+
+    async def show(request: web.Request) -> web.Response:
+        return web.Response(text=told[(await request.json())["model"]], content_type="application/json")
+
+    server = web.Application()
+    server.add_routes([web.get("/api/tags", list_models), web.post("/api/show", show)])
+    async with serving(server, "") as address:
+        models = await OllamaChatProvider(session, address, "").chat_models()
+
+    assert models == [
+        ChatModel("acts", uses_tools=True),
+        ChatModel("broken"),
+        ChatModel("old"),
+        ChatModel("talks", uses_tools=False),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.wire.parts import (
     CallIds,
+    ChatModel,
     Lenient,
     WireModel,
     attachment_note,
@@ -25,6 +26,7 @@ from custom_components.chatterbox.agent.wire.parts import (
     data_url,
     new_call_id,
     parse_as,
+    parse_chat_models,
     parse_context_window,
     parse_model_list,
     payload_to_bytes,
@@ -224,3 +226,44 @@ def test_a_list_of_models_is_sorted_and_without_repeats(listed: str, name: str) 
 def test_a_page_without_a_list_of_models_is_refused(text: str) -> None:
     with pytest.raises(ProviderReplyInvalid, match="a list of models"):
         parse_model_list(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "text-embedding-3-small", "nomic-embed-text:latest", "BAAI/bge-m3-q8", "whisper-large-v3", "tts-1-hd",
+        "gpt-4o-transcribe", "gpt-realtime", "dall-e-3", "gpt-image-1", "stable-diffusion-xl", "omni-moderation-latest",
+    ],
+)  # fmt: skip
+def test_models_of_other_uses_are_no_chat_models(name: str) -> None:
+    assert parse_chat_models(json.dumps({"data": [{"id": name}]})) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["llama3.1:8b", "gemma3-27b-it", "claude-opus-4", "gpt-5-mini", "models/gemini-2.5-flash"]
+)
+def test_a_model_that_says_nothing_of_tools_is_a_chat_model(name: str) -> None:
+    assert parse_chat_models(json.dumps({"data": [{"id": name}]})) == [ChatModel(name)]
+
+
+def test_chat_models_that_use_tools_come_first_and_those_that_do_not_last() -> None:
+    listed: list[JsonValue] = [
+        {"id": "lm-embed", "type": "embeddings"},
+        {"id": "vectors", "type": "embeddings"},
+        {"id": "lm-talks", "type": "llm", "capabilities": []},
+        {"id": "lm-acts", "type": "llm", "capabilities": ["tool_use"]},
+        {"id": "router-talks", "supported_parameters": ["temperature"]},
+        {"id": "router-acts", "supported_parameters": ["tools"]},
+        {"id": "mistral-ocr", "capabilities": {"completion_chat": False}},
+        {"id": "mistral-acts", "capabilities": {"completion_chat": True, "function_calling": True}},
+        {"id": "unknown", "capabilities": "everything"},
+    ]
+
+    assert parse_chat_models(json.dumps({"data": listed})) == [
+        ChatModel("lm-acts", uses_tools=True),
+        ChatModel("mistral-acts", uses_tools=True),
+        ChatModel("router-acts", uses_tools=True),
+        ChatModel("unknown"),
+        ChatModel("lm-talks", uses_tools=False),
+        ChatModel("router-talks", uses_tools=False),
+    ]

@@ -7,7 +7,7 @@ from typing import Final, override
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
-from ..wire.parts import parse_model_list
+from ..wire.parts import ChatModel, parse_chat_models
 from ..wire.reply_reader import ReplyReader
 from .http_provider import Access, HTTPProvider
 from .profiles import ANTHROPIC, ModelOptions, lay_over, with_wishes
@@ -83,7 +83,12 @@ class AnthropicMessagesProvider(HTTPProvider):
     @override
     async def list_models(self) -> list[str]:
         """Return the names of the server's models, sorted; see `HTTPProvider.list_models`."""
-        return parse_model_list(await self._client.get_text("models", "list of models", {"limit": _MAX_MODELS}))
+        return [model.name for model in await self.chat_models()]
+
+    @override
+    async def chat_models(self) -> list[ChatModel]:
+        """Return the models that one can talk to, the most useful first; see `HTTPProvider.chat_models`."""
+        return parse_chat_models(await self._client.get_text("models", "list of models", {"limit": _MAX_MODELS}))
 
 
 def _max_tokens(options: ModelOptions) -> int:

@@ -26,7 +26,7 @@ from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, Provider
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import CompletionRequest
-from ..wire.parts import parse_context_window, parse_model_list, payload_to_bytes
+from ..wire.parts import ChatModel, parse_chat_models, parse_context_window, parse_model_list, payload_to_bytes
 from ..wire.reply_reader import ReplyReader, ReportedFailure
 from .failures import error_of_exception, error_of_report, error_of_response
 from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at, with_answer_options
@@ -681,6 +681,13 @@ class HTTPProvider(ABC):
         Raises a `ProviderError`; `ProviderReplyInvalid` if there is no such list at this address.
         """
         return parse_model_list(await self._client.get_text("models", "list of models"))
+
+    async def chat_models(self) -> list[ChatModel]:
+        """Return the models that one can talk to, the most useful first; see `list_models`."""
+        with suppress(ProviderReplyInvalid):  # an old server
+            if page := self._profile.models_page:
+                return parse_chat_models(await self._client.get_text(page, "list of models"))
+        return parse_chat_models(await self._client.get_text("models", "list of models"))
 
     async def context_window(self) -> int | None:
         """Return the context length of the model in tokens; None if the server does not say.

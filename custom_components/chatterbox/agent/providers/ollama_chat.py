@@ -21,7 +21,7 @@ from ..wire.ollama_chat import (
     parse_running_window,
     request_to_payload,
 )
-from ..wire.parts import parse_model_list
+from ..wire.parts import ChatModel, by_usefulness, is_for_chat, parse_model_list
 from ..wire.reply_reader import ReplyReader
 from .http_provider import Access, HTTPProvider, ollama_root
 from .profiles import OLLAMA, ModelOptions, lay_over, nearest_effort
@@ -131,12 +131,30 @@ class OllamaChatProvider(HTTPProvider):
         """Return the names of the server's models, sorted; see `HTTPProvider.list_models`."""
         return parse_model_list(await self._client.get_text("api/tags", "list of models"))
 
-    async def describe_model(self) -> ModelDescription:
-        """Return the server's description of the model.
+    @override
+    async def chat_models(self) -> list[ChatModel]:
+        """Return the models that one can talk to, the most useful first; see `HTTPProvider.chat_models`."""
+        names = [name for name in await self.list_models() if is_for_chat(name)]
+        said = await asyncio.gather(*map(self._capabilities, names))
+        models = [
+            ChatModel(name, None if can is None else "tools" in can)
+            for name, can in zip(names, said, strict=True)
+            if can is None or "completion" in can
+        ]
+        return by_usefulness(models)
+
+    async def _capabilities(self, model: str) -> frozenset[str] | None:
+        try:
+            return (await self.describe_model(model)).capabilities
+        except ProviderError:
+            return None
+
+    async def describe_model(self, model: str = "") -> ModelDescription:
+        """Return the server's description of a model, its own by default.
 
         Raises a `ProviderError`; `ModelNotFound` if the server does not have it.
         """
-        return parse_model_description(await self._client.post_text("api/show", {"model": self._model}))
+        return parse_model_description(await self._client.post_text("api/show", {"model": model or self._model}))
 
     @override
     async def context_window(self) -> int | None:

@@ -156,6 +156,8 @@ class ServerProfile:
 
     Most servers report it in their list of models, llama.cpp on a page of its own.
     """
+    models_page: str = ""
+    """Path of a list that says more of each model than the usual one; empty if there is none."""
     passes_on: bool = False
     """Whether it forwards requests to services that may charge for them."""
     accepts_images: bool = True
@@ -208,6 +210,7 @@ LM_STUDIO: Final = ServerProfile(
     caches_prefix=True,
     chat=ChatDialect(alternates=True, forces_by_name=False),
     window_pages=("/api/v0/models",),
+    models_page="/api/v0/models",
 )
 OLLAMA: Final = ServerProfile(
     "ollama",

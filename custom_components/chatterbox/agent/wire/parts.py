@@ -7,7 +7,7 @@ A schema is strict where an answer could be lost (text, calls) and lenient where
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Annotated, Final
@@ -20,6 +20,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     GetCoreSchemaHandler,
+    JsonValue as AnyJson,
     NonNegativeInt,
     PositiveInt,
     TypeAdapter,
@@ -252,8 +253,45 @@ def _window(model: JsonObject) -> int | None:
     return None
 
 
+_NOT_FOR_CHAT: Final = re.compile(
+    r"embed|whisper|tts|speech|transcri|audio|realtime|dall-e|image|imagen|diffusion|flux|sora|veo-|moderation|rerank"
+    r"|(^|[/-])(bge|e5|gte|minilm|clip|aqa)-",
+    re.IGNORECASE,
+)
+"""In names of models that make or read something else than text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """A model that one can talk to."""
+
+    name: str
+    uses_tools: bool | None = None
+    """Whether it can call tools; None if the service does not say."""
+
+
 class _ListedModel(WireModel):
     name: Annotated[str, at("id", "name")]
+    type: Lenient[str] = None
+    """LM Studio: `llm`, `vlm` or `embeddings`; other services have other words."""
+    capabilities: AnyJson = None
+    """LM Studio: a list of names; Mistral: an object of switches."""
+    supported_parameters: Lenient[list[str]] = None
+    """OpenRouter."""
+
+    def chat_model(self) -> ChatModel | None:
+        """Return it as a model that one can talk to, None if it is for something else."""
+        uses_tools = None if self.supported_parameters is None else "tools" in self.supported_parameters
+        match self.capabilities:
+            case {"completion_chat": False}:
+                return None
+            case {"function_calling": bool(calls)}:
+                uses_tools = calls
+            case list(names):
+                uses_tools = "tool_use" in names
+            case _:
+                pass
+        return None if self.type == "embeddings" or not is_for_chat(self.name) else ChatModel(self.name, uses_tools)
 
 
 class _ModelList(WireModel):
@@ -261,6 +299,26 @@ class _ModelList(WireModel):
 
 
 _MODEL_LIST: Final = TypeAdapter(_ModelList)
+
+
+def is_for_chat(name: str) -> bool:
+    """Return whether a model is none for embeddings, images or speech, as far as its name tells."""
+    return _NOT_FOR_CHAT.search(name) is None
+
+
+def by_usefulness(models: Iterable[ChatModel]) -> list[ChatModel]:
+    """Return models sorted by name, those first that call tools, those last that do not."""
+    order = {True: 0, None: 1, False: 2}
+    return sorted(models, key=lambda model: (order[model.uses_tools], model.name.casefold(), model.name))
+
+
+def parse_chat_models(text: str) -> list[ChatModel]:
+    """Parse the same answer as `parse_model_list`: the models that one can talk to, the most useful first.
+
+    Raises `ProviderReplyInvalid`. Sources: the documentation of LM Studio's own interface, OpenRouter and Mistral.
+    """
+    listed = parse_as(_MODEL_LIST, text, "a list of models").models
+    return by_usefulness({model for each in listed if (model := each.chat_model())})
 
 
 def parse_model_list(text: str) -> list[str]:
