@@ -32,8 +32,6 @@ _ON_A_COMMAND_LINE = {
     "Give the whole key, with CHATTERBOX_API_KEY or --api-key.",
     "error.provider_rejected_key": "The server does not accept this API key, or asks for one. "
     "Give a key of this server, with CHATTERBOX_API_KEY or --api-key.",
-    "error.other_interface": "The server at --base-url does not speak Chat Completions, which this needs. "
-    "Give its OpenAI-compatible address, which often ends in /v1.",
     "error.url_with_secrets": "Leave user name, password and keys out of --base-url. "
     "The key goes into CHATTERBOX_API_KEY or --api-key.",
     "error.invalid_url": "What --base-url names is not a complete web address; it looks like http://127.0.0.1:8080/v1.",
@@ -137,18 +135,28 @@ async def _add_pipeline(client: HomeAssistantClient, name: str, entry_id: str) -
 
 async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
     menu = await open_flow(client, CHATTERBOX)
-    return await entry_of(client, CHATTERBOX, await choose(client, menu, "offline"))
+    return await _finish(client, await choose(client, menu, "offline"))
 
 
 async def _add_server(client: HomeAssistantClient, server: ChatCompletionsServer) -> CreatedEntry:
     menu = await open_flow(client, CHATTERBOX)
-    form = await answer(client, await choose(client, menu, "server"), {"server": "other"})
-    fields: dict[str, JsonValue] = {"base_url": server.base_url, "interface": {"kind": "openai_chat"}}
-    if server.api_key is not None:
-        fields["api_key"] = server.api_key
-    step = await answer(client, form, fields)
+    step = await choose(client, menu, "in_my_home")
+    form = await choose(client, step, "own_server") if step.type == "menu" else step
+    address: dict[str, JsonValue] = {"base_url": server.base_url}
+    step = await answer(client, form, address)
+    if server.api_key is not None and "api_key" in (step.errors or {}):
+        step = await answer(client, step, address | {"api_key": server.api_key})
     if step.step_id == "model" and not step.errors:
         step = await answer(client, step, {"model": server.model or _only_model(server, step)})
+    if step.step_id == "no_tools":
+        step = await choose(client, step, "first_agent")
+    return await _finish(client, step)
+
+
+async def _finish(client: HomeAssistantClient, step: Step) -> CreatedEntry:
+    """Send the last form, where the dialog has come to it."""
+    if step.step_id == "first_agent":
+        step = await answer(client, step, {"name": "Chatterbox"})
     return await entry_of(client, CHATTERBOX, step, _ON_A_COMMAND_LINE)
 
 

@@ -9,15 +9,15 @@ from homeassistant.helpers import llm
 from yarl import URL
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, SUBENTRY_AI_TASK
-from custom_components.chatterbox.settings.tasks import new_task_data
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving, serving_script, with_list
 
 from .support.service_dialogs import (
     GUARDED,
     TALKING,
+    add,
     choose_offline,
-    choose_server,
+    connect,
     models_in,
     open_dialog,
     submit,
@@ -27,9 +27,9 @@ from .support.service_dialogs import (
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-async def test_one_click_adds_the_offline_service_with_an_agent(hass: HomeAssistant) -> None:
-    result = await choose_offline(hass)
-    await hass.async_block_till_done()
+async def test_two_clicks_add_the_offline_service_with_an_agent(hass: HomeAssistant) -> None:
+    step = await choose_offline(hass)
+    result = await submit(hass, step, **suggested(step))
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["title"] == "Offline"
@@ -43,7 +43,7 @@ async def test_a_second_offline_service_is_not_offered(hass: HomeAssistant) -> N
 
     step = await open_dialog(hass)
 
-    assert step["step_id"] == "server"
+    assert step["menu_options"] == ["in_my_home", "internet"]
 
 
 async def test_a_second_offline_service_is_refused(hass: HomeAssistant) -> None:
@@ -58,11 +58,10 @@ async def test_a_second_offline_service_is_refused(hass: HomeAssistant) -> None:
 
 async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
-        step = await choose_server(hass)
-        step = await submit(hass, step, base_url=f" {address}/ ", api_key="right-key")
+        step = await connect(hass, f" {address}/ ", "right-key")
         assert step["step_id"] == "model"
         assert models_in(step) == ["big-model", "scripted-model"]
-        result = await submit(hass, step, model="big-model")
+        result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["title"] == URL(address).authority
@@ -73,20 +72,19 @@ async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssist
         CONF_API_KEY: "right-key",
     }
     agent = only_agent(result["result"])
-    assert agent.title == "big-model"
+    assert agent.title == "Chatterbox"
     assert agent.data == {
         CONF_MODEL: "big-model",
         CONF_LLM_HASS_API: ["assist"],
         CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT,
     }
-    (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
-    assert (task.title, dict(task.data)) == ("AI task with big-model", new_task_data("big-model"))
+    assert not [*result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)]
     assert result["result"].state is ConfigEntryState.LOADED
 
 
 async def test_the_only_model_is_chosen_already(hass: HomeAssistant) -> None:
     async with serving_script(TALKING.model_copy(update={"models": ("the-one",)})) as address:
-        step = await submit(hass, await choose_server(hass), base_url=address)
+        step = await connect(hass, address)
 
     assert suggested(step) == {CONF_MODEL: "the-one"}
 
@@ -94,30 +92,26 @@ async def test_the_only_model_is_chosen_already(hass: HomeAssistant) -> None:
 async def test_the_same_server_with_the_same_key_is_set_up_once(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
         await set_up(hass, server_entry(address, "right-key"))
-        step = await choose_server(hass)
-        typed = address.removesuffix("/v1")
-        result = await submit(hass, step, base_url=typed, api_key="right-key")
+        result = await connect(hass, address.removesuffix("/v1"), "right-key")
 
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "already_configured"
 
 
 async def test_the_same_server_with_another_key_is_another_service(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
+    async with serving_script(GUARDED) as address:
         await set_up(hass, server_entry(address, "one-key"))
         await set_up(hass, offline_entry())
-        step = await choose_server(hass)
-        step = await submit(hass, step, base_url=address, api_key="other-key")
+        step = await connect(hass, address, "right-key")
 
     assert step["step_id"] == "model"
 
 
 async def test_a_server_without_a_list_has_its_model_typed(hass: HomeAssistant) -> None:
     async with serving(with_list(GUARDED, 404, "{}")) as address:
-        step = await choose_server(hass)
-        step = await submit(hass, step, base_url=address, api_key="right-key")
+        step = await connect(hass, address, "right-key")
         assert models_in(step) is None
-        result = await submit(hass, step, model="big-model")
+        result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["result"].state is ConfigEntryState.LOADED

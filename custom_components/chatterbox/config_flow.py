@@ -1,10 +1,13 @@
 """The config flow of a service: adding it, a new key, and another server."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, override
 
 import voluptuous as vol
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import (
     SOURCE_REAUTH,
     ConfigEntry,
@@ -14,41 +17,52 @@ from homeassistant.config_entries import (
     ConfigSubentryFlow,
     OptionsFlow,
 )
-from homeassistant.const import CONF_API_KEY, CONF_MODEL
+from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
 from homeassistant.data_entry_flow import AbortFlow
+from homeassistant.helpers import entity_registry as er
 
 from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
-from .agent.providers.profiles import PROFILES
+from .agent.providers.profiles import OTHER
+from .agent.wire.parts import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
-from .flows.model_flow import AITaskFlow, model_selector, model_title, only_model
+from .flows.approval_page import plain
+from .flows.first_agent import (
+    FIELD_AI_TASK,
+    FIELD_USE_IN,
+    FirstAgentForm,
+    async_sentences_to_try,
+    async_use_agent,
+)
+from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
+from .flows.service_checks import answering_interface, check_key, models_of, try_out
 from .flows.service_form import (
-    EXAMPLE_URL,
     INTERFACES,
+    INTERNET_SCHEMA,
     KEY_SCHEMA,
-    SECTION_INTERFACE,
-    SERVER_SCHEMA,
+    RECONFIGURE_SCHEMA,
     TypedService,
-    answering_interface,
-    check_key,
-    connect_schema,
-    models_of,
+    example_address,
+    own_server_schema,
     title_of,
 )
 from .flows.service_options import ServiceOptionsFlow
 from .runtime.composition import is_same_server, model_server
-from .runtime.models import ModelProvider, offered_models
-from .settings.agent import AgentSettings, settings_of
-from .settings.options import new_agent_data
-from .settings.service_address import parse_address
+from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
+from .runtime.models import ModelProvider, offered_chat_models
+from .settings.agent import AgentSettings
+from .settings.service_address import InvalidAddress, parse_address
 from .settings.tasks import new_task_data
-from .speech.sentences import async_get_sentences, error_key
+from .speech.sentences import async_get_sentences, error_key, words_of_service
 
-_STEP_CLOUD: Final = "cloud"
+_STEP_INTERNET: Final = "internet"
 _STEP_OWN_SERVER: Final = "own_server"
 _STEP_RECONFIGURE: Final = "reconfigure"
+_STEP_FIRST_AGENT: Final = "first_agent"
 _NO_MODEL: Final = AgentSettings()
+_MOST_OFFERED: Final = 4
+"""Models of one server that are a choice of their own in the menu; the others are behind one more."""
 
 
 class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
@@ -59,10 +73,15 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
 
     def __init__(self) -> None:
         """Start with nothing typed and no server found."""
-        self._service = TypedService.new(next(iter(PROFILES)))
-        self._models: list[str] = []
-        self._refused_kind: const.ServiceKind | None = None
-        """The interface that the server does not answer over, where another one was found."""
+        self._service = TypedService.new(OTHER)
+        self._asks_key = False
+        self._models: list[ChatModel] = []
+        self._model = ""
+        self._seconds = ""
+        """In which the model used a tool, where it did."""
+        self._words = ""
+        """Of the service, when it last refused something."""
+        self._use_in: list[str] = []
 
     @classmethod
     @callback
@@ -82,65 +101,142 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask who shall understand; once there is an offline service, only models are left."""
-        if any(entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE for entry in self._async_current_entries()):
-            return await self.async_step_server()
-        return self.async_show_menu(step_id="user", menu_options=[const.ServiceKind.OFFLINE, "server"])
+        """Ask where the model runs; there is one service without a model at most."""
+        options = ["in_my_home", _STEP_INTERNET, const.ServiceKind.OFFLINE.value]
+        entries = self._async_current_entries()
+        if any(entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE for entry in entries):
+            options.pop()
+        return self.async_show_menu(step_id="user", menu_options=options)
 
     async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Add the offline service, which needs nothing."""
         self._async_abort_entries_match({const.CONF_KIND: const.ServiceKind.OFFLINE})
+        self._service = replace(self._service, kind=const.ServiceKind.OFFLINE)
+        return await self.async_step_first_agent()
+
+    async def async_step_in_my_home(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
+        """Look for servers, and offer the models of those that are there."""
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        return self.async_create_entry(
-            title=sentences["entry_title_offline"],
-            data={const.CONF_KIND: const.ServiceKind.OFFLINE},
-            subentries=[
-                _subentry(
-                    const.SUBENTRY_CONVERSATION, sentences["agent_title"], new_agent_data(const.ServiceKind.OFFLINE)
-                )
-            ],
+        options: dict[str, str] = {}
+        for server in await async_find_servers(self.hass):
+            title = title_of(server.service, sentences)
+            if self._is_set_up(server.service):
+                continue
+            for model in server.models[:_MOST_OFFERED]:
+                key = "found_model_talks" if model.uses_tools is False else "found_model"
+                label = sentences[key].format(model=model_title(model.name), server=title)
+                options[self._add_step(len(options), server, model.name)] = label
+            if len(server.models) > _MOST_OFFERED or not server.models:
+                key = "found_more" if server.models else "found_empty"
+                label = sentences[key].format(server=title, count=len(server.models))
+                options[self._add_step(len(options), server)] = label
+        if not options:
+            return await self.async_step_own_server()
+        return self.async_show_menu(
+            step_id="in_my_home", menu_options=options | {_STEP_OWN_SERVER: sentences["other_address"]}
         )
 
-    async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask which server it is."""
-        if user_input is None:
-            return self.async_show_form(step_id="server", data_schema=SERVER_SCHEMA)
-        self._service = TypedService.new(user_input[const.CONF_SERVER])
-        return await self._async_connect_first(None)
+    def _add_step(self, number: int, server: FoundServer, model: str = "") -> str:
+        """Add the step behind a choice of the menu: Home Assistant finds the steps of a flow by their names."""
+        setattr(self, f"async_step_found_{number}", partial(self._async_take, server, model))
+        return f"found_{number}"
 
-    async def async_step_cloud(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the key of a service on the internet, and connect."""
-        return await self._async_connect_first(user_input)
+    async def _async_take(
+        self,
+        server: FoundServer,
+        model: str,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+    ) -> ConfigFlowResult:
+        self._service = TypedService.new(server.profile, server.base_url)
+        self._models = list(server.models)
+        return await (self._async_try(model) if model else self.async_step_model())
+
+    async def async_step_internet(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for a service on the internet and its key, and connect."""
+        return await self._async_connect_first(_STEP_INTERNET, user_input)
 
     async def async_step_own_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the address of a server that somebody runs, and connect."""
-        return await self._async_connect_first(user_input)
+        return await self._async_connect_first(_STEP_OWN_SERVER, user_input)
 
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the model of the first agent, try it, and create the entry."""
+        """Ask for the model of the first agent, and try it."""
         if user_input is None:
-            return self._show_model(only_model(self._models))
+            return await self._async_show_model(self._model or only_model([model.name for model in self._models]))
         model = user_input[CONF_MODEL].strip()
         if not model:
-            return self._show_model(model, {CONF_MODEL: "model_missing"})
-        data = new_agent_data(self._service.kind, model)
+            return await self._async_show_model(model, {CONF_MODEL: "model_missing"})
+        return await self._async_try(model)
+
+    async def _async_try(self, model: str) -> ConfigFlowResult:
+        """Have a model use a tool. One that only talks is taken if somebody wants it nevertheless."""
+        self._model = model
+        settings = AgentSettings(model)
         try:
-            await self._server(settings_of(data)).check()
+            try:
+                trial = await try_out(self._server(settings))
+            except ProviderReplyInvalid:
+                # Only now the interface was used: some servers list their models over others, too.
+                await self._async_change_interface(model)
+                trial = await try_out(self._server(settings))
         except (ProviderRejectedKey, ProviderReplyInvalid) as error:
-            # Only now the key was looked at, or the interface used: some servers list their models for everybody.
-            return self._show_service(self._connect_step, await self._async_refuse(error, model))
+            return self._show_service(self._connect_step, self._refuse(error))
         except ProviderError as error:
-            return self._show_model(model, {CONF_MODEL: error_key(error)})
-        sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        task_title = sentences["first_ai_task_title"].format(model=model_title(model))
-        return self.async_create_entry(
-            title=title_of(self._service.data),
-            data=self._service.data,
-            subentries=[
-                _subentry(const.SUBENTRY_CONVERSATION, model_title(model), data),
-                _subentry(const.SUBENTRY_AI_TASK, task_title, new_task_data(model)),
-            ],
+            return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
+        self._seconds = f"{max(trial.seconds, 0.1):.1f}" if trial.uses_tools else ""
+        if trial.uses_tools:
+            return await self.async_step_first_agent()
+        return await self.async_step_no_tools()
+
+    async def async_step_no_tools(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
+        """Warn of a model that only talked."""
+        return self.async_show_menu(
+            step_id="no_tools",
+            menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
+            description_placeholders={"model": model_title(self._model)},
         )
+
+    async def async_step_first_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for the name of the first agent and who uses it, and create the entry."""
+        form = await FirstAgentForm.async_of(self.hass, self._service.kind, self._model)
+        errors = {} if user_input is None else form.errors(user_input)
+        if user_input is None or errors:
+            passed = form.sentences["trial_passed"]
+            return self.async_show_form(
+                step_id=_STEP_FIRST_AGENT,
+                data_schema=self.add_suggested_values_to_schema(form.schema, user_input or form.suggested),
+                errors=errors,
+                description_placeholders={
+                    "asked": form.asked,
+                    "trial": passed.format(seconds=self._seconds) if self._seconds else "",
+                },
+            )
+        self._use_in, name = user_input.get(FIELD_USE_IN, []), user_input[CONF_NAME].strip()
+        subentries = [_subentry(const.SUBENTRY_CONVERSATION, name, await form.async_data(user_input))]
+        if user_input.get(FIELD_AI_TASK):
+            task = form.sentences["first_ai_task_title"].format(model=model_title(self._model))
+            subentries.append(_subentry(const.SUBENTRY_AI_TASK, task, new_task_data(self._model)))
+        is_offline = self._service.kind is const.ServiceKind.OFFLINE
+        return self.async_create_entry(
+            title=form.sentences["entry_title_offline"] if is_offline else title_of(self._service.data, form.sentences),
+            data={const.CONF_KIND: self._service.kind.value} if is_offline else self._service.data,
+            subentries=subentries,
+        )
+
+    @override
+    async def async_on_create_entry(self, result: ConfigFlowResult) -> ConfigFlowResult:
+        """Have the chosen assistants use the agent, and say what one could ask it."""
+        (agent,) = result["result"].get_subentries_of_type(const.SUBENTRY_CONVERSATION)
+        registry = er.async_get(self.hass)
+        if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
+            await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
+        requests = await async_sentences_to_try(self.hass, agent.data)
+        result["description"] = "ready"
+        result["description_placeholders"] = {
+            "agent": agent.title,
+            "requests": "\n".join(f"- {plain(request)}" for request in requests),
+        }
+        return result
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
         """Begin when the service no longer accepts its key."""
@@ -156,12 +252,12 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
                 user_input | {const.CONF_BASE_URL: entry.data[const.CONF_BASE_URL]}, entry
             )
             if not errors:
-                return self._update(entry)
+                return await self._async_update(entry)
         return self.async_show_form(
             step_id="reauth_confirm",
             data_schema=self.add_suggested_values_to_schema(KEY_SCHEMA, self._service.shown_key),
             # There is one field only: what is wrong with anything else is said above it.
-            errors={field if field == CONF_API_KEY else "base": key for field, key in errors.items()},
+            errors={field if field == CONF_API_KEY else "base": key for field, key in reversed(errors.items())},
             description_placeholders=self._placeholders(),
         )
 
@@ -175,17 +271,23 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
             return self._show_service(_STEP_RECONFIGURE)
         if errors := await self._async_connect(user_input, entry):
             return self._show_service(_STEP_RECONFIGURE, errors)
-        return self._update(entry)
+        return await self._async_update(entry)
 
     @property
     def _connect_step(self) -> str:
-        return _STEP_CLOUD if self._service.known.host else _STEP_OWN_SERVER
+        return _STEP_INTERNET if self._service.known.host else _STEP_OWN_SERVER
 
-    async def _async_connect_first(self, user_input: Mapping[str, Any] | None) -> ConfigFlowResult:
+    async def _async_connect_first(self, step_id: str, user_input: Mapping[str, Any] | None) -> ConfigFlowResult:
         if user_input is None:
-            return self._show_service(self._connect_step)
+            self._service = TypedService.new(OTHER)
+            return self._show_service(step_id)
+        if step_id == _STEP_OWN_SERVER:
+            with suppress(InvalidAddress):
+                url = parse_address(user_input[const.CONF_BASE_URL])
+                profile = await async_profile_at(self.hass, url)
+                self._service = replace(TypedService.new(profile, url), api_key=self._service.api_key)
         if errors := await self._async_connect(user_input):
-            return self._show_service(self._connect_step, errors)
+            return self._show_service(step_id, errors)
         return await self.async_step_model()
 
     async def _async_connect(self, user_input: Mapping[str, Any], entry: ConfigEntry | None = None) -> dict[str, str]:
@@ -194,69 +296,82 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
         With an entry, the models of its agents are tried too: some servers look at the key
         only then. Aborts when another entry is that server with that key already.
         """
-        self._service, self._refused_kind = self._service.with_form(user_input), None
+        self._service = self._service.with_form(user_input)
         if errors := self._service.errors():
             if CONF_API_KEY in errors:
                 self._service = replace(self._service, api_key=None)
             return errors
         self._service = replace(self._service, base_url=parse_address(self._service.base_url))
-        self._abort_if_set_up()
         models = models_of(entry)
         try:
-            self._models = await offered_models(self._server())
-            await check_key(self._server(settings) for settings in models)
+            try:
+                await self._async_ask(models)
+            except ProviderReplyInvalid:
+                if self.source == SOURCE_REAUTH:  # that form can only change the key
+                    raise
+                await self._async_change_interface(models[0].model if models else "")
+                await self._async_ask(models)
         except ProviderError as error:
-            return await self._async_refuse(error, models[0].model if models else "")
+            return self._refuse(error)
         return {}
+
+    async def _async_ask(self, models: Iterable[AgentSettings]) -> None:
+        if self._is_set_up(self._service.data):
+            raise AbortFlow("already_configured")
+        self._models = await offered_chat_models(self._server())
+        await check_key(self._server(settings) for settings in models)
 
     def _server(self, settings: AgentSettings = _NO_MODEL, kind: const.ServiceKind | None = None) -> ModelProvider:
         return model_server(self.hass, replace(self._service, kind=kind or self._service.kind).data, settings)
 
-    async def _async_refuse(self, error: ProviderError, model: str) -> dict[str, str]:
-        """Put an error at the field that mends it; a key that was refused is not kept.
+    async def _async_change_interface(self, model: str) -> None:
+        """Take another interface over which the server answers, if there is one."""
+        best = const.ServiceKind(self._service.known.wire.value)
+        others = [kind for kind in (best, *INTERFACES) if kind is not self._service.kind]
+        servers = {kind: self._server(AgentSettings(model), kind) for kind in others}
+        found = await answering_interface(servers, has_model=bool(model))
+        self._service = replace(self._service, kind=found or self._service.kind)
 
-        A server that answers over another interface gets that one, and the form says so.
-        """
+    def _refuse(self, error: ProviderError, field: str = const.CONF_BASE_URL) -> dict[str, str]:
+        """Put an error at the field that mends it, beside what the service said; a refused key is not kept."""
         const.LOGGER.debug("The server cannot be used: %s", error)
-        match error:
-            case ProviderRejectedKey():
-                self._service = replace(self._service, api_key=None)
-                return {CONF_API_KEY: error_key(error)}
-            case ProviderReplyInvalid() if self.source != SOURCE_REAUTH:  # that form can only change the key
-                best = const.ServiceKind(self._service.known.wire.value)
-                others = [kind for kind in (best, *INTERFACES) if kind is not self._service.kind]
-                servers = {kind: self._server(AgentSettings(model), kind) for kind in others}
-                if found := await answering_interface(servers, has_model=bool(model)):
-                    self._refused_kind = self._service.kind
-                    self._service = replace(self._service, kind=found)
-                    return {SECTION_INTERFACE: "other_interface"}
-        return {const.CONF_BASE_URL: error_key(error)}
+        self._words = words_of_service(error)
+        if isinstance(error, ProviderRejectedKey):
+            self._service = replace(self._service, api_key=None)
+            field = CONF_API_KEY
+        return {field: error_key(error)} | ({"base": "service_said"} if self._words else {})
 
-    def _abort_if_set_up(self) -> None:
-        kind, url = self._service.kind, self._service.base_url
-        for entry in self._async_current_entries():
-            if (
-                entry.entry_id != self.context.get("entry_id")
-                and entry.data[const.CONF_KIND] == kind
-                and is_same_server(kind, entry.data[const.CONF_BASE_URL], url)
-                and entry.data.get(CONF_API_KEY) == self._service.api_key
-            ):
-                raise AbortFlow("already_configured")
+    def _is_set_up(self, service: Mapping[str, Any]) -> bool:
+        kind, url = const.ServiceKind(service[const.CONF_KIND]), service[const.CONF_BASE_URL]
+        return any(
+            entry.entry_id != self.context.get("entry_id")
+            and entry.data[const.CONF_KIND] == kind
+            and is_same_server(kind, entry.data[const.CONF_BASE_URL], url)
+            and entry.data.get(CONF_API_KEY) == service.get(CONF_API_KEY)
+            for entry in self._async_current_entries()
+        )
 
-    def _update(self, entry: ConfigEntry) -> ConfigFlowResult:
+    async def _async_update(self, entry: ConfigEntry) -> ConfigFlowResult:
         """Give the entry the server that was found; its agents stay."""
         data = self._service.data
-        title = title_of(data) if entry.title == title_of(entry.data) else entry.title
+        sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        title = title_of(data, sentences) if entry.title == title_of(entry.data, sentences) else entry.title
         if entry.update_listeners:  # they reload the entry
             return self.async_update_and_abort(entry, data=data, title=title)
         return self.async_update_reload_and_abort(entry, data=data, title=title)
 
     def _show_service(self, step_id: str, errors: Mapping[str, str] | None = None) -> ConfigFlowResult:
-        schema = connect_schema(asks_server=step_id == _STEP_RECONFIGURE, opened=errors or ())
+        self._asks_key = self._asks_key or CONF_API_KEY in (errors or ())
+        own = own_server_schema(asks_key=self._asks_key)
+        schema = {_STEP_INTERNET: INTERNET_SCHEMA, _STEP_RECONFIGURE: RECONFIGURE_SCHEMA}.get(step_id, own)
+        is_new = self._service.known is OTHER and not self._service.base_url
+        # The address of a service on the internet is in a closed section.
+        field = const.CONF_BASE_URL if const.CONF_BASE_URL in schema.schema else const.CONF_SERVER
+        shown = {field if name == const.CONF_BASE_URL else name: key for name, key in (errors or {}).items()}
         return self.async_show_form(
             step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(schema, self._service.form),
-            errors=dict(errors) if errors else None,
+            data_schema=self.add_suggested_values_to_schema(schema, {} if is_new else self._service.form),
+            errors=shown,
             description_placeholders=self._placeholders(),
         )
 
@@ -264,17 +379,18 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
         service = self._service
         return {
             "url": service.base_url,
-            "example_url": EXAMPLE_URL,
+            "example_url": example_address(service.known),
             "server": service.known.name,
-            "interface": INTERFACES[self._refused_kind or service.kind],
-            "other_interface": INTERFACES[service.kind],
+            "interface": INTERFACES[service.kind],
+            "words": self._words,
         }
 
-    def _show_model(self, model: str, errors: dict[str, str] | None = None) -> ConfigFlowResult:
-        schema = vol.Schema({vol.Required(CONF_MODEL): model_selector(self._models)})
+    async def _async_show_model(self, model: str, errors: dict[str, str] | None = None) -> ConfigFlowResult:
+        field = await async_chat_model_selector(self.hass, self._service.data, self._models)
+        suggested = {CONF_MODEL: model} if model else {}
         return self.async_show_form(
             step_id="model",
-            data_schema=self.add_suggested_values_to_schema(schema, {CONF_MODEL: model} if model else {}),
+            data_schema=self.add_suggested_values_to_schema(vol.Schema({vol.Required(CONF_MODEL): field}), suggested),
             errors=errors,
             description_placeholders=self._placeholders(),
         )

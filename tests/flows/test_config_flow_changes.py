@@ -99,7 +99,7 @@ async def test_reconfiguring_tries_the_key_where_the_list_is_public(hass: HomeAs
         step = await submit(hass, step, base_url=address, api_key="wrong-key")
 
         assert step["step_id"] == "reconfigure"
-        assert step["errors"] == {CONF_API_KEY: "provider_rejected_key"}
+        assert step["errors"] == {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
         assert entry.data[CONF_API_KEY] == "right-key"
 
 

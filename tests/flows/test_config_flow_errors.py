@@ -7,7 +7,7 @@ from homeassistant.const import CONF_API_KEY, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_SERVER
 from tests.support.servers.in_process import (
     address_without_server,
     always,
@@ -16,15 +16,26 @@ from tests.support.servers.in_process import (
     serving_untrusted_tls,
     with_list,
 )
-from tests.support.service_dialogs import GUARDED, PUBLIC_LIST, TALKING, choose_server, submit, suggested
+from tests.support.service_dialogs import (
+    GUARDED,
+    PUBLIC_LIST,
+    TALKING,
+    add,
+    connect,
+    connect_internet,
+    submit,
+    suggested,
+)
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+
+KEY_REFUSED = {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
 
 
 @pytest.mark.parametrize(
     ("typed", "error"),
     [
-        ("192.168.1.10:11434", "invalid_url"),
         ("ftp://192.168.1.10", "invalid_url"),
         ("http://", "invalid_url"),
         ("http://[::1", "invalid_url"),
@@ -33,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
     ],
 )
 async def test_an_address_that_is_none_is_refused_and_kept(hass: HomeAssistant, typed: str, error: str) -> None:
-    step = await submit(hass, await choose_server(hass), base_url=typed)
+    step = await connect(hass, typed)
 
     assert step["errors"] == {CONF_BASE_URL: error}
     assert suggested(step)[CONF_BASE_URL] == typed
@@ -42,20 +53,25 @@ async def test_an_address_that_is_none_is_refused_and_kept(hass: HomeAssistant, 
 @pytest.mark.parametrize(
     ("status", "body", "content_type", "errors"),
     [
-        (401, '{"error": "no"}', "application/json", {CONF_API_KEY: "provider_rejected_key"}),
-        (403, '{"error": "no"}', "application/json", {CONF_API_KEY: "provider_rejected_key"}),
+        (401, '{"error": "no"}', "application/json", KEY_REFUSED),
+        (403, '{"error": "no"}', "application/json", KEY_REFUSED),
         (404, "<html>Not found</html>", "text/html", {CONF_BASE_URL: "provider_reply_invalid"}),
         (200, "<html>Hello</html>", "text/html", {CONF_BASE_URL: "provider_reply_invalid"}),
-        (429, '{"error": "slow down"}', "application/json", {CONF_BASE_URL: "provider_busy"}),
-        (500, '{"error": "oops"}', "application/json", {CONF_BASE_URL: "provider_unreachable"}),
-        (418, '{"error": "teapot"}', "application/json", {CONF_BASE_URL: "provider_rejected_request"}),
+        (429, '{"error": "slow down"}', "application/json", {CONF_BASE_URL: "provider_busy", "base": "service_said"}),
+        (500, '{"error": "oops"}', "application/json", {CONF_BASE_URL: "provider_unreachable", "base": "service_said"}),
+        (
+            418,
+            '{"error": "teapot"}',
+            "application/json",
+            {CONF_BASE_URL: "provider_rejected_request", "base": "service_said"},
+        ),
     ],
 )
 async def test_each_answer_of_a_server_that_does_not_work_has_its_error(
     hass: HomeAssistant, status: int, body: str, content_type: str, errors: dict[str, str]
 ) -> None:
     async with serving(always(status, body, content_type)) as address:
-        step = await submit(hass, await choose_server(hass), base_url=address)
+        step = await connect(hass, address)
 
     assert step["step_id"] == "own_server"
     assert step["errors"] == errors
@@ -63,7 +79,7 @@ async def test_each_answer_of_a_server_that_does_not_work_has_its_error(
 
 async def test_an_address_where_nothing_answers_is_an_error(hass: HomeAssistant) -> None:
     address = address_without_server()
-    step = await submit(hass, await choose_server(hass), base_url=address)
+    step = await connect(hass, address)
 
     assert step["errors"] == {CONF_BASE_URL: "provider_unreachable"}
     placeholders = step["description_placeholders"]
@@ -73,7 +89,7 @@ async def test_an_address_where_nothing_answers_is_an_error(hass: HomeAssistant)
 
 async def test_a_certificate_that_is_not_trusted_is_an_error(hass: HomeAssistant, tmp_path: Path) -> None:
     with serving_untrusted_tls(tmp_path) as address:
-        step = await submit(hass, await choose_server(hass), base_url=address)
+        step = await connect(hass, address)
 
     assert step["errors"] == {CONF_BASE_URL: "certificate_invalid"}
 
@@ -81,19 +97,19 @@ async def test_a_certificate_that_is_not_trusted_is_an_error(hass: HomeAssistant
 async def test_https_where_http_is_spoken_is_an_error(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         wrong = address.replace("http://", "https://")
-        step = await submit(hass, await choose_server(hass), base_url=wrong)
+        step = await connect(hass, wrong)
 
     assert step["errors"] == {CONF_BASE_URL: "no_tls"}
 
 
 async def test_after_a_wrong_address_the_right_one_works_and_the_key_is_kept(hass: HomeAssistant) -> None:
-    step = await choose_server(hass)
-    step = await submit(hass, step, base_url=address_without_server(), api_key="right-key")
+    step = await connect_internet(hass, "groq", address_without_server(), "right-key")
+    assert step["errors"] == {CONF_SERVER: "provider_unreachable"}
     shown = suggested(step)[CONF_API_KEY]
     assert "right-key" not in shown
     async with serving_script(GUARDED) as address:
-        step = await submit(hass, step, base_url=address, api_key=shown)
-        result = await submit(hass, step, model="big-model")
+        step = await submit(hass, step, api_key=shown, address={CONF_BASE_URL: address})
+        result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"][CONF_API_KEY] == "right-key"
@@ -101,57 +117,52 @@ async def test_after_a_wrong_address_the_right_one_works_and_the_key_is_kept(has
 
 async def test_a_refused_key_is_not_kept_in_the_form(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
-        step = await choose_server(hass)
-        step = await submit(hass, step, base_url=address, api_key="wrong-key")
+        step = await connect(hass, address, "wrong-key")
 
-    assert step["errors"] == {CONF_API_KEY: "provider_rejected_key"}
-    assert suggested(step) == {CONF_BASE_URL: address, "interface": {CONF_KIND: "openai_chat"}}
+    assert step["errors"] == {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
+    assert suggested(step) == {CONF_BASE_URL: address}
 
 
 @pytest.mark.parametrize("key", ["two words", "schlüssel", "•••", "line\nbreak"])
 async def test_what_cannot_be_a_key_is_refused(hass: HomeAssistant, key: str) -> None:
-    step = await choose_server(hass)
-    step = await submit(hass, step, base_url=address_without_server(), api_key=key)
+    step = await connect_internet(hass, "groq", address_without_server(), key)
 
     assert step["errors"] == {CONF_API_KEY: "api_key_malformed"}
 
 
 async def test_a_key_pasted_beside_the_dots_is_a_new_key(hass: HomeAssistant) -> None:
-    step = await choose_server(hass)
-    step = await submit(hass, step, base_url=address_without_server(), api_key="old-key")
+    step = await connect_internet(hass, "groq", address_without_server(), "old-key")
     dots = suggested(step)[CONF_API_KEY]
     async with serving_script(GUARDED) as address:
-        step = await submit(hass, step, base_url=address, api_key=f"{dots}right-key")
+        step = await submit(hass, step, api_key=f"{dots}right-key", address={CONF_BASE_URL: address})
 
     assert step["step_id"] == "model"
 
 
 async def test_a_key_that_is_only_looked_at_when_the_model_talks_can_be_mended(hass: HomeAssistant) -> None:
     async with serving(with_list(GUARDED, 200, PUBLIC_LIST)) as address:
-        step = await choose_server(hass)
-        step = await submit(hass, step, base_url=address, api_key="wrong-key")
-        step = await submit(hass, step, model="big-model")
+        step = await submit(hass, await connect(hass, address), model="big-model")
         assert step["step_id"] == "own_server"
-        assert step["errors"] == {CONF_API_KEY: "provider_rejected_key"}
+        assert step["errors"] == {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
         step = await submit(hass, step, base_url=address, api_key="right-key")
-        result = await submit(hass, step, model="big-model")
+        result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
 async def test_a_model_that_does_not_exist_is_refused_and_kept(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
-        step = await submit(hass, await choose_server(hass), base_url=address)
+        step = await connect(hass, address)
         step = await submit(hass, step, model="no-such-model")
 
     assert step["step_id"] == "model"
-    assert step["errors"] == {CONF_MODEL: "model_not_found"}
+    assert step["errors"] == {CONF_MODEL: "model_not_found", "base": "service_said"}
     assert suggested(step) == {CONF_MODEL: "no-such-model"}
 
 
 async def test_a_model_of_spaces_is_refused(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
-        step = await submit(hass, await choose_server(hass), base_url=address)
+        step = await connect(hass, address)
         step = await submit(hass, step, model="  ")
 
     assert step["errors"] == {CONF_MODEL: "model_missing"}

@@ -187,7 +187,7 @@ async def test_an_error_is_printed_plainly(tmp_path: Path, arguments: list[str],
     ("script", "arguments", "said"),
     [
         (Script(api_key="right"), ["--api-key", "wrong"], "does not accept this API key, or asks for one. Give a key"),
-        (Script(), ["--api-key", "two\nlines"], "Give the whole key, with CHATTERBOX_API_KEY or"),
+        (Script(api_key="right"), ["--api-key", "two\nlines"], "Give the whole key, with CHATTERBOX_API_KEY or"),
         (Script(models=("one", "two")), [], "Choose a --model; the server at .* has: one, two"),
     ],
 )

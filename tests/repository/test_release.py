@@ -170,7 +170,8 @@ async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
     """Add the integration as its owner does who wants no server: the first choice, and nothing to fill in."""
     step = await open_flow(client, "chatterbox")
     assert step.type == "menu"
-    return await entry_of(client, "chatterbox", await answer(client, step, {"next_step_id": "offline"}))
+    last = await answer(client, step, {"next_step_id": "offline"})
+    return await entry_of(client, "chatterbox", await answer(client, last, {"name": "Chatterbox"}))
 
 
 def _said(log: Path) -> str:

@@ -9,7 +9,8 @@ from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, section
 
-from custom_components.chatterbox.const import CONF_SERVER, DOMAIN, ServiceKind
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_SERVER, DOMAIN, ServiceKind
+from custom_components.chatterbox.runtime.discovery import usual_addresses
 from tests.support.config_entries import prepare
 from tests.support.servers.script import Script
 
@@ -18,24 +19,34 @@ GUARDED = TALKING.model_copy(update={"api_key": "right-key"})
 PUBLIC_LIST = '{"data": [{"id": "big-model"}]}'
 
 
-async def open_dialog(hass: HomeAssistant) -> ConfigFlowResult:
-    """Begin to add the integration."""
+async def open_dialog(hass: HomeAssistant, *servers: str) -> ConfigFlowResult:
+    """Begin to add the integration on a machine where servers are at these addresses only."""
     await prepare(hass)
+    usual_addresses(hass)[:] = servers
     return await hass.config_entries.flow.async_init(DOMAIN, context={"source": "user"})
 
 
+async def choose(hass: HomeAssistant, menu: ConfigFlowResult, option: str) -> ConfigFlowResult:
+    """Click an option of a menu."""
+    step = await hass.config_entries.flow.async_configure(menu["flow_id"], {"next_step_id": option})
+    await hass.async_block_till_done()
+    return step
+
+
 async def choose_offline(hass: HomeAssistant) -> ConfigFlowResult:
-    """Begin to add the integration, and click the offline service."""
-    menu = await open_dialog(hass)
-    return await hass.config_entries.flow.async_configure(menu["flow_id"], {"next_step_id": ServiceKind.OFFLINE})
+    """Begin to add the integration, and click the offline service, down to the last form."""
+    return await choose(hass, await open_dialog(hass), ServiceKind.OFFLINE)
 
 
-async def choose_server(hass: HomeAssistant, server: str = "other") -> ConfigFlowResult:
-    """Begin to add the integration, and choose a model on a server, down to the form that connects to it."""
-    step = await open_dialog(hass)
-    if step["type"] is FlowResultType.MENU:
-        step = await hass.config_entries.flow.async_configure(step["flow_id"], {"next_step_id": "server"})
-    return await submit(hass, step, **{CONF_SERVER: server})
+async def choose_own_server(hass: HomeAssistant) -> ConfigFlowResult:
+    """Begin to add the integration, and say that the model runs at home, down to the form for an address."""
+    step = await choose(hass, await open_dialog(hass), "in_my_home")
+    return step if step["type"] is FlowResultType.FORM else await choose(hass, step, "own_server")
+
+
+async def choose_internet(hass: HomeAssistant) -> ConfigFlowResult:
+    """Begin to add the integration, and say that the model runs at a service on the internet."""
+    return await choose(hass, await open_dialog(hass), "internet")
 
 
 async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> ConfigFlowResult:
@@ -51,12 +62,31 @@ async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) 
     return result
 
 
+async def connect(hass: HomeAssistant, base_url: str, api_key: str | None = None) -> ConfigFlowResult:
+    """Begin to add a server of one's own; the key is asked for where the server wants one."""
+    step = await submit(hass, await choose_own_server(hass), base_url=base_url)
+    return await submit(hass, step, base_url=base_url, api_key=api_key) if api_key else step
+
+
+async def connect_internet(hass: HomeAssistant, server: str, base_url: str, api_key: str = "") -> ConfigFlowResult:
+    """Begin to add a service on the internet, which is elsewhere than usual."""
+    step = await choose_internet(hass)
+    return await submit(hass, step, server=server, api_key=api_key, address={CONF_BASE_URL: base_url})
+
+
+async def add(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> ConfigFlowResult:
+    """Fill in the form before the last one, and send the last one as it is shown."""
+    last = await submit(hass, step, **fields)
+    assert last["step_id"] == "first_agent"
+    return await submit(hass, last, **suggested(last))
+
+
 def shown(schema: Any) -> dict[str, Any]:
     """Return what a form, or a section of one, shows in its fields."""
     return {
         str(marker): shown(field.schema) if isinstance(field, section) else marker.description["suggested_value"]
         for marker, field in schema.schema.items()
-        if isinstance(field, section) or marker.description
+        if isinstance(field, section) or (marker.description and "suggested_value" in marker.description)
     }
 
 
@@ -81,4 +111,5 @@ def models_in(step: ConfigFlowResult) -> object:
     """Return the models that a form offers; None when it is a text field."""
     schema = step["data_schema"]
     assert schema is not None
-    return schema.schema[CONF_MODEL].config.get("options")
+    options = schema.schema[CONF_MODEL].config.get("options")
+    return options and [option["value"] for option in options]

@@ -85,6 +85,11 @@ class ApprovalPage:
         return {"entities": str(len(self.rows)), **{verdict.value: str(counts[verdict]) for verdict in Verdict}}
 
     @property
+    def names_asked_about(self) -> list[str]:
+        """The names of what needs a confirmation, sorted, each once."""
+        return sorted({self._name(row) for row in self.rows if row.verdict in (Verdict.ASK, Verdict.PIN)})
+
+    @property
     def markdown(self) -> str:
         """The table of everything that is not allowed without a confirmation, strictest first."""
         rows = [row for row in self.rows if row.verdict is not Verdict.ALLOW]

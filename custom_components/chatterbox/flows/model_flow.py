@@ -8,6 +8,7 @@ import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import SOURCE_USER, ConfigEntryState, ConfigSubentryFlow, SubentryFlowResult
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
+from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import entity_registry as er, selector
@@ -15,6 +16,7 @@ from homeassistant.helpers.template import Template
 
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
+from ..agent.wire.parts import ChatModel
 from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES, known_server, model_server
 from ..runtime.models import offered_models
 from ..settings.agent import SUMMARIES, AgentSettings, Confirmation, WhenSpent, settings_of
@@ -80,6 +82,24 @@ def model_selector(models: Sequence[str]) -> selector.SelectSelector | selector.
             options=list(models), mode=selector.SelectSelectorMode.DROPDOWN, custom_value=True
         )
     )
+
+
+async def async_chat_model_selector(
+    hass: HomeAssistant, service: Mapping[str, Any], models: Sequence[ChatModel]
+) -> selector.Selector[Any]:
+    """Return the field for a model, with what is known of each: its price, and whether it only talks."""
+    if not models:
+        return selector.TextSelector()
+    sentences = await async_get_sentences(hass, hass.config.language)
+    options: list[selector.SelectOptionDict] = []
+    for model in models:
+        price = await async_known_price(hass, service, known_server(service), AgentSettings(model.name))
+        label = sentences["model_talks"].format(model=model.name) if model.uses_tools is False else model.name
+        if price is not None and price.usual != FREE:
+            label += f" · ${price.usual.input:g} / ${price.usual.output:g}"
+        options.append(selector.SelectOptionDict(value=model.name, label=label))
+    mode = selector.SelectSelectorMode.DROPDOWN
+    return selector.SelectSelector(selector.SelectSelectorConfig(options=options, mode=mode, custom_value=True))
 
 
 def only_model(models: Sequence[str]) -> str:

@@ -1,27 +1,23 @@
-"""The forms for a model server, their conversion to the data of a config entry, and the checks of the server."""
+"""The forms for a model server, and their conversion to the data of a config entry."""
 
-import asyncio
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import voluptuous as vol
-from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_API_KEY
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers import selector
+from yarl import URL
 
-from ..agent.errors import ModelNotFound, ProviderBusy, ProviderError, ProviderRejectedKey
-from ..agent.providers.profiles import PROFILES, ServerProfile
+from ..agent.providers.profiles import OLLAMA, OTHER, PROFILES, ServerProfile
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
-from ..runtime.models import ModelServer, offered_models
-from ..settings.agent import AgentSettings, settings_of
 from ..settings.service_address import InvalidAddress, parse_address, short_name
 
-EXAMPLE_URL: Final = "http://192.168.1.10:11434/v1"
+_EXAMPLE_HOST: Final = "192.168.1.10"
 SECTION_INTERFACE: Final = "interface"
+SECTION_ADDRESS: Final = "address"
 
 INTERFACES: Final[Mapping[ServiceKind, str]] = {
     ServiceKind.OPENAI_CHAT: "Chat Completions",
@@ -39,14 +35,7 @@ _PASSWORD: Final = selector.TextSelector(
     selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
 )
 
-_SERVERS: Final = selector.SelectSelector(
-    selector.SelectSelectorConfig(
-        options=[selector.SelectOptionDict(value=server.id, label=server.name) for server in PROFILES.values()],
-        mode=selector.SelectSelectorMode.DROPDOWN,
-        translation_key=CONF_SERVER,
-    )
-)
-SERVER_SCHEMA: Final = vol.Schema({vol.Required(CONF_SERVER): _SERVERS})
+
 KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): _PASSWORD})
 
 
@@ -62,10 +51,9 @@ class TypedService:
     api_key: str | None = None
 
     @classmethod
-    def new(cls, server: str) -> Self:
-        """Start with the profile of a server."""
-        known = PROFILES[server]
-        return cls(server, ServiceKind(known.wire.value), known.base_url)
+    def new(cls, server: ServerProfile, base_url: str = "") -> Self:
+        """Start with the profile of a server, at its usual address by default."""
+        return cls(server.id, ServiceKind(server.wire.value), base_url or server.base_url)
 
     @classmethod
     def stored(cls, data: Mapping[str, Any]) -> Self:
@@ -91,10 +79,11 @@ class TypedService:
 
     @property
     def form(self) -> dict[str, Any]:
-        """All form values."""
-        interface = {CONF_KIND: self.kind.value}
+        """The values of all forms."""
         url = {CONF_BASE_URL: self.base_url} if self.base_url else {}
-        return {CONF_SERVER: self.server, SECTION_INTERFACE: interface} | url | self.shown_key
+        elsewhere = url if self.base_url != self.known.base_url else {}
+        sections = {SECTION_INTERFACE: {CONF_KIND: self.kind.value}, SECTION_ADDRESS: elsewhere}
+        return {CONF_SERVER: self.server, **sections, **url, **self.shown_key}
 
     def with_form(self, form: Mapping[str, Any]) -> Self:
         """Return the server with the values of a form."""
@@ -102,14 +91,11 @@ class TypedService:
         key = self.api_key
         if typed_key != _KNOWN_KEY:  # a key that was pasted beside the dots is a new one
             key = typed_key.removeprefix(_KNOWN_KEY).removesuffix(_KNOWN_KEY) or None
-        interface = form.get(SECTION_INTERFACE, {})
-        return replace(
-            self,
-            server=form.get(CONF_SERVER, self.server),
-            kind=ServiceKind(interface.get(CONF_KIND, self.kind)),
-            base_url=form[CONF_BASE_URL],
-            api_key=key,
-        )
+        server = form.get(CONF_SERVER, self.server)
+        if (elsewhere := form.get(SECTION_ADDRESS)) is not None:  # a service on the internet
+            return replace(type(self).new(PROFILES[server], elsewhere.get(CONF_BASE_URL, "")), api_key=key)
+        kind = ServiceKind(form.get(SECTION_INTERFACE, {}).get(CONF_KIND, self.kind))
+        return replace(self, server=server, kind=kind, base_url=form[CONF_BASE_URL], api_key=key)
 
     def errors(self) -> dict[str, str]:
         """Return the errors that need no server to find, by field."""
@@ -125,83 +111,66 @@ class TypedService:
         return errors
 
 
-def title_of(service: Mapping[str, Any]) -> str:
-    """Return the title of an entry: the name of the service at its usual address, else host and port."""
-    known = known_server(service)
-    url = service[CONF_BASE_URL]
-    is_at_home = known.host and known_server({CONF_BASE_URL: url}) is known
-    return known.name if is_at_home else short_name(url)
+def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
+    """Return the title of an entry: the name of the service, and where it is not at its usual address, the place."""
+    known, url = known_server(service), service[CONF_BASE_URL]
+    if known.host and known_server({CONF_BASE_URL: url}) is known:
+        return known.name
+    place = short_name(url)
+    if known is OTHER:
+        return place
+    if URL(url).port == URL(known.base_url).port:
+        place = URL(url).host or place
+    return sentences["service_title"].format(server=known.name, place=place)
 
 
-def connect_schema(*, asks_server: bool = False, opened: Collection[str] = ()) -> vol.Schema:
-    """Return the form for the address of a server. The sections in `opened` are expanded.
+def example_address(server: ServerProfile) -> str:
+    """Return an address in a home network at which a server could be."""
+    return str(URL((OLLAMA if server.host or not server.base_url else server).base_url).with_host(_EXAMPLE_HOST))
 
-    `asks_server` adds the kind of server, for an entry that is reconfigured.
-    """
-    kinds = selector.SelectSelectorConfig(
+
+def own_server_schema(*, asks_key: bool) -> vol.Schema:
+    """Return the form for a server that somebody runs."""
+    key = {vol.Optional(CONF_API_KEY): _PASSWORD} if asks_key else {}
+    return vol.Schema({vol.Required(CONF_BASE_URL): _ADDRESS} | key)
+
+
+def _choice_of(servers: Iterable[ServerProfile]) -> selector.SelectSelector:
+    options = [selector.SelectOptionDict(value=server.id, label=server.name) for server in servers]
+    mode = selector.SelectSelectorMode.DROPDOWN
+    return selector.SelectSelector(
+        selector.SelectSelectorConfig(options=options, mode=mode, translation_key=CONF_SERVER)
+    )
+
+
+_INTERFACE: Final = selector.SelectSelector(
+    selector.SelectSelectorConfig(
         options=[kind.value for kind in INTERFACES],
         mode=selector.SelectSelectorMode.LIST,
         translation_key=SECTION_INTERFACE,
     )
-    interface = vol.Schema({vol.Required(CONF_KIND): selector.SelectSelector(kinds)})
-    server = SERVER_SCHEMA.schema if asks_server else {}
-    return vol.Schema(
-        server
-        | {
-            vol.Required(CONF_BASE_URL): _ADDRESS,
-            vol.Optional(CONF_API_KEY): _PASSWORD,
-            vol.Required(SECTION_INTERFACE): section(interface, {"collapsed": SECTION_INTERFACE not in opened}),
-        }
-    )
+)
+INTERNET_SCHEMA: Final = vol.Schema(
+    {
+        vol.Required(CONF_SERVER): _choice_of(server for server in PROFILES.values() if server.host),
+        vol.Optional(CONF_API_KEY): _PASSWORD,
+        vol.Required(SECTION_ADDRESS): section(
+            vol.Schema({vol.Optional(CONF_BASE_URL): _ADDRESS}), {"collapsed": True}
+        ),
+    }
+)
+RECONFIGURE_SCHEMA: Final = vol.Schema(
+    {
+        vol.Required(CONF_SERVER): _choice_of(PROFILES.values()),
+        vol.Required(CONF_BASE_URL): _ADDRESS,
+        vol.Optional(CONF_API_KEY): _PASSWORD,
+        vol.Required(SECTION_INTERFACE): section(
+            vol.Schema({vol.Required(CONF_KIND): _INTERFACE}), {"collapsed": True}
+        ),
+    }
+)
 
 
 def _may_be_a_key(key: str) -> bool:
     """Return whether a key fits into an HTTP header; our dots, for one, do not."""
     return key.isascii() and key.isprintable() and " " not in key
-
-
-_LONGEST_SEARCH: Final = 10.0
-"""Seconds to find the interface over which a server answers, while a person waits."""
-
-
-async def check_key(models: Iterable[ModelServer]) -> None:
-    """Have the first model that still exists answer, because some servers list models for any key.
-
-    Raises a `ProviderError`.
-    """
-    for model in models:
-        with suppress(ModelNotFound):
-            await model.check()
-            return
-
-
-async def answering_interface(
-    servers: Mapping[ServiceKind, ModelServer], *, has_model: bool, seconds: float = _LONGEST_SEARCH
-) -> ServiceKind | None:
-    """Return the first interface over which a server answers within `seconds`, all asked at once.
-
-    With `has_model`, each is asked to talk, otherwise for its models. A demand for a key or for a pause is an answer.
-    """
-    try:
-        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-            asked = {kind: group.create_task(_answers(server, has_model)) for kind, server in servers.items()}
-    except TimeoutError:
-        return None
-    return next((kind for kind, answer in asked.items() if answer.result()), None)
-
-
-async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller
-    try:
-        await (server.check() if has_model else offered_models(server))
-    except ProviderError as error:
-        return isinstance(error, ProviderRejectedKey | ProviderBusy)
-    return True
-
-
-def models_of(entry: ConfigEntry | None) -> list[AgentSettings]:
-    """Return, for each model that an entry uses, the settings of one subentry that uses it."""
-    models: dict[str, AgentSettings] = {}
-    for subentry in entry.subentries.values() if entry else ():
-        settings = settings_of(subentry.data)
-        models.setdefault(settings.model, settings)
-    return list(models.values())

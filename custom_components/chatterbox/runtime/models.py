@@ -14,6 +14,7 @@ from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
 from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
+from ..agent.wire.parts import ChatModel
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
 from ..settings.agent import settings_of
@@ -31,6 +32,10 @@ class ModelServer(Protocol):
 
         Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list.
         """
+        ...
+
+    async def chat_models(self) -> list[ChatModel]:
+        """Return the models that one can talk to, the most useful first; see `list_models`."""
         ...
 
     async def check(self) -> None:
@@ -65,6 +70,11 @@ async def offered_models(server: ModelServer) -> list[str]:
         with suppress(ModelNotFound, ProviderRejectedRequest):
             await server.check()
         return []
+
+
+async def offered_chat_models(server: ModelServer) -> list[ChatModel]:
+    """Return the models of a server that one can talk to; see `offered_models`."""
+    return await server.chat_models() if await offered_models(server) else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """Addresses of servers, as people enter them: validation and display."""
 
+import re
 from ipaddress import ip_address
 from typing import Final
 
 from yarl import URL
 
+_HTTPS_PORT: Final = re.compile(r":443(/|$)")
 _SCHEMES: Final = frozenset({"http", "https"})
 _SECRETS: Final = frozenset({"key", "apikey", "token", "accesstoken", "secret", "password"})
 """Names of query parameters with a secret, without `-` and `_`."""
@@ -21,11 +23,15 @@ class InvalidAddress(ValueError):
 def parse_address(typed: str) -> str:
     """Return the address of a server as it is stored: without surrounding spaces and trailing slash.
 
+    Host and port are completed: to http, as nearly every server in a home speaks it, or to https on its own port.
     Raises `InvalidAddress` for anything but an http or https URL, and for one with a user, a password or a key, because
     addresses are shown and logged.
     """
+    typed = typed.strip()
+    if typed and "://" not in typed:
+        typed = f"{'https' if _HTTPS_PORT.search(typed) else 'http'}://{typed}"
     try:
-        url = URL(typed.strip())
+        url = URL(typed)
     except ValueError:
         raise InvalidAddress("invalid_url") from None
     if url.scheme not in _SCHEMES or not url.host:

@@ -93,6 +93,12 @@ def error_key(error: AgentError) -> str:
             return next(ERROR_KEYS[kind] for kind in type(error).__mro__ if kind in ERROR_KEYS)
 
 
+def words_of_service(error: ProviderError) -> str:
+    """Return what a service itself said when it refused, empty if it said nothing."""
+    start, _, words = str(error).partition(": ")
+    return words if start.startswith("HTTP ") or start == "the service reported an error" else ""
+
+
 def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed | ConfigEntryNotReady:
     """Translate what a service said when its entry was set up: ask for a new key, or try again later."""
     kind = ConfigEntryAuthFailed if isinstance(error, ProviderRejectedKey) else ConfigEntryNotReady

@@ -7,6 +7,7 @@ watches, but no `hass` runs in it; they ask for `socket_enabled`, as all they te
 import asyncio
 import subprocess
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from demo.home_assistant import free_port, running_home_assistant
 from demo.owner import Owner, create_owner
 from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.camera import Camera
-from tests.behaviour.browser.frontend import TIMEOUT_SECONDS, Frontend
+from tests.behaviour.browser.frontend import COUNT_CLICKS, TIMEOUT_SECONDS, Frontend
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 _BROWSER_INSTALLATION_SECONDS = 300
@@ -63,6 +64,7 @@ async def page(chromium: str, tmp_path: Path) -> AsyncIterator[Page]:
             viewport={"width": 1200, "height": 800}, locale="en-GB", reduced_motion="reduce"
         )
         context.set_default_timeout(TIMEOUT_SECONDS * 1000)
+        await context.add_init_script(COUNT_CLICKS)
         page = await context.new_page()
         yield page
         await page.screenshot(path=tmp_path / "at-the-end.png")
@@ -70,12 +72,22 @@ async def page(chromium: str, tmp_path: Path) -> AsyncIterator[Page]:
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[str]:
+def port_nearby() -> int:
+    """The only port of this machine at which Chatterbox looks for a model server; nothing is there yet."""
+    return free_port()
+
+
+@pytest.fixture
+async def home(tmp_path: Path, port_nearby: int) -> AsyncIterator[str]:
     """The address of a running Home Assistant with the demo house, its owner, and no assistant but the built-in one."""
     configuration = tmp_path / "configuration"
     configuration.mkdir()
     port = free_port()
-    await asyncio.to_thread(write_configuration, configuration, Configuration(port=port, sign_in=SignIn.PASSWORD))
+    usual = Configuration(port=port, sign_in=SignIn.PASSWORD)
+    components = (*usual.custom_components, Path(__file__).parent / "components" / "servers_nearby")
+    await asyncio.to_thread(write_configuration, configuration, replace(usual, custom_components=components))
+    with (configuration / "configuration.yaml").open("a", encoding="utf-8") as yaml:
+        yaml.write(f"\nservers_nearby:\n  - http://127.0.0.1:{port_nearby}\n")
     log = tmp_path / "home-assistant.log"
     async with running_home_assistant(configuration, port, log) as home_assistant:
         code = await create_owner(home_assistant.url, Owner())

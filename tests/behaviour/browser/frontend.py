@@ -12,6 +12,12 @@ from playwright.async_api import Locator, Page, expect
 from demo.owner import Owner
 
 TIMEOUT_SECONDS = 20.0
+COUNT_CLICKS = """addEventListener("click", (event) => {
+  if (event.isTrusted && event.detail > 0) {
+    sessionStorage.setItem("clicks", Number(sessionStorage.getItem("clicks") ?? 0) + 1);
+  }
+}, true)"""
+"""Counts the clicks of a person in a page, also over its reloads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,12 @@ class Frontend:
         await self.page.get_by_label("Password", exact=True).fill(owner.password)
         await self.page.get_by_role("button", name="Log in").click()
         await self.page.get_by_text(f"Welcome {owner.name}").wait_for()
+
+    async def clicks(self) -> int:
+        """Return how often somebody has clicked since the last time that this was asked."""
+        count: int = await self.page.evaluate("Number(sessionStorage.getItem('clicks'))")
+        await self.page.evaluate("sessionStorage.removeItem('clicks')")
+        return count
 
     async def open_devices_and_services(self) -> None:
         """Go to the list of integrations from anywhere."""
@@ -136,21 +148,40 @@ class Frontend:
         await dialog.get_by_role("button", name="Close").last.click()
         await expect(done).to_be_hidden()
 
-    async def add_model(self, base_url: str, model: str = "") -> None:
-        """Add a model of LM Studio at an address, from the list of integrations.
+    async def add_model(self, base_url: str, model: str = "", *, ai_task: bool = False) -> None:
+        """Add a model of a server at an address, from the list of integrations.
 
         `model` is needed where the server has several.
         """
         dialog = await self.pick_integration("Chatterbox")
-        await dialog.get_by_text("Language model", exact=True).click()
-        await self.choose_option(dialog, "Server", "LM Studio")
-        await self.submit(dialog)
+        await dialog.get_by_text("In my home", exact=True).click()
         await dialog.get_by_role("textbox", name="Address").fill(base_url)
         await self.submit(dialog)
         if model:
             await self.choose_model(dialog, model)
+        await dialog.get_by_text("Choose a model").wait_for()
         await self.submit(dialog)
+        await self.complete(dialog, ai_task=ai_task)
         await self.finish(dialog)
+
+    async def add_offline(self) -> None:
+        """Add the service without a model, from the list of integrations."""
+        dialog = await self.pick_integration("Chatterbox")
+        await dialog.get_by_text("No model", exact=True).click()
+        await self.complete(dialog)
+        await self.finish(dialog)
+
+    async def complete(self, dialog: Locator, *, ai_task: bool = False) -> None:
+        """Send the last form of adding a service as it is shown, or with an AI task."""
+        await dialog.get_by_text("Almost done").wait_for()
+        if ai_task:
+            await dialog.locator("ha-switch").click()
+        await self.submit(dialog)
+
+    async def try_it(self, dialog: Locator) -> Assist:
+        """Click what the dialog offers at its end: to talk to the new agent."""
+        await dialog.get_by_role("link", name="Try it now").click()
+        return await Assist.seen_on(self.page)
 
     async def open_service(self, name: str) -> None:
         """Go to the page of an integration from anywhere."""
@@ -176,29 +207,6 @@ class Frontend:
         """Return the token by which the page itself calls Home Assistant."""
         token: str = await self.page.evaluate("window.hassConnection.then(({ auth }) => auth.accessToken)")
         return token
-
-    async def open_assistant_settings(self) -> Locator:
-        """Open the settings of the only voice assistant; return the dialog."""
-        await self.page.get_by_role("link", name="Settings").click()
-        await self.page.get_by_text("Voice assistants").first.click()
-        await self.page.get_by_role("button", name="Home Assistant English").click()
-        dialog = self.page.locator("dialog-voice-assistant-pipeline-detail")
-        await dialog.get_by_role("button", name="Update").wait_for()
-        return dialog
-
-    async def name_assistant(self, dialog: Locator, name: str) -> None:
-        """Give the assistant whose settings are open another name."""
-        await dialog.get_by_role("textbox", name="Name").fill(name)
-
-    async def choose_agent(self, dialog: Locator, agent: str) -> None:
-        """Choose who answers for the assistant whose settings are open."""
-        await dialog.get_by_label("Conversation agent").click()
-        await dialog.get_by_role("menuitem", name=agent).click()
-
-    async def save_assistant(self, dialog: Locator) -> None:
-        """Save the settings of the assistant, and wait until they are saved."""
-        await dialog.get_by_role("button", name="Update").click()
-        await expect(dialog.get_by_role("button", name="Update")).to_be_hidden()
 
     async def open_overview(self) -> None:
         """Go to the page of the home from anywhere."""

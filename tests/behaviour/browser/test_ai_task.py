@@ -22,7 +22,7 @@ async def test_an_ai_task_comes_with_a_model_and_another_one_is_added(
 ) -> None:
     async with scripted_server(_SCRIPT, tmp_path) as server:
         await frontend.open_devices_and_services()
-        await frontend.add_model(server.base_url, "small-model")
+        await frontend.add_model(server.base_url, "small-model", ai_task=True)
         await frontend.open_service("Chatterbox")
         await expect(frontend.page.get_by_text("AI task with small-model").first).to_be_visible()
 

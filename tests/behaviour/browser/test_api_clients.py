@@ -18,9 +18,7 @@ _API_CLIENTS = "options.step.init.sections.api"
 
 async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend, camera: Camera) -> None:
     await frontend.open_devices_and_services()
-    dialog = await frontend.pick_integration("Chatterbox")
-    await dialog.get_by_text("Offline", exact=True).click()
-    await frontend.finish(dialog)
+    await frontend.add_offline()
     await frontend.open_service("Chatterbox")
 
     options = await frontend.open_options()

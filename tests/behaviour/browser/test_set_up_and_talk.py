@@ -27,28 +27,24 @@ _SCRIPT = Script(
 )
 
 
-async def test_offline_assistant_is_added_and_switches_the_lights(frontend: Frontend, camera: Camera) -> None:
+async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Frontend, camera: Camera) -> None:
+    await frontend.clicks()
     await frontend.open_devices_and_services()
     dialog = await frontend.pick_integration("Chatterbox")
     await camera.take_dialog(dialog, "add-chatterbox")
-    await dialog.get_by_text("Offline", exact=True).click()
-    await frontend.finish(dialog)
-
-    settings = await frontend.open_assistant_settings()
-    await frontend.name_assistant(settings, "Chatterbox")
-    await frontend.choose_agent(settings, "Chatterbox")
-    await camera.take_dialog(settings, "choose-agent")
-    await frontend.save_assistant(settings)
-
-    await frontend.open_overview()
-    await frontend.open_area("Kitchen")
-    await frontend.see_light("Ceiling Light", on=False)
-    assist = await frontend.open_assist()
-    await assist.see_that_it_can_control_the_home()
+    await dialog.get_by_text("No model", exact=True).click()
+    await expect(dialog.get_by_text("Front Door")).to_be_visible()
+    await camera.take_dialog(dialog, "almost-done")
+    await frontend.complete(dialog)
+    assist = await frontend.try_it(dialog)
     assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
+    assert await frontend.clicks() <= 8
+
+    await assist.see_that_it_can_control_the_home()
     assert await assist.ask("Turn off the counter light") == "Turned off the light"
     await camera.take_page(frontend.page, "assist")
     await assist.close()
+    await frontend.open_area("Kitchen")
     await frontend.see_light("Ceiling Light", on=True)
     await frontend.see_light("Counter Light", on=False)
     await camera.take_page(frontend.page, "kitchen")
@@ -57,62 +53,64 @@ async def test_offline_assistant_is_added_and_switches_the_lights(frontend: Fron
     await camera.take_page(frontend.page, "service")
 
 
-async def test_server_is_added_switches_the_lights_and_gets_an_agent_with_a_stand_in(
-    frontend: Frontend, camera: Camera, tmp_path: Path
+async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
+    frontend: Frontend, camera: Camera, tmp_path: Path, port_nearby: int
 ) -> None:
-    async with scripted_server(_SCRIPT, tmp_path) as server:
-        await _add_server(frontend, camera, server.base_url)
-
-        settings = await frontend.open_assistant_settings()
-        await frontend.name_assistant(settings, "Chatterbox")
-        await frontend.choose_agent(settings, "small-model")
-        await frontend.save_assistant(settings)
-
-        await frontend.open_overview()
-        await frontend.open_area("Kitchen")
-        await frontend.see_light("Ceiling Light", on=False)
-        assist = await frontend.open_assist()
-        await assist.see_that_it_can_control_the_home()
+    found = Script(models=("small-model", "large-model", "nomic-embed-text"), owner="llamacpp", answers=_SCRIPT.answers)
+    async with scripted_server(found, tmp_path, port=port_nearby):
+        await frontend.clicks()
+        await frontend.open_devices_and_services()
+        dialog = await frontend.pick_integration("Chatterbox")
+        await dialog.get_by_text("In my home", exact=True).click()
+        await dialog.get_by_text("Found in your home").wait_for()
+        await expect(dialog.get_by_text("embed")).to_have_count(0)
+        await camera.take_dialog(dialog, "found-models")
+        await dialog.get_by_text(f"small-model on llama.cpp on 127.0.0.1:{port_nearby}").click()
+        await expect(dialog.get_by_text("uses tools")).to_be_visible()
+        await frontend.complete(dialog)
+        await dialog.get_by_text("Chatterbox is ready").wait_for()
+        await camera.take_dialog(dialog, "ready")
+        assist = await frontend.try_it(dialog)
         assert await assist.ask("I need light in the kitchen") == "The kitchen is lit. Enjoy your coffee!"
+        assert await frontend.clicks() <= 8
+
         await assist.show_details()
         await expect(assist.dialog.get_by_text("intent__HassTurnOn")).to_be_visible()
         await camera.take_dialog(assist.dialog, "details")
         await assist.close()
+        await frontend.open_area("Kitchen")
         await frontend.see_light("Ceiling Light", on=True)
-
         await _add_agent_with_stand_in(frontend, camera)
 
 
-async def _add_server(frontend: Frontend, camera: Camera, base_url: str) -> None:
-    """Add a model of a server, after a wrong address and without its key at first."""
-    await frontend.open_devices_and_services()
-    dialog = await frontend.pick_integration("Chatterbox")
-    await dialog.get_by_text("Language model", exact=True).click()
-    await dialog.get_by_text("Choose a server").wait_for()
-    await frontend.choose_option(dialog, "Server", "LM Studio")
-    await camera.take_dialog(dialog, "choose-server")
-    await frontend.submit(dialog)
+async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: Camera, tmp_path: Path) -> None:
+    talks = ScriptedAnswer(content="I have turned on the kitchen light.")
+    script = _SCRIPT.model_copy(update={"tool_trial_answer": talks})
+    async with scripted_server(script, tmp_path) as server:
+        await frontend.open_devices_and_services()
+        dialog = await frontend.pick_integration("Chatterbox")
+        await dialog.get_by_text("In my home", exact=True).click()
 
-    address = dialog.get_by_role("textbox", name="Address")
-    await expect(address).to_have_value("http://localhost:1234")
-    await address.fill(_NOBODY_LISTENS_HERE)
-    await frontend.submit(dialog)
-    await expect(
-        dialog.get_by_text(sentence("config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE))
-    ).to_be_visible()
-    await camera.take_dialog(dialog, "wrong-address")
+        address = dialog.get_by_role("textbox", name="Address")
+        await address.fill(_NOBODY_LISTENS_HERE.removeprefix("http://"))
+        await frontend.submit(dialog)
+        unreachable = sentence("config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE)
+        await expect(dialog.get_by_text(unreachable)).to_be_visible()
+        await camera.take_dialog(dialog, "wrong-address")
 
-    await address.fill(base_url)
-    await frontend.submit(dialog)
-    await expect(dialog.get_by_text(sentence("config.error.provider_rejected_key"))).to_be_visible()
-
-    await dialog.get_by_role("textbox", name="API key").fill(_API_KEY)
-    await frontend.submit(dialog)
-    await dialog.get_by_text("Choose a model").wait_for()
-    await frontend.choose_model(dialog, "small-model")
-    await camera.take_dialog(dialog, "choose-model")
-    await frontend.submit(dialog)
-    await frontend.finish(dialog)
+        await address.fill(server.base_url)
+        await frontend.submit(dialog)
+        await expect(dialog.get_by_text("Incorrect API key provided.")).to_be_visible()
+        await dialog.get_by_role("textbox", name="API key").fill(_API_KEY)
+        await frontend.submit(dialog)
+        await dialog.get_by_text("Choose a model").wait_for()
+        await frontend.choose_model(dialog, "small-model")
+        await camera.take_dialog(dialog, "choose-model")
+        await frontend.submit(dialog)
+        await dialog.get_by_text(sentence("config.step.no_tools.description", model="small-model")).wait_for()
+        await dialog.get_by_text("Use it anyway").click()
+        await frontend.complete(dialog, ai_task=True)
+        await dialog.get_by_text("Chatterbox is ready").wait_for()
 
 
 async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
@@ -128,7 +126,7 @@ async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
     dialog = await frontend.change_agent("large-model", "Advanced")
     await camera.take_dialog(dialog, "advanced")
     await frontend.unfold(dialog, "Answers")
-    await frontend.add_stand_in(dialog, "small-model")
+    await frontend.add_stand_in(dialog, "Chatterbox")
     temperature = dialog.get_by_role("spinbutton", name="Temperature")
     await temperature.fill("30")
     await frontend.unfold(dialog, "Limits")
@@ -149,5 +147,5 @@ async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
 
     dialog = await frontend.change_agent("large-model", "Advanced")
     await frontend.unfold(dialog, "Answers")
-    await expect(dialog.locator("ha-entities-picker").get_by_text("small-model").first).to_be_visible()
+    await expect(dialog.locator("ha-entities-picker").get_by_text("Chatterbox").first).to_be_visible()
     await expect(dialog.get_by_role("spinbutton", name="Temperature")).to_have_value("0.4")

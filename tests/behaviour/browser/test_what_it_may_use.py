@@ -42,7 +42,7 @@ async def test_a_source_of_tools_is_restricted_and_found_again(
 
 
 async def _open_tools(frontend: Frontend) -> Locator:
-    dialog = await frontend.open_agent_menu("small-model")
+    dialog = await frontend.open_agent_menu("Chatterbox")
     await dialog.get_by_text(sentence(f"{_STEP}.reconfigure.menu_options.tools")).click()
     await dialog.get_by_role("button", name="Next").wait_for()
     return dialog

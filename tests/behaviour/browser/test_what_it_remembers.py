@@ -27,21 +27,18 @@ async def test_what_an_agent_is_asked_to_remember_is_in_a_list(
         await frontend.open_devices_and_services()
         await frontend.add_model(server.base_url)
         await frontend.open_service("Chatterbox")
-        dialog = await frontend.change_agent("small-model")
+        dialog = await frontend.change_agent("Chatterbox")
         row = dialog.locator("ha-selector-boolean").filter(has_text=sentence(f"{_SETTINGS}.data.remember_facts"))
         await row.locator("ha-switch").click()
         await frontend.submit(dialog)
         await frontend.close_when_changed(dialog)
 
-        settings = await frontend.open_assistant_settings()
-        await frontend.choose_agent(settings, "small-model")
-        await frontend.save_assistant(settings)
         await frontend.open_overview()
         assist = await frontend.open_assist()
         assert await assist.ask("Remember how I take my tea") == "I'll remember that."
         await assist.close()
 
-    remembered = await frontend.open_list(f"todo.small_model_memories_of_{Owner().name.lower()}")
+    remembered = await frontend.open_list(f"todo.chatterbox_memories_of_{Owner().name.lower()}")
     await expect(remembered.get_by_text(_FACT)).to_be_visible()
     await remembered.get_by_placeholder("Add item").fill("Gets up at six.")
     await frontend.page.keyboard.press("Enter")

@@ -17,9 +17,7 @@ _PIN = "739105"
 async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Frontend, camera: Camera) -> None:
     await frontend.page.set_viewport_size({"width": 1200, "height": 1000})
     await frontend.open_devices_and_services()
-    adding = await frontend.pick_integration("Chatterbox")
-    await adding.get_by_text("Offline", exact=True).click()
-    await frontend.finish(adding)
+    await frontend.add_offline()
     await frontend.open_service("Chatterbox")
     dialog = await _open_approvals(frontend)
     await expect(dialog.get_by_text("Exposed to Assist: ")).to_be_visible()

@@ -6,7 +6,7 @@ from typing import override
 
 from pydantic import BaseModel, JsonValue
 
-from tests.support.servers.model_server import ModelRequest, ScriptedModelServer, is_from_user, run
+from tests.support.servers.model_server import ModelRequest, ScriptedModelServer, is_from_user, run, tries_tool
 from tests.support.servers.script import ScriptedAnswer
 from tests.support.servers.stream import chunks_of
 
@@ -34,7 +34,13 @@ class ScriptedChatCompletions(ScriptedModelServer):
     def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         request = _Request.model_validate(body)
         is_trial = not request.tools and [is_from_user(message) for message in request.messages] == [True]
-        return ModelRequest(request.model, is_trial, request.stream, request.stream_options.include_usage)
+        return ModelRequest(
+            request.model,
+            is_trial,
+            request.stream,
+            request.stream_options.include_usage,
+            tries_tool(request.tools, request.messages),
+        )
 
     @override
     def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
@@ -42,7 +48,7 @@ class ScriptedChatCompletions(ScriptedModelServer):
 
     @override
     def list_of(self, models: tuple[str, ...]) -> JsonValue:
-        data: list[JsonValue] = [{"id": name, "object": "model", "owned_by": "script"} for name in models]
+        data: list[JsonValue] = [{"id": name, "object": "model", "owned_by": self._script.owner} for name in models]
         return {"object": "list", "data": data}
 
     @override

@@ -16,7 +16,7 @@ from tests.agent.providers.contract.anthropic_messages import AnthropicMessagesD
 from tests.agent.providers.contract.dialect import Answer, Dialect
 from tests.agent.providers.contract.ollama_chat import OllamaChatDialect
 from tests.agent.providers.contract.openai_responses import OpenAIResponsesDialect
-from tests.support.servers.model_server import ModelRequest, ScriptedModelServer, is_from_user
+from tests.support.servers.model_server import ModelRequest, ScriptedModelServer, is_from_user, tries_tool
 from tests.support.servers.script import ScriptedAnswer, ScriptedUsage
 
 _CONTEXT_WINDOW = 131_072
@@ -47,7 +47,8 @@ class _ScriptedDialectServer(ScriptedModelServer):
         is_bare = not (request.tools or request.system or request.instructions)
         is_trial = is_bare and [is_from_user(one) for one in request.messages or request.input] == [True]
         streams = self.streams_unasked if request.stream is None else request.stream
-        return ModelRequest(request.model, is_trial, streams)
+        asks_for_tool = tries_tool(request.tools, request.messages or request.input)
+        return ModelRequest(request.model, is_trial, streams, tries_tool=asks_for_tool)
 
     @override
     def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
@@ -98,14 +99,19 @@ class ScriptedOllama(_ScriptedDialectServer):
     def application(self) -> web.Application:
         application = super().application()
         application.router.add_post("/api/show", self._show)
+        application.router.add_get("/api/version", self._tell_version)
         return application
+
+    async def _tell_version(self, _request: web.Request) -> web.StreamResponse:
+        return web.json_response({"version": "0.14.0"})
 
     async def _show(self, request: web.Request) -> web.StreamResponse:
         model = (await request.json())["model"]
         if model not in self._script.models:
             return self._refuse(HTTPStatus.NOT_FOUND, f"model '{model}' not found")
         info = {"general.architecture": "llama", "llama.context_length": _CONTEXT_WINDOW}
-        return web.json_response({"capabilities": ["completion", "tools"], "model_info": info})
+        tools = [] if model in self._script.without_tools else ["tools"]
+        return web.json_response({"capabilities": ["completion", *tools], "model_info": info})
 
 
 def _answer_of(answer: ScriptedAnswer) -> Answer:

@@ -10,10 +10,11 @@ import argparse
 import asyncio
 import contextlib
 import hmac
+import json
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import batched
@@ -47,6 +48,14 @@ class ModelRequest:
     """Whether somebody only wants to know that the model answers: one user message, no instructions, no tools."""
     streams: bool
     wants_usage: bool = True
+    tries_tool: bool = False
+    """Whether somebody only wants to know that the model uses a tool."""
+
+
+def tries_tool(tools: Sequence[JsonValue], messages: Sequence[Mapping[str, JsonValue]]) -> bool:
+    """Tell whether a request is about the one tool of a trial."""
+    said = [message for message in messages if message.get("role") != "system"]
+    return len(tools) == 1 and len(said) == 1 and '"turn_on"' in json.dumps(tools)
 
 
 class ScriptedModelServer(ABC):
@@ -130,8 +139,8 @@ class ScriptedModelServer(ABC):
 
     def answer_to(self, body: dict[str, JsonValue], asked: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:  # noqa: ARG002  # for servers that look at what was said
         """Return what is said now; None when there is nothing left to say."""
-        trial = self._script.trial_answer
-        return trial if asked.is_trial and trial is not None else self._take_answer()
+        trial = (asked.tries_tool and self._script.tool_trial_answer) or self._script.trial_answer
+        return trial if (asked.is_trial or asked.tries_tool) and trial is not None else self._take_answer()
 
     def _refusal(self, request: web.Request, asked: ModelRequest) -> web.StreamResponse | None:
         if not self._authorized(request):

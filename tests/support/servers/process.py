@@ -35,13 +35,13 @@ class ScriptedServer:
 
 @contextlib.asynccontextmanager
 async def scripted_server(
-    script: Script, folder: Path, module: str = "tests.support.servers.chat_completions"
+    script: Script, folder: Path, module: str = "tests.support.servers.chat_completions", *, port: int = 0
 ) -> AsyncIterator[ScriptedServer]:
     """Serve `script`, written to `folder`, until the block is left; `module` calls `model_server.run`."""
     path = folder / "script.json"
     path.write_text(script.model_dump_json(), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, str(path)),
+        *(sys.executable, "-m", module, str(path), "--port", str(port)),
         cwd=_REPOSITORY,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -83,4 +83,12 @@ class Script(BaseModel):
     answers: tuple[ScriptedAnswer | ScriptedFailure, ...] = ()
     trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(content="Hello!")
     """What clients get that try a model out: one user message, no instructions, no tools. None: the next answer."""
+    tool_trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="turn_on", arguments={"name": "kitchen light"}),)
+    )
+    """What clients get that try out whether a model uses a tool. None: what others get that try it out."""
+    owner: str = "script"
+    """What the list of models calls their owner, by which servers are told apart."""
+    without_tools: tuple[str, ...] = ()
+    """Models that cannot use tools, where the server says so."""
     after_last: Literal["fail", "start again"] = "fail"

@@ -1,0 +1,1 @@
+"""Integrations that a home of the browser tests has beside ours."""

@@ -1,0 +1,264 @@
+"""From "Add integration" to an agent that assistants use: what is found, tried, asked and said."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import ConfigFlowResult
+from homeassistant.const import CONF_MODEL, CONF_NAME
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_PIN,
+    CONF_RULES,
+    CONF_SERVER,
+    SUBENTRY_AI_TASK,
+)
+from tests.support.config_entries import only_agent, prepare, server_entry, set_up
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.dialects import ScriptedOllama
+from tests.support.servers.in_process import always, serving, serving_script
+from tests.support.servers.model_server import ScriptedModelServer
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
+from tests.support.service_dialogs import (
+    TALKING,
+    add,
+    choose,
+    choose_offline,
+    connect,
+    connect_internet,
+    models_in,
+    open_dialog,
+    submit,
+    suggested,
+)
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+LLAMA = Script(models=("llama-8b", "nomic-embed-text-v1.5", "whisper-large"), owner="llamacpp")
+ONLY_TALKS = ScriptedAnswer(content="I have turned on the kitchen light. " * 30)
+
+
+@asynccontextmanager
+async def nearby(
+    hass: HomeAssistant, script: Script, spoken: type[ScriptedModelServer] = ScriptedChatCompletions
+) -> AsyncGenerator[tuple[str, ConfigFlowResult]]:
+    """Serve a script where servers are looked for; yields its address, and the step that offers what was found."""
+    async with serving_script(script, spoken) as base_url:
+        address = base_url.removesuffix("/v1")
+        yield address, await choose(hass, await open_dialog(hass, address), "in_my_home")
+
+
+def labels(step: ConfigFlowResult) -> list[str]:
+    """Return what a menu offers."""
+    options = step["menu_options"]
+    assert isinstance(options, dict)
+    return [*options.values()]
+
+
+async def door_and_lamp(hass: HomeAssistant) -> None:
+    """Set up a home in which something is asked about."""
+    await prepare(hass)
+    for entity_id, name in (("lock.door", "Front Door"), ("light.lamp", "Lamp")):
+        hass.states.async_set(entity_id, "off", {"friendly_name": name})
+        async_expose_entity(hass, "conversation", entity_id, should_expose=True)
+    for domain, services in {"lock": ("lock", "unlock"), "light": ("turn_on", "turn_off")}.items():
+        for service in services:
+            hass.services.async_register(domain, service, lambda _call: None)
+
+
+async def assistants(hass: HomeAssistant) -> Any:
+    """Return the store of Home Assistant's assistants."""
+    await prepare(hass)
+    assert await async_setup_component(hass, "assist_pipeline", {})
+    return hass.data["assist_pipeline"].pipeline_store
+
+
+async def test_a_server_that_is_found_is_added_with_one_of_its_models(hass: HomeAssistant) -> None:
+    async with nearby(hass, LLAMA) as (address, step):
+        place = address.removeprefix("http://")
+        assert labels(step) == [f"llama-8b on llama.cpp on {place}", "Another address"]
+        last = await choose(hass, step, "found_0")
+        result = await submit(hass, last, **suggested(last))
+
+    assert last["step_id"] == "first_agent"
+    assert "uses tools" in (last["description_placeholders"] or {})["trial"]
+    assert result["title"] == f"llama.cpp on {place}"
+    assert result["data"] == {CONF_KIND: "openai_chat", CONF_SERVER: "llama_cpp", CONF_BASE_URL: address}
+    assert only_agent(result["result"]).data[CONF_MODEL] == "llama-8b"
+    assert hass.states.get("conversation.chatterbox")
+
+
+async def test_of_many_models_the_first_are_offered_and_the_others_are_behind_one_choice(hass: HomeAssistant) -> None:
+    many = Script(models=tuple(f"model-{number}" for number in range(6)), owner="vllm")
+    async with nearby(hass, many) as (_, step):
+        assert len(labels(step)) == 6
+        assert labels(step)[4].endswith("all 6 models")
+        form = await choose(hass, step, "found_4")
+
+    assert models_in(form) == list(many.models)
+    assert suggested(form) == {}
+
+
+async def test_a_server_without_a_model_says_so(hass: HomeAssistant) -> None:
+    async with nearby(hass, Script(models=()), ScriptedOllama) as (address, step):
+        assert labels(step)[0] == f"Ollama on {address.removeprefix('http://')}: no model downloaded yet"
+        form = await choose(hass, step, "found_0")
+
+    assert form["step_id"] == "model"
+    assert models_in(form) is None
+
+
+async def test_models_of_ollama_that_only_talk_come_last(hass: HomeAssistant) -> None:
+    script = Script(models=("alpha-no-tools", "beta"), without_tools=("alpha-no-tools",))
+    async with nearby(hass, script, ScriptedOllama) as (address, step):
+        place = f"Ollama on {address.removeprefix('http://')}"
+        assert labels(step)[:2] == [f"beta on {place}", f"alpha-no-tools on {place} (only talks)"]
+
+
+async def test_where_nothing_answers_the_address_is_asked_for(hass: HomeAssistant) -> None:
+    async with serving(always(200, "<html>Hello</html>", "text/html")) as address, serving(always(302, "")) as other:
+        servers = [one.removesuffix("/v1") for one in (address, other)]
+        step = await choose(hass, await open_dialog(hass, *servers, "http://127.0.0.1:9"), "in_my_home")
+
+    assert step["step_id"] == "own_server"
+
+
+async def test_a_server_that_is_set_up_is_not_offered_again(hass: HomeAssistant) -> None:
+    async with serving_script(LLAMA) as address:
+        await set_up(hass, server_entry(address))
+        step = await choose(hass, await open_dialog(hass, address.removesuffix("/v1")), "in_my_home")
+
+    assert step["step_id"] == "own_server"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ONLY_TALKS,
+        ScriptedAnswer(content="Done."),
+        ScriptedFailure(status=400, body={"error": "this model does not support tools"}),
+    ],
+)
+async def test_a_model_that_only_talks_is_warned_of_and_can_be_used(
+    hass: HomeAssistant, answer: ScriptedAnswer | ScriptedFailure
+) -> None:
+    async with serving_script(TALKING.model_copy(update={"tool_trial_answer": answer})) as address:
+        step = await submit(hass, await connect(hass, address), model="big-model")
+        assert step["step_id"] == "no_tools"
+        assert step["description_placeholders"] == {"model": "big-model"}
+        again = await choose(hass, step, "model")
+        assert suggested(again) == {CONF_MODEL: "big-model"}
+        step = await choose(hass, await submit(hass, again, model="big-model"), "first_agent")
+        result = await submit(hass, step, **suggested(step))
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_a_service_that_refuses_is_quoted(hass: HomeAssistant) -> None:
+    trouble = ScriptedFailure(status=500, body={"error": {"message": "CUDA error: out of memory"}})
+    async with serving_script(TALKING.model_copy(update={"tool_trial_answer": trouble})) as address:
+        step = await submit(hass, await connect(hass, address), model="big-model")
+
+    assert step["step_id"] == "model"
+    assert step["errors"] == {CONF_MODEL: "provider_unreachable", "base": "service_said"}
+    assert (step["description_placeholders"] or {})["words"] == "CUDA error: out of memory"
+
+
+async def test_known_prices_stand_beside_the_models(hass: HomeAssistant) -> None:
+    script = Script(models=("gpt-4o-mini", "text-embedding-3-small", "unheard-of"), api_key="any-key")
+    async with serving_script(script) as address:
+        step = await connect_internet(hass, "openai", address, "any-key")
+        assert models_in(step) == ["gpt-4o-mini", "unheard-of"]
+
+
+async def test_the_agent_is_used_where_one_says_and_local_handling_is_off_there(hass: HomeAssistant) -> None:
+    store = await assistants(hass)
+    (usual,) = store.data
+    await store.async_update_item(usual, {**without_id(store.data[usual]), "prefer_local_intents": True})
+    step = await choose_offline(hass)
+    assert suggested(step) == {CONF_NAME: "Chatterbox", "use_in": [usual]}
+    result = await submit(hass, step, name=" Butler ", use_in=[usual, "new"])
+
+    assert only_agent(result["result"]).title == "Butler"
+    assert [(one.name, one.conversation_engine, one.prefer_local_intents) for one in store.data.values()] == [
+        ("Home Assistant", "conversation.butler", False),
+        ("Butler", "conversation.butler", False),
+    ]
+
+
+async def test_an_assistant_that_is_not_chosen_stays_as_it_is(hass: HomeAssistant) -> None:
+    store = await assistants(hass)
+    (usual,) = store.data
+    step = await choose_offline(hass)
+    await submit(hass, step, name="Butler", use_in=[])
+
+    assert store.data[usual].conversation_engine == "conversation.home_assistant"
+
+
+async def test_an_assistant_that_was_removed_meanwhile_is_passed_over(hass: HomeAssistant) -> None:
+    store = await assistants(hass)
+    (usual,) = store.data
+    other = await store.async_create_item({**without_id(store.data[usual]), "name": "Other"})
+    step = await choose_offline(hass)
+    await store.async_delete_item(other.id)
+    result = await submit(hass, step, name="Butler", use_in=[other.id])
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_what_is_asked_about_is_named_and_can_need_a_pin(hass: HomeAssistant) -> None:
+    await door_and_lamp(hass)
+    step = await choose_offline(hass)
+    assert (step["description_placeholders"] or {})["asked"].endswith("**Front Door**.")
+    refused = await submit(hass, step, name=" ", pin="12")
+    assert refused["errors"] == {CONF_NAME: "name_missing", CONF_PIN: "pin_too_short"}
+    result = await submit(hass, refused, name="Butler", pin="83 51".replace(" ", ""))
+
+    agent = only_agent(result["result"])
+    assert {rule["verdict"] for rule in agent.data[CONF_RULES]} == {"pin"}
+    assert "8351" not in str(agent.data[CONF_PIN])
+
+
+async def test_at_the_end_there_are_sentences_for_this_home(hass: HomeAssistant) -> None:
+    await door_and_lamp(hass)
+    step = await choose_offline(hass)
+    result = await submit(hass, step, name="Butler")
+
+    assert result["description"] == "ready"
+    told = result["description_placeholders"]
+    assert told == {"agent": "Butler", "requests": "- Turn on Lamp\n- Lock Front Door\n- Unlock Front Door"}
+
+
+async def test_where_nothing_is_asked_about_there_is_no_pin(hass: HomeAssistant) -> None:
+    step = await choose_offline(hass)
+
+    assert CONF_PIN not in (step["data_schema"] or {}).schema  # type: ignore[union-attr]  # it is a form
+
+
+async def test_an_ai_task_is_made_when_somebody_wants_one(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        step = await submit(hass, await connect(hass, address), model="big-model")
+        result = await submit(hass, step, name="Butler", ai_task=True)
+
+        (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
+        assert task.title == "AI task with big-model"
+
+
+async def test_a_second_agent_is_proposed_the_name_of_its_model(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as one, serving_script(TALKING) as other:
+        await add(hass, await connect(hass, one), model="big-model")
+        step = await submit(hass, await connect(hass, other), model="big-model")
+
+    assert suggested(step)[CONF_NAME] == "big-model"
+
+
+def without_id(pipeline: Any) -> dict[str, Any]:
+    """Return the settings of an assistant."""
+    return {key: value for key, value in pipeline.to_json().items() if key != "id"}
