@@ -505,3 +505,45 @@ async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant
     assert only_agent(entry).title == "Butler"
     assert (after.policy, after.pin) == (approved.policy, approved.pin)
     assert after.temperature == 0.4
+
+
+@pytest.mark.parametrize("condition", [{"domains": ["lock"]}, {"entities": ["lock.door"]}])
+async def test_a_pin_for_locks_is_offered_for_unlocking_alone(
+    hass: HomeAssistant, entry: MockConfigEntry, condition: dict[str, list[str]]
+) -> None:
+    home = await sent(hass, entry, pin=PIN, rules=[{"verdict": "pin", **condition}])
+    assert "only_unlock" in home["menu_options"]
+    assert sentence("common.home_also_locking", rules="1") in placeholders(home)["examples"]
+    assert (
+        f"| {sentence('common.example_lock', name='Front Door')} | {sentence('common.verdict_pin')} |"
+        in (placeholders(home)["examples"])
+    )
+
+    narrowed = await choose(hass, home, "only_unlock")
+
+    assert "only_unlock" not in narrowed["menu_options"]
+    assert (
+        f"| {sentence('common.example_lock', name='Front Door')} | {sentence('common.verdict_allow')} |"
+        in (placeholders(narrowed)["examples"])
+    )
+    await choose(hass, narrowed, "save_approvals")
+    (rule,) = settings_of(only_agent(entry).data).policy.rules
+    assert (rule.verdict, rule.actions) == (Verdict.PIN, frozenset({"lock.unlock", "lock.open"}))
+    assert settings_of(only_agent(entry).data).pin
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"verdict": "allow", "domains": ["lock"]},
+        {"verdict": "pin", "domains": ["lock"], "actions": ["lock.unlock"]},
+        {"verdict": "pin", "domains": ["lock", "cover"]},
+        {"verdict": "pin", "areas": ["hall"]},
+    ],
+)
+async def test_other_rules_are_not_narrowed(
+    hass: HomeAssistant, entry: MockConfigEntry, rule: dict[str, JsonValue]
+) -> None:
+    home = await sent(hass, entry, pin=PIN, rules=[rule])
+
+    assert "only_unlock" not in home["menu_options"]

@@ -7,14 +7,15 @@ from homeassistant.config_entries import SubentryFlowResult
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.examples import async_example_requests
-from ..const import CONF_PIN, CONF_TOOL_SOURCES
+from ..const import CONF_PIN, CONF_RULES, CONF_TOOL_SOURCES
 from ..settings.agent import AgentSettings, settings_of
 from ..settings.options import Problem
+from ..settings.rules import policy_to_json
 from .approval_form import APPROVAL_KEYS, KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
 from .dialog import async_placeholders
 from .model_flow import ModelFlow
-from .rule_form import RuleLabels, async_get_rule_labels
+from .rule_form import RuleLabels, async_get_rule_labels, only_on_unlocking, rules_on_locking
 from .tool_form import ToolForm
 
 
@@ -72,13 +73,23 @@ class ConversationAgentFlow(ModelFlow):
         settings = self._settings
         page = ApprovalPage.of(self.hass, settings.policy, await self._async_labels())
         examples = page.examples_table(await async_example_requests(self.hass, settings))
+        options = ["save_approvals", "tools", "approvals"]
+        if on_locking := rules_on_locking(settings.policy):
+            examples = f"{page.also_locking(on_locking)}\n\n{examples}"
+            options.insert(0, "only_unlock")
         return self.async_show_menu(
             step_id="home",
-            menu_options=["save_approvals", "tools", "approvals"],
+            menu_options=options,
             description_placeholders=await async_placeholders(
                 self.hass, "home", examples=examples, table=page.markdown, **page.numbers
             ),
         )
+
+    async def async_step_only_unlock(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
+        """Narrow the rules on locks to unlocking, and show again what they mean."""
+        rules = policy_to_json(only_on_unlocking(self._settings.policy))
+        self._approvals = {**self._approvals, CONF_RULES: rules}
+        return await self.async_step_home()
 
     async def async_step_save_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Save the rules."""

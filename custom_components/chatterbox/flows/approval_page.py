@@ -109,6 +109,10 @@ class ApprovalPage:
             rows.append((plain(named), plain(self.labels.verdicts.label(example.verdict))))
         return table([self._header("request", "verdict"), *rows]) if rows else ""
 
+    def also_locking(self, numbers: Iterable[int]) -> str:
+        """Return a sentence about rules that hold locking beside unlocking."""
+        return self.labels.sentences["home_also_locking"].format(rules=", ".join(map(str, numbers)))
+
     def _header(self, *columns: str) -> tuple[str, ...]:
         return tuple(self.labels.sentences[f"home_{column}"] for column in columns)
 

@@ -7,12 +7,13 @@ read as a broader rule.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any, Final, Self
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_RELOAD
+from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
+from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_RELOAD, SERVICE_UNLOCK
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
@@ -41,6 +42,8 @@ CONDITIONS: Final = tuple(name for name in FIELDS if name not in {FIELD_VERDICT,
 
 _FIRST_VERDICTS: Final = (Verdict.ASK, Verdict.PIN, Verdict.ALLOW, Verdict.DENY)
 """In the order in which the form offers them."""
+
+_UNLOCKING: Final = frozenset({f"{LOCK_DOMAIN}.{SERVICE_UNLOCK}", f"{LOCK_DOMAIN}.open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,22 @@ def read_rules(rows: JsonValue, labels: RuleLabels) -> Policy | Problem:
         except RowError as error:
             return Problem(CONF_RULES, error.key, {"rule": str(number), **error.placeholders})
     return _problem_of_order(rules) or Policy(tuple(rules))
+
+
+def rules_on_locking(policy: Policy) -> tuple[int, ...]:
+    """Return the numbers of rules on locks that also hold their locking, which no household needs to be asked about."""
+    return tuple(number for number, rule in enumerate(policy.rules, start=1) if _is_on_any_use_of_locks(rule))
+
+
+def only_on_unlocking(policy: Policy) -> Policy:
+    """Return rules that leave locking alone, otherwise unchanged."""
+    rules = (replace(rule, actions=_UNLOCKING) if _is_on_any_use_of_locks(rule) else rule for rule in policy.rules)
+    return replace(policy, rules=tuple(rules))
+
+
+def _is_on_any_use_of_locks(rule: Rule) -> bool:
+    domains = rule.domains or {entity_id.partition(".")[0] for entity_id in rule.entities}
+    return rule.verdict is not Verdict.ALLOW and domains == {LOCK_DOMAIN} and not rule.actions and not rule.tools
 
 
 def _problem_of_order(rules: Sequence[Rule]) -> Problem | None:
