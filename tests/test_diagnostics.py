@@ -87,7 +87,12 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     assert agent == {
         "title": "Talker",
         "type": "conversation",
-        "data": {"model": "scripted-model", "llm_hass_api": ["assist"], "prompt": "**REDACTED**"},
+        "data": {
+            "model": "scripted-model",
+            "llm_hass_api": ["assist"],
+            "local_commands": "never",
+            "prompt": "**REDACTED**",
+        },
         "chain": [{"name": "Talker", "circuit": "closed", "failures": 0, "last_error": None, "seconds_until_probe": 0}],
         "turns": [],
     }

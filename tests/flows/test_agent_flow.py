@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 TALKING = Script(models=("big-model", "scripted-model"))
 LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "max_characters": 50_000, "deadline": 45, "tool_timeout": 15}
 SPEED = {"filler_after": 2.5, "connect_timeout": 2.5, "first_token_timeout": 10, "between_tokens_timeout": 12}
-ANSWERS = {"confirmation": "done"}
+ANSWERS = {"confirmation": "done", "local_commands": "when_undone", "model_requests": []}
 STORAGE = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100}
 ERRORS = "config_subentries.conversation.error"
 
@@ -118,10 +118,15 @@ async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
 
 async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, of_a_later_version=7))
+        entry = await set_up(hass, server_entry(address, of_a_later_version=7, local_commands="first"))
         step = await change(hass, entry, "advanced")
         assert suggested(step) == {
-            "answers": {"fallbacks": [], "confirmation": "result"},
+            "answers": {
+                "fallbacks": [],
+                "local_commands": "first",
+                "model_requests": ["weather", "media", "lists", "people"],
+                "confirmation": "result",
+            },
             "speed": {
                 "compact_home": True,
                 "most_listed": 500,
@@ -204,6 +209,7 @@ async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
         CONF_MODEL: "big-model",
         CONF_LLM_HASS_API: [],
         CONF_PROMPT: "",
+        "local_commands": "never",
     }
 
 

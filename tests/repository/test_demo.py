@@ -142,7 +142,7 @@ async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(
         run = await run_demo(
             tmp_path,
             *("--base-url", server.base_url, "--api-key", "the-key", "--json", "--state", "light.kitchen_ceiling"),
-            *("--say", "make it cosy in the kitchen", "--say", "thank you", "--say", "lights off in the bedroom"),
+            *("--say", "make it cosy in the kitchen", "--say", "thank you", "--say", "make it dark in the bedroom"),
             *("--say", "hello?", "--say", "hello again?"),
         )
         requests = await server.requests()

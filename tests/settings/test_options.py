@@ -141,7 +141,11 @@ async def test_options_that_the_model_refuses_are_told_in_the_servers_words(hass
 
     assert "this mix of values is not allowed" in text_of_error(step, "answers")
     assert suggested(step)["answers"] == MODEL_OPTIONS
-    assert only_agent(entry).data == {CONF_MODEL: "scripted-model", "llm_hass_api": ["assist"]}
+    assert only_agent(entry).data == {
+        CONF_MODEL: "scripted-model",
+        "llm_hass_api": ["assist"],
+        "local_commands": "never",
+    }
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,14 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_LOCAL_COMMANDS,
+    DOMAIN,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 
 
 async def prepare(hass: HomeAssistant) -> None:
@@ -29,9 +36,12 @@ async def set_up(hass: HomeAssistant, entry: MockConfigEntry, *, wait_for_servic
 def server_entry(
     base_url: str, api_key: str | None = None, kind: ServiceKind = ServiceKind.OPENAI_CHAT, **options: object
 ) -> MockConfigEntry:
-    """Return an entry for a model server, made before entries said which server it is, with one agent."""
+    """Return an entry for a model server, made before entries said which server it is, with one agent.
+
+    The model gets all requests, unless the options say otherwise.
+    """
     data = {CONF_KIND: kind.value, CONF_BASE_URL: base_url}
-    agent = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options}
+    agent = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_LOCAL_COMMANDS: "never", **options}
     return _entry("The server", data | ({CONF_API_KEY: api_key} if api_key else {}), agent)
 
 

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket
 
-from custom_components.chatterbox.const import DOMAIN, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.const import CONF_LOCAL_COMMANDS, DOMAIN, SUBENTRY_CONVERSATION
 from tests.demo_house.move_in import move_in
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
@@ -50,7 +50,8 @@ async def move_into_the_demo_home(hass: HomeAssistant) -> None:
 
 
 async def add_agent(hass: HomeAssistant, service: dict[str, object], options: dict[str, object]) -> None:
-    """Set up a service with one agent."""
+    """Set up a service with one agent, whose model gets all requests unless the options say otherwise."""
+    options = {CONF_LOCAL_COMMANDS: "never", **options}
     entry = MockConfigEntry(
         domain=DOMAIN,
         data=service,

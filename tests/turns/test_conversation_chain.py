@@ -12,6 +12,7 @@ from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
     CONF_KIND,
+    CONF_LOCAL_COMMANDS,
     DOMAIN,
     EVENT_TURN_FINISHED,
     SUBENTRY_CONVERSATION,
@@ -33,6 +34,7 @@ async def add_agents(
 ) -> MockConfigEntry:
     """Set up a service whose agents have their names as ids, and fall back on the same others."""
     data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_FALLBACKS: list(fallbacks), **options}
+    data = {CONF_LOCAL_COMMANDS: "never", **data}
     entry = MockConfigEntry(
         domain=DOMAIN,
         data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address},

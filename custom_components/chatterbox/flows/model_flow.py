@@ -19,7 +19,15 @@ from ..agent.errors import ProviderError, ProviderRejectedRequest
 from ..agent.wire.parts import ChatModel
 from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES, known_server, model_server
 from ..runtime.models import offered_models
-from ..settings.agent import SUMMARIES, AgentSettings, Confirmation, WhenSpent, settings_of
+from ..settings.agent import (
+    SUMMARIES,
+    AgentSettings,
+    Confirmation,
+    LocalCommands,
+    RequestKind,
+    WhenSpent,
+    settings_of,
+)
 from ..settings.options import (
     ANSWERS,
     NUMBERS,
@@ -48,6 +56,8 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_SERVICE_TIER: SERVICE_TIERS,
     const.CONF_CONFIRMATION: tuple(Confirmation),
     const.CONF_WHEN_SPENT: tuple(WhenSpent),
+    const.CONF_LOCAL_COMMANDS: tuple(LocalCommands),
+    const.CONF_MODEL_REQUESTS: tuple(RequestKind),
 }
 
 
@@ -139,7 +149,10 @@ def _selector(option: str) -> selector.Selector[Any]:
         options = list(_CHOICES[option])
         return selector.SelectSelector(
             selector.SelectSelectorConfig(
-                options=options, mode=selector.SelectSelectorMode.DROPDOWN, translation_key=option
+                options=options,
+                mode=selector.SelectSelectorMode.DROPDOWN,
+                translation_key=option,
+                multiple=option == const.CONF_MODEL_REQUESTS,
             )
         )
     if option in SCRIPTS:
@@ -336,6 +349,7 @@ class ModelFlow(ConfigSubentryFlow):
             const.CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
             const.CONF_FALLBACKS: [self._fallbacks[one] for one in settings.fallbacks if one in self._fallbacks],
             const.CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
+            const.CONF_MODEL_REQUESTS: [kind for kind in RequestKind if kind in settings.model_requests],
         }
         values = {
             group: {name: converted[name] if name in converted else value_of(settings, name) for name in names}
@@ -351,7 +365,8 @@ class ModelFlow(ConfigSubentryFlow):
         """Return whether a value is set, and no choice that does not exist any more."""
         if option == const.CONF_SUMMARY:
             return value in SUMMARIES or value in self._fallbacks
-        return value is not None and (option not in _CHOICES or value in _CHOICES[option])
+        is_one = option in _CHOICES and option != const.CONF_MODEL_REQUESTS
+        return value is not None and (not is_one or value in _CHOICES[option])
 
     def _as_data(self, groups: Mapping[str, Sequence[str]], values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the stored data with the values of a form. Options for other kinds of service go."""
@@ -365,7 +380,7 @@ class ModelFlow(ConfigSubentryFlow):
             const.CONF_IMAGE_MODEL: values.get(const.CONF_IMAGE_MODEL, "").strip(),
             const.CONF_FALLBACKS: [agent_ids[one] for one in dict.fromkeys(values.get(const.CONF_FALLBACKS, ()))],
         }
-        can_be_empty = {CONF_PROMPT: "", CONF_LLM_HASS_API: []}
+        can_be_empty = {CONF_PROMPT: "", CONF_LLM_HASS_API: [], const.CONF_MODEL_REQUESTS: []}
         return {
             **{key: value for key, value in self._present.items() if key not in others},
             **{name: value for name, value in can_be_empty.items() if name in options},

@@ -58,11 +58,11 @@ class OfflineProvider:
         The answer is empty if that of the tool is. Raises `ProviderRejectedRequest` if the tool is needed and not
         offered, and if there are only results of other tools and no tool may run.
         """
-        said, results = _since_last_user_message(request.transcript)
+        said, results = since_last_user_message(request.transcript)
         has_acted = any(result.name == PROCESS_SENTENCE.name for result in results)
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
-            if speech := " ".join(filter(None, map(_speech, results))):
+            if speech := " ".join(filter(None, map(speech_of, results))):
                 yield TextDelta(" ".join(filter(None, (self.announcement, speech))))
             elif results and not has_acted:
                 raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
@@ -73,12 +73,17 @@ class OfflineProvider:
             raise ProviderRejectedRequest(f"the offline provider calls {name}, never {request.tool_choice.name}")
         if all(tool.name != name for tool in request.tools):
             raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
-        arguments = canonical_json({SENTENCE: said[:_MAX_SENTENCE]})
-        yield ToolCallReady(ToolCall(id=f"sentence_{ulid_now()}", name=name, arguments=arguments))
+        yield ToolCallReady(sentence_call(said))
         yield CompletionResult(FinishReason.TOOL_CALLS)
 
 
-def _since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolResult]]:
+def sentence_call(said: str) -> ToolCall:
+    """Return a new call of the tool."""
+    arguments = canonical_json({SENTENCE: said[:_MAX_SENTENCE]})
+    return ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments)
+
+
+def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolResult]]:
     """Return the last user message, and the tool results since."""
     results: list[ToolResult] = []
     for message in reversed(transcript):
@@ -92,7 +97,7 @@ def _since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[Tool
     return "", results[::-1]
 
 
-def _speech(result: ToolResult) -> str:
+def speech_of(result: ToolResult) -> str:
     """Return the speech of an intent response, or an empty text for other results, such as a refusal."""
     try:
         content: object = json.loads(result.content)

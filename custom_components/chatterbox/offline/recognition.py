@@ -48,6 +48,8 @@ class RecognizedRequest:
     is_question: bool
     kind: RequestKind | None = None
     """None for one that belongs to none of the kinds that an owner may leave to the model."""
+    is_elliptic: bool = False
+    """Whether it names no target, as "pause" and "turn on the lights": in a conversation another one may be meant."""
 
 
 async def async_recognize(
@@ -68,14 +70,18 @@ async def async_recognize(
         return RecognizedRequest(name, is_question)
     kind = RequestKind.PEOPLE if slots.get("domain") == PERSON_DOMAIN else _KINDS.get(name)
     if command := delayed_command(name, slots):
-        later = replace(user_input, text=command)
-        is_certain = delays > 0 and await async_recognize(hass, later, delays - 1) is not None
-    else:
-        # Text that may be anything may hold a second request, and a name that nobody has.
-        is_certain = kind is not None or not any(entity.is_wildcard for entity in found.entities_list)
-    if is_certain and _is_there(hass, name, slots, user_input, is_question=is_question):
-        return RecognizedRequest(name, is_question, kind)
-    return None
+        later = await async_recognize(hass, replace(user_input, text=command), delays - 1) if delays else None
+        return replace(later, intent=name) if later and not later.is_question else None
+    # Text that may be anything may hold a second request, and a name that nobody has.
+    if kind is None and any(entity.is_wildcard for entity in found.entities_list):
+        return None
+    if not _is_there(hass, name, slots, user_input, is_question=is_question):
+        return None
+    # What was not said, Home Assistant has filled in from the room of the speaker.
+    words = user_input.text.casefold()
+    said = {entity.name for entity in found.entities_list if entity.text.strip().casefold() in words}
+    naming = intent_naming(hass, name).slots
+    return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and said.isdisjoint(naming))
 
 
 @callback

@@ -14,10 +14,11 @@ from homeassistant.helpers import entity_registry as er
 
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Limits
-from ..agent.protocols import Hooks, ResponseComposer
+from ..agent.protocols import HookPoint, Hooks, LLMProvider, ResponseComposer
 from ..agent.providers.failover import FailoverProvider
 from ..const import DOMAIN
-from ..settings.agent import AgentSettings
+from ..offline.local_commands import LocalCommandsProvider, LocalRequests
+from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.sentences import spent_sentence
 from ..tools.turn_tools import TurnTools
 from .health import HealthMonitor
@@ -54,6 +55,15 @@ class Agent:
         """Return whether it can do more than talk."""
         return self.understands_sentences or bool(self.settings.llm_apis)
 
+    @property
+    def acts_locally(self) -> bool:
+        """Return whether Home Assistant's own understanding acts beside its model.
+
+        A script that judges each call knows the tools of models, so it judges all calls then.
+        """
+        is_wanted = self.settings.local_commands is not LocalCommands.NEVER
+        return is_wanted and self.chain.ends_offline and HookPoint.PRE_TOOL_USE not in self.settings.scripts
+
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""
         spent = self.chain.own.spent()
@@ -68,13 +78,16 @@ class Agent:
         took_over: str,
         *,
         falls_back: bool = True,
+        local_requests: LocalRequests | None = None,
     ) -> AgenticLoop:
         """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers.
 
-        `falls_back` tells whether it may do that for a model.
+        `falls_back` tells whether it may do that for a model. It may act beside a model on `local_requests`.
         """
         providers = self.chain.providers(took_over) if falls_back else self.chain.models()
-        provider = FailoverProvider(providers, within=limits.deadline)
+        provider: LLMProvider = FailoverProvider(providers, within=limits.deadline)
+        if local_requests is not None:
+            provider = LocalCommandsProvider(provider, local_requests)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 
 

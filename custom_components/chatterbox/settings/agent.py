@@ -54,6 +54,16 @@ class WhenSpent(StrEnum):
     """The agent says why it does not answer."""
 
 
+class LocalCommands(StrEnum):
+    """When Home Assistant's own understanding acts for an agent with a model, on what it recognizes with certainty."""
+
+    FIRST = "first"
+    """Before the model, which is not asked then, and when the model has done nothing."""
+    WHEN_UNDONE = "when_undone"
+    NEVER = "never"
+    """Only in place of a model that does not answer."""
+
+
 class RequestKind(StrEnum):
     """Kinds of requests that Home Assistant understands itself, and that a model often answers better."""
 
@@ -117,6 +127,9 @@ class AgentSettings:
     """What summarizes turns that are no longer sent: `SUMMARY_LIST`, `SUMMARY_OWN_MODEL`, or the subentry id of the
     agent whose model does."""
     confirmation: Confirmation = Confirmation.RESULT
+    local_commands: LocalCommands = LocalCommands.FIRST
+    model_requests: frozenset[str] = frozenset(RequestKind)
+    """Kinds of requests that go to the model first, even so; values of `RequestKind`."""
     filler_after: float = 4.0
     """Seconds of silence after which a satellite says that it was understood; 0 for never."""
     connect_timeout: float = 5.0
@@ -185,7 +198,7 @@ class AgentSettings:
 _READ: Final = frozenset(
     {
         *("llm_apis", "prompt", "fallbacks", "confirmation", "limits", "when_spent", "policy", "pin", "notify"),
-        *("trusted_callers", "people_at_satellites", "ask_after_outside_content"),
+        *("trusted_callers", "people_at_satellites", "ask_after_outside_content", "local_commands", "model_requests"),
     }
 )
 """Settings that are converted from what is stored."""
@@ -203,6 +216,9 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         fallbacks=tuple(data.get(const.CONF_FALLBACKS, ())),
         confirmation=known_choice(Confirmation, const.CONF_CONFIRMATION, data.get(const.CONF_CONFIRMATION))
         or Confirmation.RESULT,
+        local_commands=known_choice(LocalCommands, const.CONF_LOCAL_COMMANDS, data.get(const.CONF_LOCAL_COMMANDS))
+        or LocalCommands.FIRST,
+        model_requests=frozenset(data.get(const.CONF_MODEL_REQUESTS, RequestKind)),
         limits=replace(_LIMITS, **{name: data[name] for name in _OF_LIMITS if name in data}),
         when_spent=known_choice(WhenSpent, const.CONF_WHEN_SPENT, data.get(const.CONF_WHEN_SPENT))
         or WhenSpent.HAND_OVER,

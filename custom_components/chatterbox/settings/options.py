@@ -101,6 +101,8 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
     ),
     ANSWERS: (
         Option(const.CONF_FALLBACKS),
+        Option(const.CONF_LOCAL_COMMANDS, used_by=_AGENTS),
+        Option(const.CONF_MODEL_REQUESTS, used_by=_AGENTS),
         Option(const.CONF_CONFIRMATION, used_by=_AGENTS),
         Option(const.CONF_TEMPERATURE, NumberOption(0, 2, 0.05)),
         Option(const.CONF_TOP_P, NumberOption(0.01, 1, 0.01)),

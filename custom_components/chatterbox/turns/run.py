@@ -14,6 +14,7 @@ from homeassistant.core import HomeAssistant, callback
 
 from ..agent.errors import AgentError
 from ..agent.events import StopReason, TurnEvent
+from ..agent.loop.turn import Turn
 from ..agent.messages import ToolResult
 from ..agent.protocols import HookPoint, Hooks
 from ..agent.timeouts import is_cancelled
@@ -23,6 +24,7 @@ from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..const import LOGGER
 from ..history.stores import async_get_histories
+from ..offline.local_commands import LocalRequests
 from ..people.speakers import in_turn
 from ..records.turn_record import TurnRecord
 from ..repair_issues import async_report_broken_template, async_report_missing_tools
@@ -167,8 +169,19 @@ class AgentTurns:
             _Composer(composer, guard, read),
             self._agent.took_over(composer.sentences),
             falls_back=source.falls_back,
+            local_requests=self._local_requests(read, turn, guard),
         )
         return loop.stream(turn)
+
+    def _local_requests(self, read: TurnInput, turn: Turn, guard: CallGuard) -> LocalRequests | None:
+        """Return which words Home Assistant itself acts on; None where all are the model's."""
+        source, user_input = read.source, read.user_input
+        if not (self._agent.acts_locally and source.falls_back and source.has_chat_log):
+            return None
+        is_new = read.answered is None and not turn.attachments and not user_input.extra_system_prompt
+        return LocalRequests(
+            self._hass, self._agent.settings, user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
+        )
 
     def _requester(
         self, read: TurnInput, record: TurnRecord, guard: CallGuard, composer: TranslatedComposer

@@ -1,0 +1,168 @@
+"""Home Assistant's own understanding beside a model: it acts before it, or after it when it has done nothing.
+
+Either way it is a tool call of the turn, under the same rules, and the model sees it in later turns.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Final
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.intent import IntentResponseErrorCode
+
+from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from ..agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    ToolChoiceMode,
+    ToolResult,
+    Transcript,
+)
+from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
+from ..agent.speech import asks_back
+from ..agent.transcript import changing_tools
+from ..settings.agent import AgentSettings, LocalCommands
+from .provider import PROCESS_SENTENCE, sentence_call, since_last_user_message, speech_of
+from .recognition import RecognizedRequest, async_recognize
+
+_FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
+_OFFERED: Final = frozenset({PROCESS_SENTENCE.name})
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRequests:
+    """Decides which words of a turn are Home Assistant's."""
+
+    hass: HomeAssistant
+    settings: AgentSettings
+    user_input: ConversationInput
+    history: Transcript
+    is_refused: Callable[[], bool]
+    """Tells whether the rules have refused a call of the turn: then nothing else is tried."""
+    is_new: bool = True
+    """Whether the words are a request. Those that answer a question are none."""
+
+    async def async_recognize(self, words: str) -> RecognizedRequest | None:
+        """Return what words are that stand by themselves; None for those that follow up on words of the model."""
+        if not self.is_new or not words:
+            return None
+        found = await async_recognize(self.hass, replace(self.user_input, text=words))
+        if found is None or _follows_up(found, self.history, self.user_input.language):
+            return None
+        return found
+
+    def goes_first(self, request: RecognizedRequest) -> bool:
+        """Tell whether a request does not go to the model."""
+        first = self.settings.local_commands is LocalCommands.FIRST
+        return first and request.kind not in self.settings.model_requests
+
+
+@dataclass(slots=True)
+class LocalCommandsProvider(LeavableProvider):
+    """The `LLMProvider` of one turn that joins Home Assistant's own understanding and a model."""
+
+    model: LLMProvider
+    requests: LocalRequests
+    _recognized: RecognizedRequest | None = None
+    _has_asked_model: bool = False
+    _undone: str | None = None
+    """What a model said that had done nothing, once its words have given way."""
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        """Run one inference; see `LLMProvider.stream`."""
+        words, results = since_last_user_message(request.transcript)
+        may_call = request.tool_choice is ToolChoiceMode.AUTO
+        if not results and may_call and (found := await self.requests.async_recognize(words)):
+            self._recognized = found
+            if self.requests.goes_first(found):
+                yield ToolCallReady(sentence_call(words), _OFFERED)
+                yield CompletionResult(FinishReason.TOOL_CALLS)
+                return
+        own = [result for result in results if result.name == PROCESS_SENTENCE.name]
+        is_ours = self._undone is not None or (not self._has_asked_model and len(own) == len(results))
+        if own and is_ours:
+            if (speech := self._ending(own)) is not None:
+                if speech:
+                    yield TextDelta(speech)
+                yield CompletionResult(FinishReason.STOP)
+                return
+            if len(own) == 1 and _found_nothing(own[0]):
+                request = replace(request, transcript=_before(request.transcript, own[0]))
+        self._has_asked_model = True
+        is_open = may_call and not own and self._is_undone(request, results)
+        async with aclosing(self.model.stream(request)) as events:
+            async for event in self._with_take_over(events, words) if is_open else events:
+                yield event
+
+    def _ending(self, own: Sequence[ToolResult]) -> str | None:
+        """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
+        if done := [result for result in own if not (result.is_error or result.synthetic)]:
+            return " ".join(filter(None, map(speech_of, done)))
+        if all(result.synthetic for result in own):
+            return ""  # it was refused, or nobody said yes: the turn says why
+        return self._undone
+
+    def _is_undone(self, request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
+        """Tell whether the words are a command of which nothing has been done yet."""
+        changing = changing_tools(request.tools)
+        return (
+            self._recognized is not None
+            and not self._recognized.is_question
+            and not any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
+        )
+
+    async def _with_take_over(self, events: AsyncGenerator[ProviderEvent], words: str) -> AsyncGenerator[ProviderEvent]:
+        """Yield the events of a model. If it ends without a call, its words give way to the command."""
+        said: list[TextDelta] | None = []
+        async for event in events:
+            match event:
+                case TextDelta() if said is not None:
+                    said.append(event)
+                case CompletionResult(FinishReason.STOP) if said is not None and not self.requests.is_refused():
+                    self._undone = "".join(delta.text for delta in said)
+                    yield ToolCallReady(sentence_call(words), _OFFERED)
+                    yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=())
+                case ToolCallReady() | CompletionResult():
+                    for delta in said or ():
+                        yield delta
+                    said = None
+                    yield event
+                case _:
+                    yield event
+
+
+def _follows_up(request: RecognizedRequest, history: Transcript, language: str) -> bool:
+    """Tell whether words are meant for a model that has just spoken: it asked, or they name no target."""
+    _, results = since_last_user_message(history)
+    last = history[-1] if history else None
+    if not isinstance(last, AssistantMessage) or any(result.name == PROCESS_SENTENCE.name for result in results):
+        return False
+    return request.is_elliptic or asks_back(last.text, language)
+
+
+def _found_nothing(result: ToolResult) -> bool:
+    """Tell whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
+    try:
+        content: object = json.loads(result.content)
+    except ValueError:
+        return False
+    match content:
+        case {"response_type": "error", "data": {"code": str(code)}}:
+            return code in _FOUND_NOTHING
+        case _:
+            return False
+
+
+def _before(transcript: Transcript, result: ToolResult) -> Transcript:
+    """Return a transcript without a result and its call."""
+    return tuple(
+        message
+        for message in transcript
+        if message is not result
+        and not (
+            isinstance(message, AssistantMessage) and any(call.id == result.call_id for call in message.tool_calls)
+        )
+    )

@@ -1,0 +1,324 @@
+"""What Home Assistant does beside a model: the real entity, a scripted model, the demo home."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationResult
+from homeassistant.core import Context, HomeAssistant, ServiceCall
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
+from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+SILENT = Script()
+LAMP = "light.floor_lamp"
+LAMP_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Floor Lamp"})
+NO_LAMP = ScriptedCall(name="HassTurnOn", arguments={"name": "Lava Lamp"})
+UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+DOOR = "lock.front_door"
+QUESTION = "Unlock the Front Door in the Hallway?"
+
+
+def saying(*texts: str) -> Script:
+    """Return the script of a model that only talks."""
+    return Script(answers=tuple(ScriptedAnswer(content=text) for text in texts))
+
+
+async def say(
+    hass: HomeAssistant, text: str, language: str = "en", extra_system_prompt: str | None = None
+) -> ConversationResult:
+    """Say something at a satellite."""
+    result = await conversation.async_converse(
+        hass,
+        text,
+        "a-talk",
+        Context(),
+        language,
+        AGENT,
+        satellite_id="assist_satellite.hall",
+        extra_system_prompt=extra_system_prompt,
+    )
+    await hass.async_block_till_done()
+    return result
+
+
+async def test_a_command_is_done_without_the_model_and_the_model_sees_it_later(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    turns, changes = async_capture_events(hass, EVENT_TURN_FINISHED), async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(saying("You turned on the floor lamp."), local_commands="first")
+
+    assert speech(await say(hass, "Turn on the floor lamp, please!")) == "Turned on the light"
+
+    assert hass.states.is_state(LAMP, "on")
+    assert server.requests == []
+    (turn,) = turns
+    assert [call["name"] for call in turn.data["tool_calls"]] == [PROCESS_SENTENCE.name]
+    assert turn.data["usage"]["output_tokens"] == 0
+    (change,) = changes
+    assert change.data["entity_ids"] == [LAMP]
+
+    await say(hass, "what have I just done?")
+
+    messages = messages_of(server.requests[0])
+    assert [message["role"] for message in messages[1:]] == ["user", "assistant", "tool", "assistant", "user"]
+    assert messages[-2]["content"] == "Turned on the light"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "answer"),
+    [
+        ("en", "is the front door locked?", "Yes"),
+        ("en", "which lights are on?", "Floor Lamp"),
+        ("de", "Schalte die Floor Lamp aus", "Licht ausgeschaltet"),
+    ],
+)
+async def test_questions_about_state_and_other_languages_need_no_model_either(
+    hass: HomeAssistant, serve: Serve, language: str, text: str, answer: str
+) -> None:
+    server = await serve(SILENT, local_commands="first")
+    for light in hass.states.async_all("light"):
+        await hass.services.async_call("light", "turn_off", {"entity_id": light.entity_id})
+    await hass.services.async_call("light", "turn_on", {"entity_id": LAMP})
+
+    assert speech(await say(hass, text, language)) == answer
+
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "spoken", "state"),
+    [("yes", "Unlocking", "unlocked"), ("no", "All right, I won't.", "locked")],
+)
+async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model(
+    hass: HomeAssistant, serve: Serve, answer: str, spoken: str, state: str
+) -> None:
+    server = await serve(SILENT, local_commands="first")
+
+    asked = await say(hass, "unlock the front door")
+    assert (speech(asked), asked.continue_conversation) == (QUESTION, True)
+    assert hass.states.is_state(DOOR, "locked")
+
+    assert speech(await say(hass, answer)) == spoken
+    assert hass.states.is_state(DOOR, state)
+    assert server.requests == []
+
+
+async def test_what_the_rules_forbid_is_refused_without_the_model(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(SILENT, local_commands="first", rules=[{"verdict": "deny"}])
+
+    answer = speech(await say(hass, "unlock the front door"))
+
+    assert hass.states.is_state(DOOR, "locked")
+    assert answer == "The rules of this home don't allow that."
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("make the living room cosy", {}),
+        ("turn on the floor lamp and tell me a joke", {}),
+        ("what's the weather?", {}),
+        ("what's the weather?", {"model_requests": ["lists", "weather"]}),
+        ("turn on the floor lamp", {"local_commands": "never"}),
+        ("turn on the floor lamp", {"local_commands": "when_undone"}),
+        ("turn on the floor lamp", {"llm_hass_api": []}),
+        ("turn on the floor lamp", {"pre_tool_use": "script.judge"}),
+    ],
+)
+async def test_everything_else_goes_to_the_model(
+    hass: HomeAssistant, serve: Serve, text: str, options: dict[str, object]
+) -> None:
+    acting = Script(answers=(ScriptedAnswer(tool_calls=(LAMP_ON,)), ScriptedAnswer(content="There you are.")))
+    server = await serve(acting, **{"local_commands": "first", **options})
+
+    assert speech(await say(hass, text)).startswith("There you are.")
+
+    assert len(server.requests) == 2
+
+
+async def test_a_kind_that_is_not_left_to_the_model_is_answered(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(SILENT, local_commands="first", model_requests=["lists"])
+
+    assert "partly cloudy" in speech(await say(hass, "what's the weather?"))
+
+    assert server.requests == []
+
+
+async def test_words_that_follow_up_on_the_model_go_to_the_model(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(
+        saying("Which lamp do you mean?", "All right.", "It is on.", "Anything else."), local_commands="first"
+    )
+
+    await say(hass, "make it cosy")
+    await say(hass, "turn on the floor lamp")  # the answer to a question
+    assert len(server.requests) == 2
+
+    await say(hass, "turn off all the lights")  # of which room, the model may know
+    assert len(server.requests) == 3
+    assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
+    assert len(server.requests) == 3
+    assert (
+        speech(await say(hass, "turn off all the lights")) == "Turned off all of the lights"
+    )  # nothing of the model's is followed up on
+    assert len(server.requests) == 3
+
+
+async def test_words_of_a_conversation_that_an_automation_began_go_to_the_model(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(saying("I will."), local_commands="first")
+
+    await say(hass, "turn on the floor lamp", extra_system_prompt="You have asked which lamp is broken.")
+
+    assert len(server.requests) == 1
+
+
+async def test_a_command_for_nothing_that_can_do_it_goes_to_the_model_as_if_it_had_not_been_tried(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    acting = Script(answers=(ScriptedAnswer(tool_calls=(LAMP_ON,)), ScriptedAnswer(content="On it goes.")))
+    server = await serve(acting, local_commands="first")
+
+    assert speech(await say(hass, "vacuum the living room")) == "On it goes."
+
+    assert [message["role"] for message in messages_of(server.requests[0])] == ["system", "user"]
+    assert hass.states.is_state(LAMP, "on")
+
+
+async def test_when_no_model_answers_either_the_failure_is_told(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
+
+    answer = speech(await say(hass, "vacuum the living room"))
+
+    assert "Sorry, no device supports the required features" in answer
+
+
+async def test_home_assistant_says_that_it_is_alone_where_the_model_was_to_answer(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
+
+    answer = speech(await say(hass, "turn on the floor lamp and open the living room blinds"))
+
+    assert answer == "My language model isn't responding. Turned on the light. Opening."
+
+
+async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(saying("The lamp does not answer."), local_commands="first")
+
+    async def fail(_call: ServiceCall) -> None:
+        raise HomeAssistantError("no answer")
+
+    hass.services.async_register("light", "turn_on", fail)
+
+    assert speech(await say(hass, "turn on the floor lamp")).startswith("The lamp does not answer.")
+
+    assert [message["role"] for message in messages_of(server.requests[0])] == ["system", "user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (ScriptedAnswer(content="The floor lamp is on now."),),
+        (ScriptedAnswer(content="Which lamp do you mean?"),),
+        (ScriptedAnswer(content=""),),
+        (ScriptedAnswer(tool_calls=(NO_LAMP,)), ScriptedAnswer(content="There is no such lamp.")),
+        (ScriptedAnswer(tool_calls=(ScriptedCall(name="GetLiveContext"),)), ScriptedAnswer(content="It is off.")),
+    ],
+)
+async def test_home_assistant_takes_over_when_the_model_has_done_nothing(
+    hass: HomeAssistant, serve: Serve, answers: tuple[ScriptedAnswer, ...]
+) -> None:
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    server = await serve(Script(answers=answers), local_commands="when_undone")
+
+    assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
+
+    assert hass.states.is_state(LAMP, "on")
+    assert len(server.requests) == len(answers)
+    assert turns[0].data["tool_calls"][-1]["name"] == PROCESS_SENTENCE.name
+
+
+async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(saying("Done, it is open."), local_commands="when_undone")
+
+    assert speech(await say(hass, "unlock the front door")) == QUESTION
+    assert hass.states.is_state(DOOR, "locked")
+    assert speech(await say(hass, "yes")) == "Unlocking"
+
+    assert hass.states.is_state(DOOR, "unlocked")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "options"),
+    [
+        ("is the front door locked?", (ScriptedAnswer(content="Stay."),), {}),
+        ("turn on the floor lamp", (ScriptedAnswer(content="Stay."),), {"local_commands": "never"}),
+        (
+            "turn on the floor lamp",
+            (ScriptedAnswer(content="One ", tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Stay.")),
+            {},
+        ),
+        (
+            "unlock the front door",
+            (ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Stay.")),
+            {"rules": [{"verdict": "deny"}]},
+        ),
+    ],
+)
+async def test_home_assistant_does_not_take_over_otherwise(
+    hass: HomeAssistant,
+    serve: Serve,
+    text: str,
+    answers: tuple[ScriptedAnswer, ...],
+    options: dict[str, object],
+) -> None:
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    await serve(Script(answers=answers), **{"local_commands": "when_undone", **options})
+
+    assert "Stay." in speech(await say(hass, text))
+
+    assert PROCESS_SENTENCE.name not in [call["name"] for call in turns[0].data["tool_calls"]]
+
+
+async def test_the_model_has_the_last_word_when_nobody_can_do_it(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(saying("Your vacuum cannot do that."), local_commands="when_undone")
+
+    assert speech(await say(hass, "vacuum the living room")) == "Your vacuum cannot do that."
+
+
+async def test_an_agent_that_asks_about_every_call_of_a_model_asks_about_a_sentence(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(SILENT, local_commands="first", rules=[{"verdict": "ask"}])
+
+    assert (await say(hass, "turn on the floor lamp")).continue_conversation
+
+    assert hass.states.is_state(LAMP, "off")
+    assert server.requests == []
+
+
+async def test_a_name_that_a_script_writes_into_the_words_is_what_counts(hass: HomeAssistant, serve: Serve) -> None:
+    script = {
+        "rewrite": {
+            "sequence": [
+                {"variables": {"answer": {"decision": "allow", "text": "turn on the floor lamp"}}},
+                {"stop": "", "response_variable": "answer"},
+            ]
+        }
+    }
+    assert await async_setup_component(hass, "script", {"script": script})
+    server = await serve(SILENT, local_commands="first", user_prompt_submit="script.rewrite")
+
+    assert speech(await say(hass, "it is dark")) == "Turned on the light"
+
+    assert hass.states.is_state(LAMP, "on")
+    assert server.requests == []
