@@ -500,6 +500,7 @@ async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant
         approved = await saved(hass, entry, rules=rules, pin=PIN)
         assert (approved.temperature, approved.model) == (0.4, "scripted-model")
         await submit(hass, settings, filled_in())  # begun before the rules were saved
+        await hass.async_block_till_done(wait_background_tasks=True)  # the service is asked after each change
 
     after = settings_of(only_agent(entry).data)
     assert only_agent(entry).title == "Butler"
