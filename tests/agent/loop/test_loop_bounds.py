@@ -115,11 +115,11 @@ async def test_calls_that_had_no_time_to_start_are_said_not_to_have_run() -> Non
 
 
 class Hasty(LeavableProvider):
-    """A model that always has another word, for so many seconds, so that nobody who reads it ever waits."""
+    """A model that has another word for far longer than the turn may last, so that nobody who reads it ever waits."""
 
     async def stream(self, _: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Write, and end well."""
-        end, number = time.monotonic() + 1, 0
+        end, number = time.monotonic() + 30, 0
         while time.monotonic() < end:
             yield TextDelta(f"so {number} ")
             number += 1
@@ -127,7 +127,7 @@ class Hasty(LeavableProvider):
 
 
 async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for() -> None:
-    events = await collect(AgenticLoop(Hasty(), ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.05)))
+    events = await collect(AgenticLoop(Hasty(), ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.5)))
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert spoken(events).startswith("so 0 so 1 ")
