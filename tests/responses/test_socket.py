@@ -3,6 +3,8 @@
 import asyncio
 import json
 import logging
+import os
+import struct
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import partial
@@ -184,6 +186,33 @@ async def test_a_message_for_which_all_have_no_room_is_refused_and_the_connectio
         assert await hear(first, 1) == [event(0)]
         await second.send_str("x" * 700)
         assert await hear(second, 1) == [event(0)]
+
+
+def half_of(text: str) -> bytes:
+    """Return the beginning of a message, without its last character."""
+    return struct.pack("!BBH4x", 0x81, 0x80 | 126, len(text)) + text[:-1].encode()  # masked with zeros
+
+
+async def test_who_sends_halves_of_messages_beyond_a_budget_is_cut_off(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    await serve(hass, event(0), limits=HttpLimits(size=1_000, size_of_all=2_000))
+    client = await hass_client()
+    connect = partial(client.ws_connect, URL, autoping=False)  # no answer to a ping gets into a message
+
+    async with connect() as first, connect() as second, connect() as third:
+        for socket in (first, second, third):
+            assert (await socket.receive()).type is WSMsgType.PING
+        for socket in (first, second):
+            os.write(socket.get_extra_info("socket").fileno(), half_of("x" * 700))
+            if socket is first:
+                await third.send_str("x")  # so that the server has read the half
+                assert await hear(third, 1) == [event(0)]
+        assert await close_code(second) == WSCloseCode.ABNORMAL_CLOSURE
+        for _ in range(3):
+            os.write(first.get_extra_info("socket").fileno(), b"x")
+            assert await hear(first, 1) == [event(0)]
+            os.write(first.get_extra_info("socket").fileno(), half_of("x" * 700))
 
 
 async def test_what_was_answered_makes_room(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:

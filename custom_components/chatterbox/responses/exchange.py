@@ -71,6 +71,8 @@ class Load:
 
     requests: Counter[str] = field(default_factory=Counter)
     sizes: Counter[str] = field(default_factory=Counter)
+    unfinished: Counter[str] = field(default_factory=Counter)
+    """Bytes of messages of connections that have not arrived whole."""
 
 
 def _too_many(message: str) -> ApiError:
@@ -141,17 +143,25 @@ class Exchange:
             self.hold(-self.held)
             requests[token] -= 1
             if not requests[token]:
-                del requests[token], self.load.sizes[token]
+                del requests[token], self.load.sizes[token], self.load.unfinished[token]
 
     def hold(self, size: int) -> None:
         """Count bytes that are to be answered, or were (below 0). Raises `ApiError` (429) if they are too many."""
-        sizes, token, most = self.load.sizes, self.token, self.limits.size_of_all
-        if size > 0 and (
-            sizes[token] + size > max(most // 2, self.limits.size) or sizes.total() + size > max(most, self.limits.size)
-        ):
+        sizes, token = self.load.sizes, self.token
+        if size > 0 and not self._has_room(sizes, size):
             raise _too_many("Too much is being answered at the moment. Send large requests one after the other.")
         sizes[token] += size
         self.held += size
+
+    def receive(self, size: int) -> bool:
+        """Count bytes of messages that have not arrived whole, or have now (below 0); return whether there is room."""
+        has_room = size <= 0 or self._has_room(self.load.unfinished, size)
+        self.load.unfinished[self.token] += size
+        return has_room
+
+    def _has_room(self, sizes: Counter[str], size: int) -> bool:
+        most, largest = self.limits.size_of_all, self.limits.size
+        return sizes[self.token] + size <= max(most // 2, largest) and sizes.total() + size <= max(most, largest)
 
     async def read_text(self) -> str:
         """Return the JSON body as text. Raises `ApiError` if it is not JSON in UTF-8, too large, or too slow."""

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, override
 
 from aiohttp import WSCloseCode, WSMsgType, web
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
@@ -42,8 +42,65 @@ async def serve_socket(
         raise ApiError("Open a WebSocket here, or POST a request for a response.", status=426, code="upgrade_required")
     response.headers.update(exchange.headers())
     await response.prepare(exchange.request)
-    await _Connection(exchange, response, session, admit).run(hass)
+    arriving = _Arriving(exchange)
+    try:
+        await _Connection(exchange, response, session, admit, arriving).run(hass)
+    finally:
+        arriving.close()
     return response
+
+
+class _Arriving(asyncio.Protocol):
+    """Counts what a connection sends until it is a whole message; aborts a connection for which there is no room.
+
+    It stands between the transport and `aiohttp`, which tells nobody of a message before it is whole.
+    """
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self._counted = self._latest = 0
+        self._transport = exchange.request.transport
+        self._protocol = exchange.request.protocol
+        if self._transport is not None:
+            self._transport.set_protocol(self)
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        self._latest = len(data)
+        self._counted += self._latest
+        if self._exchange.receive(self._latest):
+            self._protocol.data_received(data)
+        elif self._transport is not None:
+            self._transport.abort()
+
+    def note_message(self, size: int) -> None:
+        """Count a message no longer, nor its head; at most what came last is of the next one."""
+        left = min(max(self._counted - size, 0), self._latest)
+        self._exchange.receive(left - self._counted)
+        self._counted = left
+
+    def close(self) -> None:
+        """Count nothing more."""
+        self._exchange.receive(-self._counted)
+        self._counted = 0
+        if self._transport is not None:
+            self._transport.set_protocol(self._protocol)
+
+    @override
+    def eof_received(self) -> None:
+        self._protocol.eof_received()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._protocol.connection_lost(exc)
+
+    @override
+    def pause_writing(self) -> None:
+        self._protocol.pause_writing()
+
+    @override
+    def resume_writing(self) -> None:
+        self._protocol.resume_writing()
 
 
 @dataclass(slots=True)
@@ -54,6 +111,7 @@ class _Connection:
     _response: web.WebSocketResponse
     _session: SocketSession
     _admit: Callable[[], None]
+    _arriving: _Arriving
     _messages: asyncio.Queue[str | ApiError] = field(default_factory=asyncio.Queue)
     _pings_since_heard: int = 0
     _is_stopping: bool = False
@@ -90,6 +148,7 @@ class _Connection:
         with suppress(ClientGone):
             async for message in self._response:
                 self._pings_since_heard = 0
+                self._arriving.note_message(len(message.data) if message.type is WSMsgType.TEXT else 0)
                 match message.type:
                     case WSMsgType.TEXT:
                         told: str | ApiError = message.data
