@@ -3,18 +3,19 @@
 import json
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
-from homeassistant.config_entries import ConfigEntryState
+from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er, issue_registry as ir
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import async_fire_time_changed
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.chatterbox.approvals.questions import async_get_approvals
-from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.approvals.questions import GivenAnswer, Question, async_get_approvals
+from custom_components.chatterbox.const import DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
 from tests.support.servers.in_process import (
@@ -27,6 +28,7 @@ from tests.support.servers.in_process import (
 )
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import LIGHT_ON, Serve, add_agent, messages_of, say
+from tests.support.waiting_questions import question
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -209,3 +211,89 @@ async def test_a_renamed_agent_gives_its_device_the_new_name(hass: HomeAssistant
     device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, agent.subentry_id), entry.entry_id)
     assert device is not None
     assert device.name == "Butler"
+
+
+async def two_agents(hass: HomeAssistant, address: str) -> tuple[MockConfigEntry, ConfigSubentry, ConfigSubentry]:
+    """Set up a service with two agents."""
+    entry = await set_up(hass, server_entry(address))
+    data = {**only_agent(entry).data, "remember_facts": True}
+    second = ConfigSubentry(
+        data=MappingProxyType(data), subentry_type=SUBENTRY_CONVERSATION, title="Second", unique_id=None
+    )
+    first = only_agent(entry)
+    hass.config_entries.async_add_subentry(entry, second)
+    await hass.async_block_till_done()
+    return entry, first, second
+
+
+async def nothing_to_resume(_question: Question, _answer: GivenAnswer) -> str:
+    """Stand for a turn."""
+    return ""
+
+
+async def test_saving_an_agent_leaves_its_siblings_and_their_questions_alone(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry, first, second = await two_agents(hass, address)
+        asked = question(agent_id=ENTITY_ID)
+        async_get_approvals(hass).ask(asked, 60, nothing_to_resume)
+        own = question(agent_id="conversation.second", conversation_id="other")
+        async_get_approvals(hass).ask(own, 60, nothing_to_resume)
+        sibling, before = entry.runtime_data.agents[first.subentry_id], hass.states.get(ENTITY_ID)
+
+        hass.config_entries.async_update_subentry(entry, second, title="Butler", data={**second.data, "deadline": 45})
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert entry.runtime_data.agents[second.subentry_id].settings.limits.deadline == 45
+    assert entry.runtime_data.agents[first.subentry_id] is sibling
+    assert hass.states.get(ENTITY_ID) is before
+    assert async_get_approvals(hass).waiting == (asked,), "the agent that was changed asks no more"
+    device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, second.subentry_id), entry.entry_id)
+    assert device is not None
+    assert device.name == "Butler"
+    state = hass.states.get("conversation.second")
+    assert state is not None
+    assert state.state != STATE_UNAVAILABLE
+
+
+async def test_an_agent_that_is_saved_often_leaves_nothing_behind(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry, _, second = await two_agents(hass, address)
+
+        async def saved(seconds: int) -> int:
+            hass.config_entries.async_update_subentry(entry, second, data={**second.data, "deadline": seconds})
+            await hass.async_block_till_done(wait_background_tasks=True)
+            return sum(hass.bus.async_listeners().values())
+
+        assert await saved(30) == await saved(31) == await saved(32)
+        hass.config_entries.async_remove_subentry(entry, second.subentry_id)
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert list(entry.runtime_data.agents) == [only_agent(entry).subentry_id]
+    assert set(entry.runtime_data.models) == set(entry.runtime_data.agents)
+    assert hass.states.get("conversation.second") is None
+
+
+async def test_a_service_that_is_changed_has_all_agents_built_anew(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry, first, _ = await two_agents(hass, address)
+        sibling = entry.runtime_data.agents[first.subentry_id]
+        hass.config_entries.async_update_entry(entry, title="Attic")
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert state_of(entry) is ConfigEntryState.LOADED
+    assert entry.runtime_data.agents[first.subentry_id] is not sibling
+
+
+async def test_the_first_task_of_a_service_is_there_as_soon_as_it_is_added(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry, _, _ = await two_agents(hass, address)
+        for title in ("One", "Two"):
+            task = ConfigSubentry(
+                data=MappingProxyType({"model": "big-model"}),
+                subentry_type=SUBENTRY_AI_TASK,
+                title=title,
+                unique_id=None,
+            )
+            hass.config_entries.async_add_subentry(entry, task)
+            await hass.async_block_till_done(wait_background_tasks=True)
+            assert hass.states.get(f"ai_task.{title.lower()}")

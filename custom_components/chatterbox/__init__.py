@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
@@ -16,13 +17,14 @@ from homeassistant.helpers.typing import ConfigType
 from .agent.errors import ProviderError
 from .approvals.audit import async_audit_questions
 from .approvals.notifications import ApprovalNotifications
-from .const import CONF_RESPONSES_API, DOMAIN
+from .const import CONF_RESPONSES_API, DOMAIN, SUBENTRY_AI_TASK
+from .entity import async_remove_entities
 from .history.retention import async_schedule_retention
 from .history.stores import async_get_histories
 from .people.speakers import async_get_context_watch
 from .responses.views import async_load_api, async_register_api
-from .runtime.agents import ChatterboxConfigEntry
-from .runtime.composition import async_build
+from .runtime.agents import ChatterboxConfigEntry, service_of
+from .runtime.composition import async_build, async_build_agent
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
 from .runtime.removed_agents import async_follow_removals, async_forget
@@ -55,16 +57,18 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     that is not accepted, and `ConfigEntryNotReady` for every other failure that may pass.
     """
     # First of all, so that no change is missed in the meantime.
-    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    entry.async_on_unload(entry.add_update_listener(_async_follow_changes))
     async_schedule_retention(hass, entry)  # also while the service is down
     try:
         entry.runtime_data = await async_build(hass, entry)
     except ProviderError as error:
         raise as_setup_error(error, entry.title) from error
+    entry.async_on_unload(entry.runtime_data.async_end_all)
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     entry.runtime_data.health.async_start()
     ApprovalNotifications(hass, entry, partial(_notified_by, entry)).async_start()
-    MissingReferences(hass, entry).async_start()
+    for subentry in entry.subentries.values():
+        MissingReferences(hass, entry, subentry).async_start()
     if entry.options.get(CONF_RESPONSES_API):
         await async_load_api(hass)
     return True
@@ -91,6 +95,31 @@ async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
     await async_get_histories(hass).async_release(entry)
 
 
-async def _async_reload(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
-    """Reload an entry after a change of its service, its title or an agent."""
+async def _async_follow_changes(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
+    """Build those agents anew that were changed; all of them after a change of their service."""
+    async with entry.setup_lock:
+        if entry.state is ConfigEntryState.LOADED and _has_same_service(entry):
+            await _async_renew(hass, entry)
+            return
     await hass.config_entries.async_reload(entry.entry_id)
+
+
+def _has_same_service(entry: ChatterboxConfigEntry) -> bool:
+    """Return whether the service is unchanged, and the AI Task platform is needed as before."""
+    has_tasks = any(one.subentry_type == SUBENTRY_AI_TASK for one in entry.subentries.values())
+    runtime = entry.runtime_data
+    return runtime.service == service_of(entry) and bool(runtime.tasks) == has_tasks
+
+
+async def _async_renew(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
+    runtime = entry.runtime_data
+    for agent_id in runtime.built.keys() - entry.subentries.keys():
+        runtime.async_end(agent_id)  # Home Assistant has removed its entities
+    for subentry in [*entry.subentries.values()]:
+        if runtime.built.get(subentry.subentry_id) != (subentry.title, subentry.data):
+            await async_remove_entities(hass, entry, subentry.subentry_id)
+            runtime.async_end(subentry.subentry_id)
+            await async_build_agent(hass, entry, runtime, subentry)
+            runtime.async_add(subentry)
+            MissingReferences(hass, entry, subentry).async_start()
+    runtime.health.async_check()

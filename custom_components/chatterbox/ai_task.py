@@ -130,8 +130,13 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add one entity for each model for tasks of a service."""
-    for subentry in entry.get_subentries_of_type(SUBENTRY_AI_TASK):
-        async_add_entities([ChatterboxTaskEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
+
+    @callback
+    def add(subentry: ConfigSubentry) -> None:
+        if subentry.subentry_type == SUBENTRY_AI_TASK:
+            async_add_entities([ChatterboxTaskEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
+
+    entry.runtime_data.async_add_each(entry, add)
 
 
 class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):

@@ -13,7 +13,7 @@ from homeassistant.components.conversation import (
     ConversationResult,
 )
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
@@ -44,8 +44,13 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add one entity for each conversation agent of a service."""
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-        async_add_entities([ChatterboxConversationEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
+
+    @callback
+    def add(subentry: ConfigSubentry) -> None:
+        if subentry.subentry_type == SUBENTRY_CONVERSATION:
+            async_add_entities([ChatterboxConversationEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
+
+    entry.runtime_data.async_add_each(entry, add)
 
 
 class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
@@ -73,6 +78,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         await super().async_added_to_hass()
         if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model.provider, self._agent.settings)
+            self.async_on_remove(self._warm_up.async_close)
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, self._warm_up)
         self._source = TurnSource(resume=self._async_resume)
         self._reader = InputReader(self.hass, self.entity_id, self._agent.settings, self._source)

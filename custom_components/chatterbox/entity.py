@@ -4,8 +4,10 @@ from typing import override
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_MODEL
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from homeassistant.helpers.entity import Entity
+from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
 from .const import DOMAIN
@@ -33,6 +35,14 @@ class AgentDeviceEntity(Entity):
             model=subentry.data.get(CONF_MODEL, entry.title),
             name=subentry.title,
         )
+
+
+async def async_remove_entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent_id: str) -> None:
+    """Remove the entities of an agent that is built anew; they stay registered."""
+    for platform in async_get_platforms(hass, DOMAIN):
+        for entity in [*platform.entities.values()] if platform.config_entry is entry else ():
+            if isinstance(entity, AgentDeviceEntity) and entity.subentry.subentry_id == agent_id:
+                await entity.async_remove()
 
 
 class ChatterboxEntity(CoordinatorEntity[HealthMonitor], AgentDeviceEntity):

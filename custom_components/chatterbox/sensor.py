@@ -160,11 +160,15 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the sensors of each agent of a service; only a conversation agent has questions."""
-    for subentry in entry.subentries.values():
+
+    @callback
+    def add(subentry: ConfigSubentry) -> None:
         sensors: list[SensorEntity] = [*_number_sensors(entry, subentry)]
         if subentry.subentry_type == SUBENTRY_CONVERSATION:
             sensors.append(WaitingQuestionsSensor(entry, subentry))
         async_add_entities(sensors, config_subentry_id=subentry.subentry_id)
+
+    entry.runtime_data.async_add_each(entry, add)
 
 
 def _number_sensors(entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> Iterator[NumberSensor]:

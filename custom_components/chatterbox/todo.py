@@ -6,6 +6,7 @@ to assistants unless the owner exposes them.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, override
 
 from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
@@ -41,12 +42,18 @@ async def async_setup_entry(
         await async_get_memories(hass).async_load()
     except NotRemembered as error:
         raise PlatformNotReady(translation_domain=DOMAIN, translation_key=error.problem.value) from error
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+
+    @callback
+    def add(subentry: ConfigSubentry) -> None:
+        if subentry.subentry_type != SUBENTRY_CONVERSATION:
+            return
         lists = _Lists(hass, entry, subentry, async_add_entities)
         if settings_of(subentry.data).remember_facts:
             lists.async_follow()
         else:
             lists.async_show({})
+
+    entry.runtime_data.async_add_each(entry, add)
 
 
 class MemoryList(AgentDeviceEntity, TodoListEntity):
@@ -140,11 +147,11 @@ class _Lists:
 
     @callback
     def async_follow(self) -> None:
-        """Show the lists of all persons, until the entry is unloaded."""
-        events, unload = self._hass.bus, self._entry.async_on_unload
-        unload(async_dispatcher_connect(self._hass, SIGNAL_MEMORIES, self._async_facts_changed))
-        unload(events.async_listen(EVENT_STATE_CHANGED, self._async_renew, _is_other_person))
-        unload(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_renew, _is_of_person))
+        """Show the lists of all persons, until the agent ends."""
+        events, until = self._hass.bus, partial(self._entry.runtime_data.async_on_end, self._subentry.subentry_id)
+        until(async_dispatcher_connect(self._hass, SIGNAL_MEMORIES, self._async_facts_changed))
+        until(events.async_listen(EVENT_STATE_CHANGED, self._async_renew, _is_other_person))
+        until(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_renew, _is_of_person))
         self._async_renew(None)
 
     @callback

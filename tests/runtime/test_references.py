@@ -66,7 +66,7 @@ async def test_a_call_is_judged_by_the_rule_of_an_entity_with_a_new_id(hass: Hom
 
 
 async def test_the_trusted_callers_of_tasks_are_followed(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, offline_entry())
+    entry = await set_up(hass, server_entry("http://127.0.0.1:9/v1"))
     trusted = {CONF_TRUSTED_CALLERS: ["automation.a", "automation.b"]}
     task = ConfigSubentry(data=MappingProxyType(trusted), subentry_type=SUBENTRY_AI_TASK, title="Task", unique_id=None)
     hass.config_entries.async_add_subentry(entry, task)

@@ -159,12 +159,12 @@ class ResponsesBackend:
             self._forget(subentry_id)
             turns = ApiTurns(self._hass, agent_id, found.entry, found.subentry, found.agent)
             self._turns[subentry_id] = turns
-            found.entry.async_on_unload(partial(self._forget, subentry_id))
+            found.entry.runtime_data.async_on_end(subentry_id, partial(self._forget, subentry_id))
         return turns
 
     @callback
     def _forget(self, subentry_id: str) -> None:
-        """Drop the turns of an agent that is unloaded, or was renamed."""
+        """Drop the turns of an agent that ends, or was renamed."""
         if (turns := self._turns.pop(subentry_id, None)) is not None:
             turns.end()
 

@@ -3,13 +3,14 @@
 How they are built stands in `runtime/composition.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
 from ..agent.loop.loop import AgenticLoop
@@ -93,15 +94,59 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What a loaded entry has."""
+    """What a loaded entry has. An agent that is changed is built anew, and the others stay as they are."""
 
-    agents: Mapping[str, Agent]
+    agents: dict[str, Agent]
     """Those for conversations, by subentry id."""
-    models: Mapping[str, AgentModel]
+    models: dict[str, AgentModel]
     """By subentry id, those for tasks too; an offline agent has none."""
     health: HealthMonitor
-    tasks: Mapping[str, Agent] = field(default_factory=dict)
+    tasks: dict[str, Agent]
     """Those for AI tasks, by subentry id."""
+    service: tuple[object, ...]
+    """What of the entry all agents depend on; see `service_of`."""
+    built: dict[str, tuple[str, Mapping[str, Any]]]
+    """The title and the data from which each agent was built, by subentry id."""
+    _adders: list[Callable[[ConfigSubentry], None]] = field(default_factory=list)
+    _ends: defaultdict[str, list[CALLBACK_TYPE]] = field(default_factory=lambda: defaultdict(list))
+
+    @callback
+    def async_add_each(self, entry: ConfigEntry, add: Callable[[ConfigSubentry], None]) -> None:
+        """Have a platform add the entities of each subentry, now and whenever one is built anew."""
+        self._adders.append(add)
+        for subentry in entry.subentries.values():
+            add(subentry)
+
+    @callback
+    def async_add(self, subentry: ConfigSubentry) -> None:
+        """Have all platforms add the entities of a subentry."""
+        for add in self._adders:
+            add(subentry)
+
+    @callback
+    def async_on_end(self, agent_id: str, end: CALLBACK_TYPE) -> None:
+        """Call `end` when an agent is removed or built anew, or the entry is unloaded."""
+        self._ends[agent_id].append(end)
+
+    @callback
+    def async_end(self, agent_id: str) -> None:
+        """Forget an agent."""
+        for end in self._ends.pop(agent_id, ()):
+            end()
+        self.health.async_forget(agent_id)
+        for known in (self.agents, self.tasks, self.models, self.built):
+            known.pop(agent_id, None)
+
+    @callback
+    def async_end_all(self) -> None:
+        """Forget all agents."""
+        for agent_id in list(self.built):
+            self.async_end(agent_id)
+
+
+def service_of(entry: ConfigEntry) -> tuple[object, ...]:
+    """Return what of an entry all of its agents depend on."""
+    return entry.title, entry.data, entry.options
 
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]

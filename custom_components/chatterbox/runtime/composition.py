@@ -32,7 +32,6 @@ from ..const import (
     CONF_VERBOSITY,
     DOMAIN,
     SUBENTRY_AI_TASK,
-    SUBENTRY_CONVERSATION,
     ServiceKind,
 )
 from ..offline.dispatcher import offline_languages
@@ -40,7 +39,7 @@ from ..settings.agent import AgentSettings, WhenSpent, known_choice
 from ..settings.tasks import settings_of_subentry
 from ..usage.prices import async_known_price, entered_price
 from ..usage.tracker import Account, Budget, async_get_usage_tracker
-from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models
+from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models, service_of
 from .health import HealthMonitor
 from .models import (
     AgentModel,
@@ -73,21 +72,29 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     The service is asked whether it is there if nothing else can answer for its agents; raises its `ProviderError`.
     Otherwise the health monitor asks it, and setup does not wait.
     """
-    has_models = entry.data[CONF_KIND] != ServiceKind.OFFLINE
-    models: dict[str, AgentModel] = {}
-    agents: dict[str, Agent] = {}
-    tasks: dict[str, Agent] = {}
-    for subentry_type, built in ((SUBENTRY_CONVERSATION, agents), (SUBENTRY_AI_TASK, tasks)):
-        for subentry in entry.get_subentries_of_type(subentry_type):
-            model = await _async_agent_model(hass, entry, subentry) if has_models else None
-            if model is not None:
-                models[subentry.subentry_id] = model
-            built[subentry.subentry_id] = _agent(hass, entry, subentry, model)
-    service = model_server(hass, entry.data) if has_models else None
-    if service and not any(_is_answered_for(hass, entry, agent) for agent in (*agents.values(), *tasks.values())):
+    service = model_server(hass, entry.data) if entry.data[CONF_KIND] != ServiceKind.OFFLINE else None
+    if service and not any(_is_answered_for(hass, entry, subentry) for subentry in entry.subentries.values()):
         await offered_models(service)
         service = None
-    return Runtime(agents, models, HealthMonitor(hass, entry, models, service), tasks)
+    models: dict[str, AgentModel] = {}
+    runtime = Runtime({}, models, HealthMonitor(hass, entry, models, service), {}, service_of(entry), {})
+    for subentry in entry.subentries.values():
+        await async_build_agent(hass, entry, runtime, subentry)
+    return runtime
+
+
+async def async_build_agent(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, runtime: Runtime, subentry: ConfigSubentry
+) -> None:
+    """Build the agent of a subentry into the runtime of its entry."""
+    agent_id = subentry.subentry_id
+    runtime.built[agent_id] = subentry.title, subentry.data
+    has_model = entry.data[CONF_KIND] != ServiceKind.OFFLINE
+    model = await _async_agent_model(hass, entry, subentry) if has_model else None
+    if model is not None:
+        runtime.models[agent_id] = model
+    agents = runtime.tasks if subentry.subentry_type == SUBENTRY_AI_TASK else runtime.agents
+    agents[agent_id] = _agent(hass, entry, subentry, model)
 
 
 def model_server(
@@ -152,8 +159,7 @@ def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSuben
     if model is None:
         chain, understands_sentences = ProviderChain(offline_provider(), tuple, ends_offline=False), True
     else:
-        is_for_tasks = agent.subentry_type == SUBENTRY_AI_TASK
-        understands_sentences = not is_for_tasks and llm.LLM_API_ASSIST in settings.llm_apis
+        understands_sentences = _understands_sentences(agent, settings)
         fallbacks = partial(_fallbacks, hass, settings.fallbacks) if settings.fallbacks else tuple
         chain = ProviderChain(model.managed, fallbacks, ends_offline=understands_sentences)
     # A server that caches prompts is a local one, and reads one prompt at a time.
@@ -194,11 +200,20 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
     return AgentModel(agent, provider, fitter, managed)
 
 
-def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, agent: Agent) -> bool:
-    """Return whether an agent of another entry is set up to answer, whether or not it is loaded yet."""
+def _is_answered_for(hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry) -> bool:
+    """Return whether something else may answer for an agent: Home Assistant, or an agent of another entry.
+
+    Whether that entry is loaded yet does not matter.
+    """
+    settings = settings_of_subentry(subentry)
     others = (other for other in hass.config_entries.async_entries(DOMAIN) if other is not entry)
     theirs = {agent_id for other in others if other.disabled_by is None for agent_id in other.subentries}
-    return agent.understands_sentences or not theirs.isdisjoint(agent.settings.fallbacks)
+    return _understands_sentences(subentry, settings) or not theirs.isdisjoint(settings.fallbacks)
+
+
+def _understands_sentences(subentry: ConfigSubentry, settings: AgentSettings) -> bool:
+    """Return whether Home Assistant's own understanding stands in for a model."""
+    return subentry.subentry_type != SUBENTRY_AI_TASK and llm.LLM_API_ASSIST in settings.llm_apis
 
 
 def _fallbacks(hass: HomeAssistant, agent_ids: Collection[str]) -> list[ManagedProvider]:

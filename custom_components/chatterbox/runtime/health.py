@@ -54,7 +54,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         entry, monitors = self._entry, _monitors(self.hass)
         monitors.add(self)
         entry.async_on_unload(lambda: monitors.discard(self))
-        entry.async_on_unload(self._async_end_issues)
         entry.async_on_unload(self.async_add_listener(self._async_report))
         entry.async_on_unload(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow_usage))
         entry.async_on_unload(
@@ -133,8 +132,10 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             self._last_errors[agent_id] = error
 
     @callback
-    def _async_end_issues(self) -> None:
-        for model in self._models.values():
+    def async_forget(self, agent_id: str) -> None:
+        """Take back what was reported of an agent that ends."""
+        self._last_errors.pop(agent_id, None)
+        if model := self._models.get(agent_id):
             async_report_prompt_too_long(self.hass, model.agent, None)
             async_report_spent_budget(self.hass, model.agent, None)
             async_report_model_gone(self.hass, model.agent, is_gone=False)

@@ -47,6 +47,7 @@ from ..settings.rules import (
     sources_from_json,
     sources_to_json,
 )
+from ..settings.tasks import settings_of_subentry
 from ..speech.sentences import async_get_sentences
 from .agents import ChatterboxConfigEntry
 
@@ -156,35 +157,32 @@ def _renamed_rules(stored: JsonValue, old: str, now: Callable[[str], str]) -> li
 
 
 class MissingReferences:
-    """Reports what the agents of one loaded entry name and the home does not have, until the entry is unloaded."""
+    """Reports what an agent of a loaded entry names and the home does not have, until the agent ends."""
 
-    def __init__(self, hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
-        """Take the agents of `entry`, which the runtime has built."""
+    def __init__(self, hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> None:
+        """Take an agent of `entry`."""
         self._hass = hass
         self._entry = entry
-        self._agents: list[tuple[ConfigSubentry, AgentSettings]] = [
-            (entry.subentries[agent_id], agent.settings)
-            for agent_id, agent in {**entry.runtime_data.agents, **entry.runtime_data.tasks}.items()
-            if agent_id in entry.subentries and _names_something(agent.settings)
-        ]
+        self._agent = agent
+        self._settings = settings_of_subentry(agent)
+        self._until = partial(entry.runtime_data.async_on_end, agent.subentry_id)
         self._cancel_planned: CALLBACK_TYPE | None = None
         self._has_ended = False
-        """An event that ends it, as it makes the entry reload, may still be delivered afterwards."""
+        """An event that ends it, as it has the agent built anew, may still be delivered afterwards."""
 
     @callback
     def async_start(self) -> None:
         """Look once Home Assistant has started, and whenever something is added or removed."""
-        if not self._agents:
-            return
-        self._entry.async_on_unload(self._async_stop)
-        self._entry.async_on_unload(async_at_started(self._hass, self._async_begin))
+        if _names_something(self._settings):
+            self._until(self._async_stop)
+            self._until(async_at_started(self._hass, self._async_begin))
 
     @callback
     def _async_begin(self, hass: HomeAssistant) -> None:
         for change in _CHANGES:
-            self._entry.async_on_unload(hass.bus.async_listen(change, self._async_plan))
-        named = {entity_id for _, settings in self._agents for entity_id in _named_entities(settings)}
-        self._entry.async_on_unload(async_track_state_change_event(hass, named, self._async_see_state))
+            self._until(hass.bus.async_listen(change, self._async_plan))
+        named = _named_entities(self._settings)
+        self._until(async_track_state_change_event(hass, named, self._async_see_state))
         self._async_look_in_background()
 
     @callback
@@ -192,8 +190,7 @@ class MissingReferences:
         self._has_ended = True
         if self._cancel_planned:
             self._cancel_planned()
-        for agent, _ in self._agents:
-            async_report_gone_names(self._hass, agent, ())
+        async_report_gone_names(self._hass, self._agent, ())
 
     @callback
     def _async_see_state(self, event: Event[EventStateChangedData]) -> None:
@@ -209,16 +206,16 @@ class MissingReferences:
     @callback
     def _async_look_in_background(self, _now: datetime | None = None) -> None:
         self._cancel_planned = None
-        name = f"chatterbox look at what {self._entry.title} names"
+        name = f"chatterbox look at what {self._agent.title} names"
         _ = self._entry.async_create_background_task(self._hass, self._async_look(), name)
 
     async def _async_look(self) -> None:
         names = await _async_field_names(self._hass)
         user_ids = {user.id for user in await self._hass.auth.async_get_users()}
-        for agent, settings in self._agents:
-            missing = _missing(self._hass, settings, user_ids)
-            lines = [_line(rule, fields, ids, names) for rule, fields, ids in missing if ids]
-            async_report_gone_names(self._hass, agent, lines)
+        missing = _missing(self._hass, self._settings, user_ids)
+        lines = [_line(rule, fields, ids, names) for rule, fields, ids in missing if ids]
+        if not self._has_ended:
+            async_report_gone_names(self._hass, self._agent, lines)
 
 
 def _names_something(settings: AgentSettings) -> bool:

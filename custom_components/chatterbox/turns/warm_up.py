@@ -35,7 +35,7 @@ type Prefix = tuple[str, tuple[ToolDefinition, ...]]
 
 
 class WarmUp:
-    """Keeps the server of one agent's model warm, from setup until the entry is unloaded."""
+    """Keeps the server of one agent's model warm, from setup until it is closed."""
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry, model: Prefiller, settings: AgentSettings) -> None:
         """Do nothing yet."""
@@ -47,7 +47,6 @@ class WarmUp:
         """What turns have begun with of late, and when, in seconds of `time.monotonic`."""
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
-        entry.async_on_unload(self._async_close)
 
     async def async_prepare(self) -> None:
         """Gather what a turn begins with, and begin to send it; returns as soon as that is under way."""
@@ -104,7 +103,7 @@ class WarmUp:
         self._read.append((prefix, now))
 
     @callback
-    def _async_close(self) -> None:
+    def async_close(self) -> None:
         """Stop for good; Home Assistant cancels the task of an entry that it unloads."""
         self._is_closed = True
 
