@@ -11,7 +11,6 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import (
     SOURCE_REAUTH,
     ConfigEntry,
-    ConfigFlow,
     ConfigFlowResult,
     ConfigSubentryData,
     ConfigSubentryFlow,
@@ -36,6 +35,7 @@ from .flows.first_agent import (
     async_use_agent,
 )
 from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
+from .flows.moving_in import MovingIn, foreign_agents
 from .flows.service_checks import answering_interface, check_key, models_of, try_out
 from .flows.service_form import (
     INTERFACES,
@@ -65,7 +65,7 @@ _MOST_OFFERED: Final = 4
 """Models of one server that are a choice of their own in the menu; the others are behind one more."""
 
 
-class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
+class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
     """From "Add integration" to an entry with its first conversation agent and, with a model, its first AI task."""
 
     VERSION = 1
@@ -106,6 +106,8 @@ class ChatterboxConfigFlow(ConfigFlow, domain=const.DOMAIN):
         entries = self._async_current_entries()
         if any(entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE for entry in entries):
             options.pop()
+        if any(foreign_agents(self.hass)):
+            options.append("move_in")
         return self.async_show_menu(step_id="user", menu_options=options)
 
     async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing

@@ -1,0 +1,282 @@
+"""Moving in: agents of other integrations, read from their entries, and the steps that add a copy of one.
+
+Nothing of the other integration is changed. Its constants and texts are only asked for names and defaults.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+import voluptuous as vol
+from homeassistant.config_entries import (
+    SOURCE_IGNORE,
+    ConfigEntry,
+    ConfigFlow,
+    ConfigFlowResult,
+    ConfigSubentry,
+    ConfigSubentryData,
+)
+from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT, CONF_URL
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm, selector
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.loader import async_get_integration
+
+from .. import const
+from ..agent.errors import ProviderError, ProviderRejectedKey
+from ..agent.providers.profiles import OTHER, PROFILES
+from ..runtime.composition import is_same_server, model_server
+from ..settings.agent import settings_of
+from ..settings.options import find_problems, new_agent_data, set_options
+from ..settings.service_address import InvalidAddress, parse_address
+from ..speech.sentences import async_get_sentences, error_key, words_of_service
+from .approval_page import plain
+from .dialog import docs_url
+from .service_form import INTERFACES, TypedService, title_of
+
+_FIELD_AGENT: Final = "agent"
+_FIELD_TAKE_KEY: Final = "take_key"
+_FOREIGN_MODEL: Final = "chat_model"
+_SAMPLING: Final = {name: name for name in (const.CONF_TEMPERATURE, const.CONF_TOP_P, const.CONF_MAX_TOKENS)}
+_WORDS: Final = {CONF_PROMPT: CONF_PROMPT, CONF_LLM_HASS_API: CONF_LLM_HASS_API}
+_NOT_NAMED: Final = frozenset({"recommended", CONF_NAME})
+"""Options of others that say nothing about an agent."""
+_MEANS_OFF: Final[tuple[object, ...]] = (None, False, "", [], {}, "off", "none", "disabled")
+_OWN_LIST: Final = "exposed_entities"
+"""A variable in templates of others that lists the home, which Chatterbox does by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """How the entries of an integration are read."""
+
+    server: str
+    """The ID of the profile of its server."""
+    options: Mapping[str, str]
+    """Our options by those of the integration."""
+    address: str = ""
+    """The key of the address in its entries; empty for that of the profile."""
+    kind: const.ServiceKind | None = None
+    """None for that of the profile."""
+
+
+_SOURCES: Final[Mapping[str, _Source]] = {
+    "openai_conversation": _Source(
+        "openai",
+        {
+            _FOREIGN_MODEL: CONF_MODEL,
+            **_WORDS,
+            **_SAMPLING,
+            **{name: name for name in (const.CONF_REASONING_EFFORT, const.CONF_VERBOSITY, const.CONF_SERVICE_TIER)},
+        },
+    ),
+    "anthropic": _Source(
+        "anthropic",
+        {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING, "effort": const.CONF_REASONING_EFFORT},
+    ),
+    "google_generative_ai_conversation": _Source("gemini", {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}),
+    "ollama": _Source(
+        "ollama",
+        {CONF_MODEL: CONF_MODEL, **_WORDS, **{name: name for name in (const.CONF_NUM_CTX, const.CONF_KEEP_ALIVE)}},
+        CONF_URL,
+    ),
+    "open_router": _Source("openrouter", {CONF_MODEL: CONF_MODEL, **_WORDS}),
+    "llama_cpp": _Source("llama_cpp", {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}, const.CONF_BASE_URL),
+    "extended_openai_conversation": _Source(
+        "openai",
+        {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING},
+        const.CONF_BASE_URL,
+        const.ServiceKind.OPENAI_CHAT,
+    ),
+}
+"""By domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignAgent:
+    """An agent of another integration."""
+
+    entry: ConfigEntry
+    title: str
+    stored: Mapping[str, Any]
+    """Its options."""
+
+    @property
+    def source(self) -> _Source:
+        """How it is read."""
+        return _SOURCES[self.entry.domain]
+
+    @property
+    def service(self) -> TypedService:
+        """Its server, without the key."""
+        source, service = self.source, TypedService.new(PROFILES[self.source.server])
+        typed = self.entry.data.get(source.address) if source.address else None
+        try:
+            url = parse_address(typed) if typed else service.base_url
+        except InvalidAddress:
+            url = service.base_url
+        if typed and source.server == "openai" and url != service.base_url:
+            service = TypedService.new(OTHER)
+        return replace(service, base_url=url, kind=source.kind or service.kind)
+
+    @property
+    def key(self) -> str | None:
+        """Its API key, if it has one."""
+        key: str | None = self.entry.data.get(CONF_API_KEY)
+        return key or None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What is stored for the copy: what Chatterbox has, too, within its bounds."""
+        data = new_agent_data(self.service.kind, self._model)
+        for theirs, ours in self.source.options.items():
+            value = self.stored.get(theirs)
+            if ours != CONF_MODEL and self._is_carried(theirs):
+                data[ours] = value
+        apis = self.stored.get(CONF_LLM_HASS_API, [llm.LLM_API_ASSIST] if _extended(self.entry) else [])
+        data[CONF_LLM_HASS_API] = [apis] if isinstance(apis, str) else list(apis)
+        return data
+
+    async def async_left(self, hass: HomeAssistant) -> list[str]:
+        """Return the names of the options that cannot be carried over, as the other integration calls them."""
+        known: dict[str, str] = {}
+        for category in ("options", "config_subentries"):
+            texts = await async_get_translations(hass, hass.config.language, category, [self.entry.domain])
+            known |= {key.rpartition(".")[2]: text for key, text in texts.items() if ".data." in key}
+        names = [name for name, value in self.stored.items() if value not in _MEANS_OFF and name not in _NOT_NAMED]
+        return [known.get(name, name) for name in names if not self._is_carried(name)]
+
+    def _is_carried(self, name: str) -> bool:
+        """Return whether an option is set, and has an equal here."""
+        value = self.stored.get(name)
+        if name == CONF_PROMPT and _OWN_LIST in str(value):
+            return False
+        ours = self.source.options.get(name)
+        return ours is not None and bool(dict(set_options({ours: value}))) and not find_problems({ours: value})
+
+    @property
+    def _model(self) -> str:
+        """Its model, or the one that its integration takes where none was chosen; empty while that is not loaded."""
+        name = next(theirs for theirs, ours in self.source.options.items() if ours == CONF_MODEL)
+        defaults = sys.modules.get(f"homeassistant.components.{self.entry.domain}.const")
+        known = getattr(defaults, "DEFAULT", {}).get(name) or getattr(defaults, "RECOMMENDED_CHAT_MODEL", "")
+        model = self.stored.get(name) or self.entry.data.get(name) or known
+        return str(model).removeprefix("models/")
+
+
+def _extended(entry: ConfigEntry) -> bool:
+    return entry.domain == "extended_openai_conversation"
+
+
+def foreign_agents(hass: HomeAssistant) -> Iterator[ForeignAgent]:
+    """Yield the agents of other integrations that can be copied."""
+    for domain in _SOURCES:
+        for entry in hass.config_entries.async_entries(domain, include_ignore=False):
+            if entry.source == SOURCE_IGNORE:
+                continue
+            agents = entry.get_subentries_of_type("conversation")
+            for agent in agents:
+                yield ForeignAgent(entry, agent.title, agent.data)
+            if not agents and entry.options:  # as before there were subentries
+                yield ForeignAgent(entry, entry.title, entry.options)
+
+
+class MovingIn(ConfigFlow):
+    """The steps that add a copy of an agent of another integration, beside it."""
+
+    _foreign: ForeignAgent
+    _said = ""
+    """What the service said when it last refused something."""
+
+    async def async_step_move_in(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask which agent to copy."""
+        agents = list(foreign_agents(self.hass))
+        if user_input is not None:
+            self._foreign = agents[int(user_input[_FIELD_AGENT])]
+            return await self.async_step_move_in_agent()
+        labels = [
+            f"{one.title} ({(await async_get_integration(self.hass, one.entry.domain)).name}: {one.entry.title})"
+            for one in agents
+        ]
+        options = [selector.SelectOptionDict(value=str(number), label=label) for number, label in enumerate(labels)]
+        field = selector.SelectSelector(selector.SelectSelectorConfig(options=options))
+        return self.async_show_form(
+            step_id="move_in",
+            data_schema=vol.Schema({vol.Required(_FIELD_AGENT): field}),
+            description_placeholders={"docs": docs_url(self.hass, "move_in")},
+        )
+
+    async def async_step_move_in_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say what is carried over and what is not, ask for the key, try the model, and add the copy."""
+        foreign, errors = self._foreign, dict[str, str]()
+        data = foreign.data
+        if user_input is not None:
+            data[CONF_MODEL] = user_input[CONF_MODEL].strip()
+            own = foreign.key if user_input.get(_FIELD_TAKE_KEY) else None
+            service = replace(foreign.service, api_key=user_input.get(CONF_API_KEY, "").strip() or own)
+            errors = service.errors()
+            errors = errors or await self._async_try_copy(service, data)
+            if not errors:
+                return await self._async_add(service, user_input[CONF_NAME].strip() or foreign.title, data)
+        return await self._async_show_copy(foreign, user_input or {CONF_MODEL: data[CONF_MODEL]}, errors)
+
+    async def _async_try_copy(self, service: TypedService, data: Mapping[str, Any]) -> dict[str, str]:
+        """Try the model, and return the errors by field."""
+        if not data[CONF_MODEL]:
+            return {CONF_MODEL: "model_missing"}
+        try:
+            await model_server(self.hass, service.data, settings_of(data)).check()
+        except ProviderError as error:
+            const.LOGGER.debug("The copied agent cannot be used: %s", error)
+            self._said = words_of_service(error)
+            field = CONF_API_KEY if isinstance(error, ProviderRejectedKey) else CONF_MODEL
+            return {field: error_key(error)} | ({"base": "service_said"} if self._said else {})
+        return {}
+
+    async def _async_show_copy(
+        self, foreign: ForeignAgent, form: Mapping[str, Any], errors: Mapping[str, str]
+    ) -> ConfigFlowResult:
+        left = await foreign.async_left(self.hass)
+        text = selector.TextSelector()
+        fields: dict[vol.Marker, Any] = {vol.Required(CONF_NAME): text, vol.Required(CONF_MODEL): text}
+        if foreign.key:
+            fields[vol.Optional(_FIELD_TAKE_KEY)] = selector.BooleanSelector()
+        password = selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
+        fields[vol.Optional(CONF_API_KEY)] = selector.TextSelector(password)
+        shown = {CONF_NAME: foreign.title, **form}
+        return self.async_show_form(
+            step_id="move_in_agent",
+            data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), shown),
+            errors={name if name in (*map(str, fields), "base") else "base": key for name, key in errors.items()},
+            description_placeholders={
+                "agent": plain(foreign.title),
+                "url": foreign.service.base_url,
+                "server": foreign.service.known.name,
+                "interface": INTERFACES[foreign.service.kind],
+                "words": self._said,
+                "left": ", ".join(map(plain, left)) or "–",  # noqa: RUF001  # a dash in a sentence
+                "docs": docs_url(self.hass, "move_in"),
+            },
+        )
+
+    async def _async_add(self, service: TypedService, title: str, data: Mapping[str, Any]) -> ConfigFlowResult:
+        """Add the copy to the entry of its service, or with a new one."""
+        for entry in self._async_current_entries():
+            if (
+                entry.data[const.CONF_KIND] == service.kind
+                and is_same_server(service.kind, entry.data[const.CONF_BASE_URL], service.base_url)
+                and entry.data.get(CONF_API_KEY) == service.api_key
+            ):
+                copy = ConfigSubentry(
+                    data=MappingProxyType(dict(data)),
+                    subentry_type=const.SUBENTRY_CONVERSATION,
+                    title=title,
+                    unique_id=None,
+                )
+                self.hass.config_entries.async_add_subentry(entry, copy)
+                return self.async_abort(reason="moved_in", description_placeholders={"agent": title})
+        sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        copied = ConfigSubentryData(data=data, subentry_type=const.SUBENTRY_CONVERSATION, title=title, unique_id=None)
+        return self.async_create_entry(title=title_of(service.data, sentences), data=service.data, subentries=[copied])

@@ -1,0 +1,233 @@
+"""The dialog that copies an agent of another integration, in a real Home Assistant, against real servers."""
+
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import pytest
+from homeassistant.config_entries import ConfigFlowResult
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.flows.moving_in import ForeignAgent, foreign_agents
+from tests.support.config_entries import only_agent, prepare, server_entry, set_up
+from tests.support.servers.in_process import address_without_server, serving_script
+from tests.support.servers.script import Script
+from tests.support.service_dialogs import submit, suggested
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+TALKING = Script(models=("big-model", "scripted-model"))
+
+
+def other_entry(
+    hass: HomeAssistant, domain: str, data: Mapping[str, object], agent: Mapping[str, object] | None = None
+) -> MockConfigEntry:
+    """Add an entry of another integration, with one agent."""
+    subentries = [{"subentry_type": "conversation", "title": "Jeeves", "unique_id": None, "data": agent}]
+    entry = MockConfigEntry(
+        domain=domain, title="Other", data=data, subentries_data=() if agent is None else subentries
+    )
+    entry.add_to_hass(hass)
+    return entry
+
+
+def only_foreign(hass: HomeAssistant) -> ForeignAgent:
+    """Return the only agent that can be copied."""
+    (agent,) = foreign_agents(hass)
+    return agent
+
+
+async def begin(hass: HomeAssistant) -> ConfigFlowResult:
+    """Choose to copy the only agent."""
+    await prepare(hass)
+    menu = await hass.config_entries.flow.async_init(DOMAIN, context={"source": "user"})
+    assert menu["type"] is FlowResultType.MENU
+    step = await hass.config_entries.flow.async_configure(menu["flow_id"], {"next_step_id": "move_in"})
+    return await submit(hass, step, agent="0")
+
+
+@pytest.mark.parametrize(
+    ("domain", "service", "options", "server", "kept", "left"),
+    [
+        (
+            "openai_conversation",
+            {"api_key": "k"},
+            {
+                "recommended": False,
+                "chat_model": "gpt-5",
+                "prompt": "Be brief.",
+                "llm_hass_api": ["assist", "mcp"],
+                "temperature": 0.7,
+                "reasoning_effort": "low",
+                "web_search": True,
+                "code_interpreter": False,
+            },
+            ("openai", "openai_responses", "https://api.openai.com/v1"),
+            {
+                CONF_MODEL: "gpt-5",
+                CONF_PROMPT: "Be brief.",
+                CONF_LLM_HASS_API: ["assist", "mcp"],
+                "temperature": 0.7,
+                "reasoning_effort": "low",
+            },
+            ["Enable web search"],
+        ),
+        (
+            "anthropic",
+            {"api_key": "k"},
+            {"chat_model": "claude-x", "prompt": "Hm.", "effort": "high", "thinking_budget": 2048},
+            ("anthropic", "anthropic_messages", "https://api.anthropic.com"),
+            {CONF_MODEL: "claude-x", CONF_PROMPT: "Hm.", "reasoning_effort": "high", CONF_LLM_HASS_API: []},
+            ["Thinking budget"],
+        ),
+        (
+            "google_generative_ai_conversation",
+            {"api_key": "k"},
+            {"chat_model": "models/gemini-x", "prompt": "Hm.", "llm_hass_api": "assist", "top_k": 64, "top_p": 0.5},
+            ("gemini", "openai_chat", "https://generativelanguage.googleapis.com/v1beta/openai"),
+            {CONF_MODEL: "gemini-x", CONF_PROMPT: "Hm.", "top_p": 0.5, CONF_LLM_HASS_API: ["assist"]},
+            ["Top K"],
+        ),
+        (
+            "ollama",
+            {"url": "http://box:11434/"},
+            {"model": "qwen3", "prompt": "Hm.", "num_ctx": 4096, "keep_alive": -1, "max_history": 20, "think": False},
+            ("ollama", "ollama_chat", "http://box:11434"),
+            {CONF_MODEL: "qwen3", CONF_PROMPT: "Hm.", "num_ctx": 4096, "keep_alive": -1, CONF_LLM_HASS_API: []},
+            ["Max history messages"],
+        ),
+        (
+            "open_router",
+            {"api_key": "k"},
+            {"model": "meta/llama", "prompt": "Hm.", "llm_hass_api": ["assist"], "web_search": "off"},
+            ("openrouter", "openai_chat", "https://openrouter.ai/api/v1"),
+            {CONF_MODEL: "meta/llama", CONF_PROMPT: "Hm.", CONF_LLM_HASS_API: ["assist"]},
+            [],
+        ),
+        (
+            "llama_cpp",
+            {"base_url": "http://box:8080/v1", "api_key": "k"},
+            {"chat_model": "qwen", "prompt": "Hm.", "llm_hass_api": ["assist"], "temperature": 7},
+            ("llama_cpp", "openai_chat", "http://box:8080/v1"),
+            {CONF_MODEL: "qwen", CONF_PROMPT: "Hm.", CONF_LLM_HASS_API: ["assist"]},
+            ["temperature"],
+        ),
+        (
+            "extended_openai_conversation",
+            {"api_key": "k", "base_url": "http://box:1234/v1"},
+            {
+                "chat_model": "qwen",
+                "prompt": "{% for entity in exposed_entities %}{{ entity.name }}{% endfor %}",
+                "max_tokens": 150,
+                "functions": "- spec: {}",
+            },
+            ("other", "openai_chat", "http://box:1234/v1"),
+            {CONF_MODEL: "qwen", "max_tokens": 150, CONF_LLM_HASS_API: ["assist"]},
+            ["prompt", "functions"],
+        ),
+    ],
+)
+async def test_what_both_have_is_carried_over_and_the_rest_is_named(  # noqa: PLR0917  # one row of the table
+    hass: HomeAssistant,
+    domain: str,
+    service: dict[str, object],
+    options: dict[str, object],
+    server: tuple[str, str, str],
+    kept: dict[str, object],
+    left: list[str],
+) -> None:
+    other_entry(hass, domain, service, options)
+    agent = only_foreign(hass)
+    data = agent.data
+
+    assert (agent.service.server, agent.service.kind, agent.service.base_url) == server
+    assert agent.key == service.get("api_key")
+    assert {name: value for name, value in data.items() if name in kept} == kept
+    assert data.keys() - kept.keys() <= {CONF_PROMPT}, "Home Assistant's own instructions stand in for others"
+    assert [name.casefold() for name in await agent.async_left(hass)] == [name.casefold() for name in left]
+
+
+@pytest.mark.parametrize(
+    ("domain", "known"),
+    [
+        ("openai_conversation", {"RECOMMENDED_CHAT_MODEL": "its-own"}),
+        ("anthropic", {"DEFAULT": {"chat_model": "its-own"}}),
+        ("google_generative_ai_conversation", {"RECOMMENDED_CHAT_MODEL": "models/its-own"}),
+    ],
+)
+async def test_a_model_that_was_never_chosen_is_that_of_the_integration_while_it_is_loaded(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch, domain: str, known: dict[str, object]
+) -> None:
+    other_entry(hass, domain, {"api_key": "k"}, {"recommended": True, "prompt": "Hm."})
+    constants = ModuleType("const")
+    constants.__dict__.update(known)
+    monkeypatch.setitem(sys.modules, f"homeassistant.components.{domain}.const", constants)
+    assert only_foreign(hass).data[CONF_MODEL] == "its-own"
+
+    monkeypatch.delitem(sys.modules, f"homeassistant.components.{domain}.const")
+    step = await begin(hass)
+    assert suggested(step)[CONF_MODEL] == ""
+    assert (await submit(hass, step, name="Butler", model=" ", take_key=True))["errors"] == {
+        CONF_MODEL: "model_missing"
+    }
+
+
+async def test_agents_of_old_entries_and_addresses_that_are_none_are_read(hass: HomeAssistant) -> None:
+    entry = other_entry(hass, "extended_openai_conversation", {"api_key": "k", "base_url": "ftp://box"})
+    assert not any(foreign_agents(hass)), "it has no agent"
+    hass.config_entries.async_update_entry(entry, options={"chat_model": "gpt-5", "prompt": "Hm."})
+    agent = only_foreign(hass)
+
+    assert agent.title == "Other"
+    assert agent.service.base_url == "https://api.openai.com/v1"
+    assert agent.data[CONF_MODEL] == "gpt-5"
+
+
+async def test_an_agent_is_copied_with_its_key_and_nothing_of_it_is_changed(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING.model_copy(update={"api_key": "right-key"})) as address:
+        stored = {"chat_model": "scripted-model", "prompt": "Be *brief*.", "llm_hass_api": ["assist"]}
+        other = other_entry(hass, "llama_cpp", {"base_url": address, "api_key": "right-key"}, stored)
+        step = await begin(hass)
+        placeholders = step["description_placeholders"]
+        assert placeholders is not None
+        assert (placeholders["agent"], placeholders["left"]) == ("Jeeves", "–")  # noqa: RUF001  # a dash in a sentence
+        without = await submit(hass, step, name="Butler", model="scripted-model")
+        assert without["errors"]
+        assert without["errors"]["api_key"] == "provider_rejected_key", "nobody agreed to the use of the key"
+        result = await submit(hass, without, name=" Butler ", model=" scripted-model ", take_key=True)
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+    assert (entry.data["api_key"], entry.data["base_url"]) == ("right-key", address)
+    agent = only_agent(entry)
+    assert agent.title == "Butler"
+    assert agent.data == {CONF_MODEL: "scripted-model", CONF_PROMPT: "Be *brief*.", CONF_LLM_HASS_API: ["assist"]}
+    assert hass.states.get("conversation.butler")
+    assert next(iter(other.subentries.values())).data == MappingProxyType(stored)
+
+
+async def test_a_copy_of_a_server_that_is_there_joins_its_service(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        other_entry(hass, "llama_cpp", {"base_url": address}, {"chat_model": "big-model"})
+        result: Any = await submit(hass, await begin(hass), name=" ", model="big-model")
+        await hass.async_block_till_done()
+
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "moved_in")
+    assert [agent.title for agent in entry.subentries.values()] == ["Talker", "Jeeves"]
+
+
+async def test_a_server_that_is_away_and_a_key_that_is_missing_are_told(hass: HomeAssistant) -> None:
+    other_entry(hass, "llama_cpp", {"base_url": address_without_server()}, {"chat_model": "big-model"})
+    refused = await submit(hass, await begin(hass), name="Butler", model="big-model")
+    assert refused["errors"] == {"model": "provider_unreachable"}
+
+    other_entry(hass, "open_router", {"api_key": "k"}, {"model": "meta/llama"})
+    step = await submit(hass, await begin(hass), name="Butler", model="big-model")
+    assert step["errors"] == {"api_key": "api_key_missing"}
+    assert not hass.config_entries.async_entries(DOMAIN)
