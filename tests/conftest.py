@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     loop.addoption("--debug-loop", action="store_true", help="Switch asyncio's debug mode on.")
     pages = parser.getgroup("pages")
     pages.addoption(
-        "--write-pages", action="store_true", help="Write examples anew; see tests/repository/test_diagnosing_page.py."
+        "--write-pages", action="store_true", help="Write examples anew; see tests/repository/test_diagnostics_page.py."
     )
     hostile = parser.getgroup("hostile")
     hostile.addoption("--unguarded", action="store_true", help="Allow everything, to see attacks succeed.")

@@ -1,7 +1,7 @@
 """Diagnostics of a service or an agent: its settings and its recent turns, without secrets.
 
 Keys and prompts are redacted. What was said is only included where the owner of the service has chosen that.
-`docs/diagnosing.md` explains diagnostics line by line.
+`docs/diagnostics.md` explains diagnostics line by line.
 """
 
 from collections.abc import Iterable

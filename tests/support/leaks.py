@@ -40,7 +40,7 @@ LOGGED_BEFORE_AN_AGENT_HEARS = frozenset(
         "homeassistant.components.websocket_api.http.connection",
     }
 )
-"""Loggers of Home Assistant that write what was said, if set to debug; `docs/confirmations.md` tells it."""
+"""Loggers of Home Assistant that write what was said, if set to debug; `docs/pin.md` tells it."""
 
 
 @dataclass(slots=True)

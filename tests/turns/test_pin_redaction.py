@@ -286,7 +286,7 @@ async def test_a_pin_that_home_assistant_refused_is_gone_from_the_debug_runs_soo
 
 @pytest.mark.parametrize("logger", sorted(LOGGED_BEFORE_AN_AGENT_HEARS))
 def test_the_page_names_the_loggers_that_hold_a_pin(logger: str) -> None:
-    page = (Path(custom_components.__file__).parents[1] / "docs" / "confirmations.md").read_text("utf-8")
+    page = (Path(custom_components.__file__).parents[1] / "docs" / "pin.md").read_text("utf-8")
     assert f"`{'.'.join(logger.split('.')[:3])}`" in page
 
 

@@ -1,6 +1,6 @@
 """Redacts a spoken PIN in the input of a turn, the chat log, conversation traces and debug runs of voice pipelines.
 
-`docs/confirmations.md` lists what cannot be redacted, because it is published or written before an agent is called.
+`docs/pin.md` lists what cannot be redacted, because it is published or written before an agent is called.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -39,8 +39,8 @@ def test_answers_are_counted_by_what_they_are_and_what_they_are_taken_for() -> N
     assert counted.no_recall == pytest.approx(1 / 3)
 
 
-def test_the_page_has_the_table_and_the_limits_as_they_are() -> None:
-    page = PAGE.read_text(encoding="utf-8")
+def test_the_pages_have_the_table_and_the_limits_as_they_are() -> None:
+    page = PAGE.read_text(encoding="utf-8") + PAGE.with_name("pin.md").read_text(encoding="utf-8")
     lately = f"{LATELY.total_seconds() / 60:g}"
 
     assert measured_table(measure()) in page, "run script/confirmations"

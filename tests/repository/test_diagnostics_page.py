@@ -1,7 +1,7 @@
-"""What `docs/diagnosing.md` shows is what a download holds.
+"""What `docs/diagnostics.md` shows is what a download holds.
 
-Its examples are a real download; `pytest tests/repository/test_diagnosing_page.py --write-pages` takes a new one, which
-takes some seconds, because its servers are slow.
+Its examples are a real download; `pytest tests/repository/test_diagnostics_page.py --write-pages` takes a new one,
+which takes some seconds, because its servers are slow.
 """
 
 import re
@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.providers.managed_provider import Breake
 from custom_components.chatterbox.const import DOMAIN
 from tests.support.diagnosed_home import example_blocks, live_in_it, with_blocks
 
-PAGE = Path(custom_components.__file__).parents[1] / "docs" / "diagnosing.md"
+PAGE = Path(custom_components.__file__).parents[1] / "docs" / "diagnostics.md"
 TOOLS_SHOWN = 3
 COUNTS = {"tokens", "characters", "instructions", "home", "tools", "total", "conversation", "percent_of_window"} | {
     "seconds_until_probe"
@@ -48,7 +48,7 @@ async def test_the_page_shows_a_download_as_it_is(
 
 
 def test_the_page_explains_every_word_that_a_download_may_hold() -> None:
-    page = read()
+    page = read() + PAGE.with_name("diagnosing.md").read_text("utf-8")
     names = {str(name) for block in example_blocks(page) for name in names_in(block)}
     words = names | {*StopReason} | {*BreakerState} | {*Phase} - {Phase.CLIENT_INTERRUPT}
     explained = re.sub(r"```json.*?```", "", page, flags=re.DOTALL)
