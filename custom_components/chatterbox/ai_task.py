@@ -31,7 +31,7 @@ from .const import CONF_KIND, DOMAIN, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from .records.turn_record import TurnRecord
-from .repair_issues import async_forget_turns
+from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
 from .runtime.health import async_check_health

@@ -19,11 +19,12 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable_in_pieces
+from .approvals.assistants import async_watch_assistants
 from .approvals.questions import GivenAnswer, Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .records.turn_record import TurnFacts, TurnRecord
-from .repair_issues import async_forget_turns
+from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.health import async_check_health
 from .speech.sentences import async_get_sentences
@@ -81,6 +82,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self.async_on_remove(self._warm_up.async_close)
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, self._warm_up)
         self._source = TurnSource(resume=self._async_resume)
+        self.async_on_remove(async_watch_assistants(self.hass, self.entity_id, self._agent.settings))
         self._reader = InputReader(self.hass, self.entity_id, self._agent.settings, self._source)
 
     @override

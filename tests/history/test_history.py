@@ -31,7 +31,7 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.repair_issues import async_report_history
+from custom_components.chatterbox.repairs import async_report_history
 from custom_components.chatterbox.runtime.agents import ChatterboxConfigEntry
 from tests.support.listening_agent import a_user, add_person
 from tests.support.listening_room import WholeVoice, furnish

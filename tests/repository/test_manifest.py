@@ -23,7 +23,7 @@ _CONSTRAINTS = Path(homeassistant.__file__).parent / "package_constraints.txt"
 
 # What an integration may import undeclared: words of entity platforms, what needs no set-up or is there before us, and
 # what itself asks for the module that imports it.
-_ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", "logbook", *Platform}
+_ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", "logbook", "repairs", *Platform}
 _ASKED_FOR_WHERE_LOADED = {"mobile_app"}
 """What is imported only while it runs: declared, it would have every home install what a cloud needs."""
 

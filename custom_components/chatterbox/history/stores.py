@@ -32,7 +32,7 @@ from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..records.turn_record import TurnRecord
-from ..repair_issues import async_report_history
+from ..repairs import async_report_history
 from ..settings.agent import keeps_history
 
 if TYPE_CHECKING:  # it imports SQLAlchemy

@@ -18,7 +18,7 @@ from ..agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
 from ..agent.providers.managed_provider import BreakerState
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..repair_issues import async_report_model_gone, async_report_prompt_too_long, async_report_spent_budget
+from ..repairs import async_report_model_gone, async_report_prompt_too_long, async_report_spent_budget
 from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
 from .models import AgentModel, ModelServer, offered_models
 

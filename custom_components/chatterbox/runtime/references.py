@@ -35,7 +35,7 @@ from ..const import (
     CONF_TRUSTED_CALLERS,
     DOMAIN,
 )
-from ..repair_issues import async_report_gone_names
+from ..repairs import async_report_gone_names
 from ..settings.agent import AgentSettings
 from ..settings.options import SCRIPTS
 from ..settings.rules import (

@@ -27,7 +27,7 @@ from ..history.stores import async_get_histories
 from ..offline.local_commands import LocalRequests
 from ..people.speakers import in_turn
 from ..records.turn_record import TurnRecord
-from ..repair_issues import async_report_broken_template, async_report_missing_tools
+from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..speech.sentences import TranslatedComposer, async_get_composer
 from .chat_log import async_stream_into_chat_log, history

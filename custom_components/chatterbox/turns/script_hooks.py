@@ -20,7 +20,7 @@ from ..agent.timeouts import finish_within
 from ..const import SCRIPT_DOMAIN
 from ..people.speakers import Asking
 from ..records.turn_record import parsed_content, shown_arguments
-from ..repair_issues import async_report_failed_script
+from ..repairs import async_report_failed_script
 
 _TIME_LIMIT: Final = 2.0
 """Seconds that a script may take: somebody waits for it, at every call."""

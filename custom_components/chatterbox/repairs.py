@@ -1,22 +1,29 @@
-"""Repair issues: problems that only the owner can solve.
+"""Repair issues: problems that only the owner can solve, and the dialog that solves one for them.
 
 Issues are not kept over a restart: a problem that persists is found again.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final, override
 
+from homeassistant.components.repairs import ConfirmRepairFlow, RepairsFlow, RepairsFlowResult
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
+from homeassistant.util.hass_dict import HassKey
 
 from .agent.errors import BudgetPeriod, PromptTooLong
 from .agent.history.records import StoreState, Trouble
 from .agent.protocols import HookPoint
 from .const import DOMAIN
 
+if TYPE_CHECKING:  # it needs packages of its own
+    from homeassistant.components.assist_pipeline.models import Pipeline
+    from homeassistant.components.assist_pipeline.pipeline import PipelineData
+
+PIPELINES: Final[HassKey[PipelineData]] = HassKey("assist_pipeline")
 _HISTORY_DOWN: Final = {
     Trouble.UNSUPPORTED: "history_wrong_url",
     Trouble.NO_DRIVER: "history_wrong_url",
@@ -109,6 +116,49 @@ def async_report_spent_budget(
     placeholders = {"limit": f"{limit:.2f}"}
     _report(hass, agent, "budget_spent", placeholders if period == "day" else None)
     _report(hass, agent, "budget_spent_month", placeholders if period == "month" else None)
+
+
+@callback
+def async_report_unguarded(hass: HomeAssistant, agent_id: str, pipeline: Pipeline, request: str | None) -> None:
+    """Report a request that an assistant acts on before it asks its agent, which would ask; None ends the issue."""
+    issue_id = f"unguarded_{agent_id}_{pipeline.id}"
+    if request is None:
+        ir.async_delete_issue(hass, DOMAIN, issue_id)
+        return
+    ir.async_create_issue(
+        hass,
+        DOMAIN,
+        issue_id,
+        data={"pipeline_id": pipeline.id},
+        is_fixable=True,
+        severity=ir.IssueSeverity.WARNING,
+        translation_key="unguarded",
+        translation_placeholders={"assistant": pipeline.name, "request": request},
+    )
+
+
+class _GuardAssistant(ConfirmRepairFlow):
+    """Switches "Prefer handling commands locally" off for an assistant."""
+
+    @override
+    async def async_step_confirm(self, user_input: dict[str, str] | None = None) -> RepairsFlowResult:
+        """Switch it off once the owner agrees."""
+        pipeline_id = str((self.data or {}).get("pipeline_id"))
+        if user_input is not None and (pipelines := self.hass.data.get(PIPELINES)):
+            store = pipelines.pipeline_store
+            if (pipeline := store.data.get(pipeline_id)) is not None:
+                settings = {key: value for key, value in pipeline.to_json().items() if key != "id"}
+                await store.async_update_item(pipeline_id, {**settings, "prefer_local_intents": False})
+        return await super().async_step_confirm(user_input)
+
+
+async def async_create_fix_flow(
+    hass: HomeAssistant,  # noqa: ARG001  # Home Assistant's signature
+    issue_id: str,  # noqa: ARG001
+    data: dict[str, str | int | float | None] | None,  # noqa: ARG001
+) -> RepairsFlow:
+    """Return the dialog of an issue; there is one."""
+    return _GuardAssistant()
 
 
 def _shown(number: int | None) -> str:
