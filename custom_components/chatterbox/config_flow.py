@@ -27,6 +27,7 @@ from .agent.providers.profiles import OTHER
 from .agent.wire.parts import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.approval_page import plain
+from .flows.dialog import docs_url
 from .flows.first_agent import (
     FIELD_AI_TASK,
     FIELD_USE_IN,
@@ -108,7 +109,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             options.pop()
         if any(foreign_agents(self.hass)):
             options.append("move_in")
-        return self.async_show_menu(step_id="user", menu_options=options)
+        return self.async_show_menu(step_id="user", menu_options=options, description_placeholders=self._placeholders())
 
     async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Add the offline service, which needs nothing."""
@@ -135,7 +136,9 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         if not options:
             return await self.async_step_own_server()
         return self.async_show_menu(
-            step_id="in_my_home", menu_options=options | {_STEP_OWN_SERVER: sentences["other_address"]}
+            step_id="in_my_home",
+            menu_options=options | {_STEP_OWN_SERVER: sentences["other_address"]},
+            description_placeholders=self._placeholders(),
         )
 
     def _add_step(self, number: int, server: FoundServer, model: str = "") -> str:
@@ -195,7 +198,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         return self.async_show_menu(
             step_id="no_tools",
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
-            description_placeholders={"model": model_title(self._model)},
+            description_placeholders=self._placeholders() | {"model": model_title(self._model)},
         )
 
     async def async_step_first_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -209,6 +212,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
                 data_schema=self.add_suggested_values_to_schema(form.schema, user_input or form.suggested),
                 errors=errors,
                 description_placeholders={
+                    "docs": docs_url(self.hass),
                     "asked": form.asked,
                     "trial": passed.format(seconds=self._seconds) if self._seconds else "",
                 },
@@ -385,6 +389,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             "server": service.known.name,
             "interface": INTERFACES[service.kind],
             "words": self._words,
+            "docs": docs_url(self.hass),
         }
 
     async def _async_show_model(self, model: str, errors: dict[str, str] | None = None) -> ConfigFlowResult:

@@ -1,6 +1,7 @@
 """The dialogs that add and change a conversation agent, in a real Home Assistant, against real servers."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -167,6 +168,8 @@ async def test_every_form_points_to_its_page_of_the_docs(hass: HomeAssistant) ->
         placeholders = step["description_placeholders"]
         assert placeholders is not None
         assert placeholders["docs"].startswith("https://")
+        page = placeholders["docs"].rstrip("/").rpartition("/")[2]
+        assert (Path(__file__).parents[2] / "docs" / f"{page}.md").is_file()
 
 
 async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssistant) -> None:

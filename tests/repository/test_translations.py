@@ -59,6 +59,15 @@ def test_a_translation_is_not_english(language: str) -> None:
     assert same <= {"common.asked_placed", "common.change_list", "common.spoken_list"}
 
 
+def test_every_dialog_has_a_link_to_the_docs() -> None:
+    step = re.compile(r"((?:config|options|config_subentries\.\w+)\.step\.\w+)\.")
+    texts = texts_of("en")
+    steps = {found[1] for place in texts if (found := step.match(place))}
+
+    assert len(steps) > 15
+    assert {one for one in steps if "({docs})" not in texts.get(f"{one}.description", "")} == set()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_texts_are_as_home_assistants_checker_wants_them(language: str) -> None:
     texts = texts_of(language)

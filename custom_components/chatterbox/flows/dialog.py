@@ -26,8 +26,8 @@ _PAGES: Final[Mapping[str, str]] = {
 _SETTING_UP: Final = "start"
 
 
-def docs_url(hass: HomeAssistant, step_id: str) -> str:
-    """Return the address of the page of the docs that explains a step."""
+def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
+    """Return the address of the page of the docs that explains a step, by default one of setting up."""
     site = (async_get_loaded_integration(hass, DOMAIN).documentation or "").rstrip("/")
     return f"{site}/{_PAGES.get(step_id, _SETTING_UP)}/"
 

@@ -205,7 +205,7 @@ class MovingIn(ConfigFlow):
         return self.async_show_form(
             step_id="move_in",
             data_schema=vol.Schema({vol.Required(_FIELD_AGENT): field}),
-            description_placeholders={"docs": docs_url(self.hass, "move_in")},
+            description_placeholders={"docs": docs_url(self.hass)},
         )
 
     async def async_step_move_in_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -257,7 +257,7 @@ class MovingIn(ConfigFlow):
                 "interface": INTERFACES[foreign.service.kind],
                 "words": self._said,
                 "left": ", ".join(map(plain, left)) or "–",  # noqa: RUF001  # a dash in a sentence
-                "docs": docs_url(self.hass, "move_in"),
+                "docs": docs_url(self.hass),
             },
         )
 
