@@ -113,7 +113,8 @@ async def _async_narrow(hass: HomeAssistant, placed: ConversationInput) -> None:
     targets = known.get(placed.conversation_id or "", ())
     if len(targets) < 2:  # noqa: PLR2004 nothing to choose from
         return
-    interpret = (await gazetteer.async_get_matcher()).interpret
+    matcher, _ = await gazetteer.async_interpret(placed.text, placed.conversation_id or "", None)
+    interpret = matcher.interpret
     fitting: list[tuple[object, bool]] = []
     for target in targets:
         with suppress(ValueError):  # it is not in the home any more
