@@ -19,7 +19,7 @@ from pytest_homeassistant_custom_component.common import async_test_home_assista
 
 from custom_components.chatterbox.settings.agent import OutsideCare
 from tests.behaviour.asks.counting import PAGE, asks_table, count_everyday, count_recorded
-from tests.support.assist_mini import read_homes
+from tests.behaviour.recorded_runs.runs import read_batches
 from tests.support.page_tables import write_table
 
 _SUITE: Final = "tests/behaviour/hostile"
@@ -49,7 +49,7 @@ async def _in_a_home[Counted](count: Callable[[HomeAssistant], Awaitable[Counted
 
 def _measure() -> str:
     everyday = {care: asyncio.run(_in_a_home(partial(count_everyday, care=care))) for care in OutsideCare}
-    recorded = [asyncio.run(_in_a_home(partial(count_recorded, home=home))) for home in read_homes()]
+    recorded = [asyncio.run(_in_a_home(partial(count_recorded, batch=batch))) for batch in read_batches()[:-1]]
     return asks_table(everyday, recorded, _attack())
 
 

@@ -24,10 +24,9 @@ from custom_components.chatterbox.approvals.questions import (
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.chatterbox.settings.agent import OutsideCare
 from tests.behaviour.asks.everyday import REQUESTS, Request
-from tests.behaviour.recorded_runs.replay import replay
-from tests.behaviour.recorded_runs.runs import models_of, read_runs, runs_in
+from tests.behaviour.recorded_runs.replay import Way, replay
+from tests.behaviour.recorded_runs.runs import Batch
 from tests.demo_house.move_in import move_in
-from tests.support.assist_mini import Home
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.llm_apis import StubTool, register, satellite
 from tests.support.page_tables import DOCS, table
@@ -145,13 +144,11 @@ async def count_everyday(hass: HomeAssistant, care: OutsideCare) -> tuple[Questi
         return tuple([await _ask(hass, model, satellite_id, request) for request in REQUESTS])
 
 
-async def count_recorded(hass: HomeAssistant, home: Home) -> QuestionCount:
+async def count_recorded(hass: HomeAssistant, batch: Batch) -> QuestionCount:
     """Replay the recorded runs of a home, and return how many questions there were. Nobody answers them."""
-    runs = read_runs()
-    those = [run for model in models_of(runs) for run in runs_in(home, model, runs)]
     with counting_questions(hass) as questions:
-        await replay(hass, home, those, asks=True)
-    return QuestionCount(home.name.endswith(_RISKY_HOMES), len(those), len(questions))
+        await replay(hass, batch, Way.ASKING)
+    return QuestionCount(batch.name.endswith(_RISKY_HOMES), len(batch.runs), len(questions))
 
 
 async def _ask(hass: HomeAssistant, model: ScriptedChatCompletions, device_id: str, request: Request) -> QuestionCount:

@@ -1,68 +1,56 @@
-"""`script/replay`: replays every recorded run, prints the table of what came of them and writes it into its page.
-
-Knows how a Home Assistant is started for a while outside of a test; must not know how a run is replayed.
-"""
+"""`script/replay`: replays every recorded run, prints what came of them and writes it into its page."""
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
 
+import argparse
 import asyncio
 import logging
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
 
 from homeassistant.helpers import frame
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
-from tests.behaviour.recorded_runs.replay import Outcome, count, replay
-from tests.behaviour.recorded_runs.runs import RecordedRun, models_of, read_runs, runs_in
-from tests.behaviour.recorded_runs.table import PAGE, counted_table
-from tests.support.assist_mini import Home, read_homes
-from tests.support.page_tables import write_table
+from tests.behaviour.recorded_runs.replay import Outcome, Way, count, replay
+from tests.behaviour.recorded_runs.runs import Batch, read_batches
+from tests.behaviour.recorded_runs.table import PAGE, Count, details, summary, with_tables
 
 
 def main() -> int:
-    """Read the command line and replay; return the exit code, 1 when a run came out worse than it was recorded."""
-    logging.disable(logging.WARNING)
-    outcomes: dict[tuple[str, str], list[Outcome]] = {}
+    """Read the command line and replay; return the exit code, 1 when a run is lost that Home Assistant itself wins."""
+    parser = argparse.ArgumentParser(prog="script/replay", description=f"Measure the tables of {PAGE.name}.")
+    parser.add_argument("--dry-run", action="store_true", help=f"print the tables, but do not write {PAGE.name}")
+    is_dry_run = parser.parse_args().dry_run
+    logging.disable(logging.ERROR)
+    counts: dict[tuple[str, str], Count] = defaultdict(Count)
+    lost = False
+    for batch in read_batches():
+        ways = [asyncio.run(_replay_in_own_home_assistant(batch, way)) for way in (Way.CORE, Way.OURS, Way.ASKING)]
+        for core, ours, asking in zip(*ways, strict=True):
+            counted = count(core, ours, asking)
+            counts[batch.name, ours.run.model] += counted
+            if counted.lost:
+                lost = True
+                sys.stderr.write(f"lost: {ours.run.model} {ours.run.task}: {ours.cause}\n")
+    ordered = dict(sorted(counts.items()))
+    sys.stdout.write(f"{summary(ordered)}\n{details(ordered)}")
+    if not is_dry_run:
+        PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), ordered), encoding="utf-8")
+    return int(lost)
 
-    def measure() -> str:
-        outcomes.update(asyncio.run(_replay_all(read_runs())))
-        return counted_table({batch: count(of_batch) for batch, of_batch in outcomes.items()})
 
-    write_table("script/replay", PAGE, measure)
-    return 1 if any([*_tell_worse(outcome for of_batch in outcomes.values() for outcome in of_batch)]) else 0
-
-
-async def _replay_all(runs: Iterable[RecordedRun]) -> dict[tuple[str, str], list[Outcome]]:
-    """Return the outcomes by the names of home and model."""
-    runs = tuple(runs)
-    return {
-        (home.name, model): await _replay_in_own_home_assistant(home, runs_in(home, model, runs))
-        for home in read_homes()
-        for model in models_of(runs)
-    }
-
-
-async def _replay_in_own_home_assistant(home: Home, runs: tuple[RecordedRun, ...]) -> list[Outcome]:
+async def _replay_in_own_home_assistant(batch: Batch, way: Way) -> list[Outcome]:
     with tempfile.TemporaryDirectory() as folder:
         async with async_test_home_assistant(config_dir=folder) as hass:
             frame.async_setup(hass)
             # As the `hass` fixture does: whose code is running is asked of this instance.
-            frame.async_setup(hass)
             hass.data.pop(DATA_CUSTOM_COMPONENTS)
             try:
-                return await replay(hass, home, runs)
+                return await replay(hass, batch, way)
             finally:
                 await hass.async_stop(force=True)
-
-
-def _tell_worse(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    for outcome in outcomes:
-        if outcome.worse_states:
-            sys.stderr.write(f"worse: {outcome.run.model} {outcome.run.task} {outcome.worse_states}\n")
-            yield outcome
 
 
 if __name__ == "__main__":

@@ -1,23 +1,27 @@
-"""Replays runs: a server says what a model said then, and the conversation entity acts on it now.
+"""Replays runs: a server says what a model said then, and an agent acts on it now; what comes of it is counted.
 
-Knows how the home and the agent are set up and where a turn shows what it did; must not know which outcome is right:
-that is told by the task of a run.
+Which states are right is told by the task of a run.
 """
 
-from collections.abc import AsyncGenerator, Iterable
+import re
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
 
 from homeassistant.components import conversation
 from homeassistant.core import Context, Event, HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.demo_house.const import CONF_SETUP
-from tests.behaviour.recorded_runs.runs import RecordedRun
+from tests.behaviour.recorded_runs.core import act_as_core
+from tests.behaviour.recorded_runs.runs import Batch, RecordedRun
 from tests.behaviour.recorded_runs.table import Count
 from tests.demo_house.move_in import move_in, states_of
-from tests.support.assist_mini import Home, Task, snapshot, tasks_by_id
+from tests.support.assist_mini import snapshot
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
@@ -28,6 +32,26 @@ _SATELLITE = "assist_satellite.hall"
 """Where somebody can be asked."""
 _SILENCE = ScriptedAnswer(content="")
 """What a server sends for a model that has nothing to say, as the recorded ones had after some calls."""
+_SUCCESS: Final = re.compile(
+    r"^(?:Done|OK|I've|I have|I turned|Set|Turned)\b|\b(?:has|have) been\b|\b(?:is|are) now\b", re.IGNORECASE
+)
+_NO_SUCCESS: Final = re.compile(
+    r"\?|n't\b|\b(?:not|unable|cannot|failed|fails|failing|error|attempted|trouble|unfortunately)\b", re.IGNORECASE
+)
+
+
+class Way(StrEnum):
+    """Who acts on what a model said."""
+
+    CORE = "core"
+    OURS = "ours"
+    ASKING = "asking"
+    """Ours, with the rules of a new agent; otherwise everything is allowed."""
+
+
+def tells_success(text: str) -> bool:
+    """Tell whether somebody who hears an answer of these runs thinks that it was done."""
+    return bool(_SUCCESS.search(text)) and not _NO_SUCCESS.search(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +60,7 @@ class CalledTool:
 
     name: str
     is_error: bool
+    result: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +69,19 @@ class Outcome:
 
     run: RecordedRun
     wrong_states: dict[str, set[str]]
-    calls: tuple[CalledTool, ...]
-    speech: str
+    calls: tuple[CalledTool, ...] = ()
+    speech: str = ""
+    is_asked: bool = False
 
     @property
     def succeeded(self) -> bool:
         """Whether every state is as it has to be."""
         return not self.wrong_states
+
+    @property
+    def cause(self) -> str:
+        """What the last call that failed was told, or else what was said."""
+        return next((call.result for call in reversed(self.calls) if call.is_error), self.speech)
 
     @property
     def worse_states(self) -> dict[str, set[str]]:
@@ -63,16 +94,17 @@ class Outcome:
         }
 
 
-async def replay(hass: HomeAssistant, home: Home, runs: Iterable[RecordedRun], *, asks: bool = False) -> list[Outcome]:
-    """Replay the runs of one home, each from the states that its task begins with.
-
-    Unless the agent `asks`, it does what a model did, whatever somebody would say to it.
-    """
+async def replay(hass: HomeAssistant, batch: Batch, way: Way = Way.OURS) -> list[Outcome]:
+    """Replay the runs of a batch, each from the states that its task begins with."""
     await prepare(hass)
-    tasks = tasks_by_id([home])
-    entry = await move_in(hass, home.description)
-    async with _agent(hass, asks=asks) as model:
-        return [await _replay_run(hass, entry, model, tasks[run.task_id][1], run, asks=asks) for run in runs]
+    entry = await move_in(hass, batch.home)
+    if way is Way.CORE:
+        outcomes = [await _replay_in_core(hass, entry, batch, run) for run in batch.runs]
+    else:
+        async with _agent(hass, asks=way is Way.ASKING) as model:
+            outcomes = [await _replay_run(hass, entry, model, batch, run, way) for run in batch.runs]
+    await hass.config_entries.async_remove(entry.entry_id)
+    return outcomes
 
 
 @asynccontextmanager
@@ -82,38 +114,63 @@ async def _agent(hass: HomeAssistant, *, asks: bool) -> AsyncGenerator[ScriptedC
     async with serving(model.application()) as address:
         entry = await set_up(hass, server_entry(address, rules=[] if asks else [{"verdict": "allow"}]))
         yield model
-        assert await hass.config_entries.async_unload(entry.entry_id)
+        await hass.config_entries.async_remove(entry.entry_id)
 
 
-async def _replay_run(
+async def _begin(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun) -> None:
+    setup = batch.tasks[run.task].initial_states()
+    hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: setup})
+    assert await hass.config_entries.async_reload(entry.entry_id)
+    await hass.async_block_till_done()
+
+
+async def _replay_in_core(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun) -> Outcome:
+    await _begin(hass, entry, batch, run)
+    before = snapshot(states_of(hass, entry))
+    speech = await act_as_core(hass, run)
+    return Outcome(run, batch.tasks[run.task].wrong_states(before, snapshot(states_of(hass, entry))), speech=speech)
+
+
+async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
     hass: HomeAssistant,
     entry: MockConfigEntry,
     model: ScriptedChatCompletions,
-    task: Task,
+    batch: Batch,
     run: RecordedRun,
-    *,
-    asks: bool,
+    way: Way,
 ) -> Outcome:
-    hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: task.initial_states()})
-    assert await hass.config_entries.async_reload(entry.entry_id)
-    await hass.async_block_till_done()
+    await _begin(hass, entry, batch, run)
     before = snapshot(states_of(hass, entry))
     model.play(Script(answers=(*(message.as_scripted() for message in run.asst), _SILENCE)))
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
-    heard_by = _SATELLITE if asks else None
+    heard_by = _SATELLITE if way is Way.ASKING else None
     result = await conversation.async_converse(hass, run.text, None, Context(), "en", AGENT, satellite_id=heard_by)
     await hass.async_block_till_done()
     stop_listening()
     (turn,) = turns
     return Outcome(
         run=run,
-        wrong_states=task.wrong_states(before, snapshot(states_of(hass, entry))),
-        calls=tuple(CalledTool(call["name"], call["is_error"]) for call in turn.data["tool_calls"]),
+        wrong_states=batch.tasks[run.task].wrong_states(before, snapshot(states_of(hass, entry))),
+        calls=tuple(
+            CalledTool(call["name"], call["is_error"], str(call["result"])) for call in turn.data["tool_calls"]
+        ),
         speech=str(result.response.speech.get("plain", {}).get("speech", "")),
+        is_asked=turn.data["stop_reason"] == StopReason.APPROVAL_REQUIRED,
     )
 
 
-def count(outcomes: Iterable[Outcome]) -> Count:
-    """Count how many runs succeeded, then and now."""
-    return sum((Count(not outcome.run.unexpected, outcome.succeeded, 1) for outcome in outcomes), start=Count())
+def count(core: Outcome, ours: Outcome, asking: Outcome) -> Count:
+    """Count what came of a run, in all ways."""
+    run = ours.run
+    return Count(
+        runs=1,
+        recorded=not run.unexpected,
+        core=core.succeeded,
+        ours=ours.succeeded,
+        won=ours.succeeded and not core.succeeded,
+        lost=core.succeeded and not ours.succeeded,
+        asked=asking.is_asked,
+        false_then=bool(run.unexpected) and tells_success(run.answer or ""),
+        false_now=not ours.succeeded and tells_success(ours.speech),
+    )

@@ -1,14 +1,13 @@
-"""The recorded runs: what a model said, what came of it, and in which home.
+"""The recorded runs: what a model said, what came of it, in which home, and what would have been right."""
 
-Knows the format of `fixtures/recorded-runs`; must not know how a run is replayed.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from tests.support.assist_mini import Home, tasks_by_id
+from tests.support.assist_mini import Change, Task, read_homes, tasks_by_id
 from tests.support.servers.script import ScriptedAnswer, ScriptedCall
 
 _FORMAT = ConfigDict(frozen=True, extra="ignore")
@@ -16,6 +15,21 @@ _CUT_AS_USUAL = ScriptedAnswer()
 NOT_DONE = "As far as I can tell, that wasn't done."
 """What an answer ends with if all that the model tried has failed."""
 _RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
+_HARD_HOME = Path(__file__).with_name("hard_cases_home.yaml")
+_READING: Final = {"GetLiveContext", "GetDateTime", "todo_get_items", "calendar_get_events"}
+_BEFORE: Final = {
+    "on": "off",
+    "off": "on",
+    "locked": "unlocked",
+    "unlocked": "locked",
+    "open": "closed",
+    "closed": "open",
+    "cleaning": "docked",
+    "returning": "cleaning",
+}
+"""What is otherwise before a state is brought about."""
+_FOLLOWING: Final = ("color_mode", "hvac_action")
+"""Attributes that follow from the state."""
 
 
 class RecordedCall(BaseModel):
@@ -63,6 +77,19 @@ class RecordedDifference(BaseModel):
     got: dict[str, JsonValue]
 
 
+class RecordedState(BaseModel):
+    """What had to be the state of an entity."""
+
+    model_config = _FORMAT
+
+    state: str | None
+    attributes: dict[str, JsonValue] | None
+
+    def as_change(self) -> Change:
+        """Return it as tasks have it."""
+        return Change(state=self.state, attributes=self.attributes or {})
+
+
 class RecordedRun(BaseModel):
     """One run, with the keys of the fixtures' README."""
 
@@ -74,6 +101,7 @@ class RecordedRun(BaseModel):
     asst: tuple[RecordedMessage, ...]
     results: tuple[RecordedResult, ...]
     unexpected: dict[str, RecordedDifference]
+    expect: dict[str, RecordedState] | None = None
 
     @property
     def task_id(self) -> str:
@@ -91,18 +119,66 @@ class RecordedRun(BaseModel):
         return (self.asst[-1].content or "").strip() or None
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The runs of all models in one home."""
+
+    name: str
+    home: str
+    """The text of the home file."""
+    runs: tuple[RecordedRun, ...]
+    tasks: Mapping[str, Task]
+    """By what a run calls its task."""
+
+    @property
+    def models(self) -> list[str]:
+        """Return who speaks in the runs."""
+        return sorted({run.model for run in self.runs})
+
+
 def read_runs() -> tuple[RecordedRun, ...]:
     """Read the runs in the homes of assist-mini."""
-    lines = (_RUNS / "assist-mini.jsonl").read_text(encoding="utf-8").splitlines()
-    return tuple(RecordedRun.model_validate_json(line) for line in lines)
+    return _read("assist-mini.jsonl")
 
 
-def models_of(runs: Iterable[RecordedRun]) -> list[str]:
-    """Return who speaks in the runs."""
-    return sorted({run.model for run in runs})
+def read_batches() -> tuple[Batch, ...]:
+    """Read all runs of which the right states are known, by home."""
+    runs, batches = read_runs(), []
+    for home in read_homes():
+        tasks = tasks_by_id([home])
+        there = tuple(run for run in runs if run.task_id in tasks)
+        batches.append(Batch(home.name, home.description, there, {run.task: tasks[run.task_id][1] for run in there}))
+    return *batches, _hard_cases()
 
 
-def runs_in(home: Home, model: str, runs: Iterable[RecordedRun]) -> tuple[RecordedRun, ...]:
-    """Return the runs of one model in one home."""
-    tasks = tasks_by_id([home])
-    return tuple(run for run in runs if run.model == model and run.task_id in tasks)
+def _hard_cases() -> Batch:
+    """Return the hard cases that name the right states of entities that their home has."""
+    home = _HARD_HOME.read_text(encoding="utf-8")
+    runs = [run for run in _read("hard-cases.jsonl") if run.expect and all(one in home for one in run.expect)]
+    return Batch("hard-cases", home, tuple(runs), {run.task: _task_of(run, run.expect or {}) for run in runs})
+
+
+def _task_of(run: RecordedRun, expect: Mapping[str, RecordedState]) -> Task:
+    """Return a task, with states to begin with that are not in the recording, but follow from it.
+
+    Where nothing was done, what came out is what was there before; where something was, it was not so before.
+    """
+    is_done = any(not result.is_error for result in run.results if result.name not in _READING)
+    setup = {
+        entity_id: Change(
+            state=_BEFORE.get(str(right.state)) if is_done and right.state else right.state, attributes={}
+        )
+        for entity_id, right in expect.items()
+        if right.state
+    }
+    for entity_id, difference in run.unexpected.items():
+        if not is_done and isinstance(state := difference.got.get("state"), str):
+            setup[entity_id] = Change(state=state)
+    changes = {entity_id: right.as_change() for entity_id, right in expect.items()}
+    ignored: dict[str, tuple[str, ...]] = dict.fromkeys(expect, _FOLLOWING)
+    return Task(sentences=(run.text,), setup=setup, expect_changes=changes, ignore_changes=ignored)
+
+
+def _read(file: str) -> tuple[RecordedRun, ...]:
+    lines = (_RUNS / file).read_text(encoding="utf-8").splitlines()
+    return tuple(RecordedRun.model_validate_json(line) for line in lines if '"expect": null' not in line)

@@ -1,48 +1,64 @@
-"""The table of `docs/recorded-runs.md`: how many runs of each model succeeded in each home, then and now."""
+"""The tables of `docs/recorded-runs.md`: what came of the runs of each model, in all homes and in each."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import override
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
 
-from tests.support.page_tables import DOCS, table
+from tests.support.page_tables import DOCS, table, with_table
 
 PAGE = DOCS / "recorded-runs.md"
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many of some runs succeeded."""
+    """How many of some runs came out how."""
 
-    recorded: int = 0
-    now: int = 0
     runs: int = 0
+    recorded: int = 0
+    core: int = 0
+    ours: int = 0
+    won: int = 0
+    lost: int = 0
+    asked: int = 0
+    false_then: int = 0
+    false_now: int = 0
 
     def __add__(self, other: Count) -> Count:
         """Count the runs of both."""
-        return Count(self.recorded + other.recorded, self.now + other.now, self.runs + other.runs)
-
-    @override
-    def __str__(self) -> str:
-        """Return what stands in a cell."""
-        return f"{self.recorded} → {self.now} of {self.runs}"
+        return Count(*(sum(pair) for pair in zip(astuple(self), astuple(other), strict=True)))
 
 
 type Counts = Mapping[tuple[str, str], Count]
 """By the names of home and model."""
 
-
-def counted_table(counts: Counts) -> str:
-    """Return the table of the page."""
-    homes, models = sorted({home for home, _ in counts}), sorted({model for _, model in counts})
-    sums = (_sum(counts[home, model] for home in homes) for model in models)
-    rows = [[home, *(str(counts[home, model]) for model in models)] for home in homes]
-    return table(["home", *models], [*rows, ["**all**", *(f"**{one}**" for one in sums)]])
+_HEAD = [
+    "false success before" if one.name == "false_then" else "after" if one.name == "false_now" else one.name
+    for one in fields(Count)
+]
 
 
-def row_of(home: str, counts: Iterable[Count]) -> str:
-    """Return the row of a home."""
-    return f"| {' | '.join([home, *map(str, counts)])} |\n"
+def with_tables(page: str, counts: Counts) -> str:
+    """Return the page with the tables of what was counted."""
+    return with_table(with_table(page, summary(counts)), details(counts))
 
 
-def _sum(counts: Iterable[Count]) -> Count:
-    return sum(counts, start=Count())
+def summary(counts: Counts) -> str:
+    """Return the table of the models, in all homes."""
+    models = dict.fromkeys(model for _, model in counts)
+    sums = {model: sum((one for (_, by), one in counts.items() if by == model), start=Count()) for model in models}
+    rows = [[model, *_cells(one)] for model, one in sorted(sums.items())]
+    total = sum(sums.values(), start=Count())
+    return table(["model", *_HEAD], [*rows, ["**all**", *(f"**{cell}**" for cell in _cells(total))]])
+
+
+def details(counts: Counts) -> str:
+    """Return the table of the models in each home."""
+    return table(["home", "model", *_HEAD], [[home, model, *_cells(one)] for (home, model), one in counts.items()])
+
+
+def row_of(home: str, model: str, one: Count) -> str:
+    """Return the row of a model in a home."""
+    return f"| {home} | {model} | {' | '.join(_cells(one))} |\n"
+
+
+def _cells(one: Count) -> list[str]:
+    return [str(int(value)) for value in astuple(one)]

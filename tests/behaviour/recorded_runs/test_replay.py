@@ -1,41 +1,64 @@
 """What models really said leads, through the conversation entity, to what they asked for: as recorded or better."""
 
+from collections import defaultdict
+
 import pytest
 from homeassistant.core import HomeAssistant
 
-from tests.behaviour.recorded_runs.replay import Outcome, count, replay
-from tests.behaviour.recorded_runs.runs import NOT_DONE, models_of, read_runs, runs_in
-from tests.behaviour.recorded_runs.table import PAGE, row_of
-from tests.support.assist_mini import Home, read_homes
+from tests.behaviour.recorded_runs.replay import Outcome, Way, count, replay, tells_success
+from tests.behaviour.recorded_runs.runs import NOT_DONE, Batch, read_batches, read_runs
+from tests.behaviour.recorded_runs.table import PAGE, Count, row_of
 
-RUNS = read_runs()
-HOMES = read_homes()
-MODELS = models_of(RUNS)
+BATCHES = read_batches()
+HARD = BATCHES[-1]
 _OPENED_OR_CLOSED = {("HassTurnOn", "HassSetPosition"), ("HassTurnOff", "HassSetPosition")}
 """What ran for a call to set a position that a device does not take."""
 
 
 def test_every_recorded_run_is_replayed() -> None:
-    replayed = [run for home in HOMES for model in MODELS for run in runs_in(home, model, RUNS)]
+    replayed = [run for batch in BATCHES if batch is not HARD for run in batch.runs]
 
-    assert len(replayed) == len(RUNS) == 588
-    assert {(run.model, run.task) for run in replayed} == {(run.model, run.task) for run in RUNS}
+    assert len(replayed) == len(read_runs()) == 588
+    assert {(run.model, run.task) for run in replayed} == {(run.model, run.task) for run in read_runs()}
+    assert len(HARD.runs) == 31
 
 
 @pytest.mark.usefixtures("socket_enabled")
-@pytest.mark.parametrize("home", HOMES, ids=lambda home: home.name)
-async def test_recorded_runs_come_out_as_recorded_or_better(hass: HomeAssistant, home: Home) -> None:
-    runs = [run for model in MODELS for run in runs_in(home, model, RUNS)]
-    outcomes = await replay(hass, home, runs)
+@pytest.mark.parametrize("batch", BATCHES, ids=lambda batch: batch.name)
+async def test_no_run_is_lost_and_the_page_tells_what_came_of_them(hass: HomeAssistant, batch: Batch) -> None:
+    outcomes = await replay(hass, batch)
 
-    assert [outcome.run for outcome in outcomes] == runs
-    for outcome in outcomes:
+    assert [outcome.run for outcome in outcomes] == [*batch.runs]
+    for outcome in outcomes if batch is not HARD else ():
         assert outcome.worse_states == {}, (outcome.run.model, outcome.run.task)
         assert _calls_that_failed_only_now(outcome) == [], (outcome.run.model, outcome.run.task)
         assert _is_spoken(outcome), (outcome.run.model, outcome.run.task)
         assert not (outcome.succeeded and NOT_DONE in outcome.speech), (outcome.run.model, outcome.run.task)
-    counts = [count(outcome for outcome in outcomes if outcome.run.model == model) for model in MODELS]
-    assert row_of(home.name, counts) in PAGE.read_text(encoding="utf-8"), "run script/replay"
+    core, asking = [await replay(hass, batch, way) for way in (Way.CORE, Way.ASKING)]
+    counts: defaultdict[str, Count] = defaultdict(Count)
+    for beside, ours, asked in zip(core, outcomes, asking, strict=True):
+        counts[ours.run.model] += count(beside, ours, asked)
+    page = PAGE.read_text(encoding="utf-8")
+    for model, counted in counts.items():
+        assert counted.lost == 0, model
+        assert row_of(batch.name, model, counted) in page, "run script/replay"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_success"),
+    [
+        ("The garage door has been closed.", True),
+        ("I've set the irrigation valve to 50%.", True),
+        ("The outdoor speakers are now muted.", True),
+        ("Done: Kitchen Light.", True),
+        ("Do you want to open the irrigation valve?", False),
+        ("I couldn't close the garage door.", False),
+        ("The command to turn off the light was attempted, but an error occurred.", False),
+        ("You have Outdoor Speakers located in the Rooftop Terrace.", False),
+    ],
+)
+def test_an_answer_that_tells_success_is_known(text: str, is_success: bool) -> None:  # noqa: FBT001  # as pytest calls
+    assert tells_success(text) is is_success
 
 
 def _calls_that_failed_only_now(outcome: Outcome) -> list[str]:
