@@ -22,6 +22,11 @@ def in_pieces(pieces: list[str], language: str = "en") -> str:
 @pytest.mark.parametrize(
     ("text", "spoken"),
     [
+        # names of tools
+        ("I called `intent__HassTurnOn` for it.", "I called turn on for it."),
+        ("Use the HassTurnOff tool, or todo__get_items.", "Use the turn off tool, or get items."),
+        ("See **GetLiveContext**: it is off.", "See get live context: it is off."),
+        ("Hass is short, Hassle is long, GetLiveContexts is none.",) * 2,
         # emphasis and code
         ("It is **on** and *bright*.", "It is on and bright."),
         ("It is __on__, _bright_ and ***loud***.", "It is on, bright and loud."),

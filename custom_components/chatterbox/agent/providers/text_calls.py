@@ -29,7 +29,7 @@ from ..wire.text_markup import (
     PlainText,
     ReasoningText,
 )
-from ..wire.written_calls import ReadText, WrittenCall, read_calls
+from ..wire.written_calls import ReadText, WrittenCall, read_call_in_words, read_calls
 from .quoted_calls import Quotations
 
 _LOGGER = logging.getLogger(__name__)
@@ -193,7 +193,20 @@ class TextCallReader:
         name = read.rest.strip()
         if piece.certain and whole and not read.calls and self._tool_of(name):  # GLM, for a call without arguments
             return ReadText((WrittenCall(name, "{}", source=f">{name}<"),))
+        if whole and not read.calls and (call := read_call_in_words(piece.text)) and self._has_all(call):
+            return ReadText((call,))
         return read
+
+    def _has_all(self, call: WrittenCall) -> bool:
+        """Return whether the tool of a call has all its parameters."""
+        tool, given = self._tool_of(call.name), parse_json(call.arguments)
+        known = tool.parameters.get("properties") if tool else None
+        return (
+            isinstance(known, dict)
+            and isinstance(given, dict)
+            and given.keys() <= known.keys()
+            and "" not in given.values()
+        )
 
     async def _is_quoted(self, call: WrittenCall) -> bool:
         self._quotations = self._quotations or Quotations(self._request)

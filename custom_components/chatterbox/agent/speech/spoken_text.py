@@ -127,6 +127,11 @@ _SHORTCODE: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+-]*[a-z0-9]:(?!\w)")
 """An emoji by its name."""
 _HYPHEN: Final = re.compile("[\u2010\u2011]|\u2212(?=\\d)")
 """Non-breaking hyphens and the minus of a number, which not every voice knows."""
+_TOOL: Final = re.compile(
+    r"(?<!\w)(?:(?:[a-z]\w{0,60}?__)?Hass(?=[A-Z])|[a-z]\w{0,60}?__|(?=Get(?:LiveContext|DateTime)\b))([A-Za-z]\w*+)"
+)
+"""The name of one of Home Assistant's tools."""
+_NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _HIGHLIGHT: Final = re.compile(r"(?<![\w=])==(?=\w)|(?<=[\w.!?])==(?![\w=])")
 _LITERAL_BREAK: Final = re.compile(r"(?:(?<=[.!?:;,)\"])|\A)(?:\\+n)+(?![a-z])")
 """A line break that was escaped twice."""
@@ -173,12 +178,13 @@ _SUPERSCRIPTS: Final = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸�
 def decode(word: str) -> str:
     """Resolve entities, escapes, LaTeX and tags, and remove emoji; the result may contain whitespace.
 
-    All arrows become `→`, and table cells begin with a bar.
+    All arrows become `→`, table cells begin with a bar, and the names of tools become words.
     """
     word = _INVISIBLE.sub("", _ENTITY.sub(lambda found: html.unescape(found.group()), word))
     word = _LITERAL_BREAK.sub("\n", word)
     word = _TAG.sub(lambda tag: _OF_TAGS.get(tag[1].casefold(), ""), _ESCAPE.sub(r"\1", _without_latex(word)))
     word = _HYPHEN.sub("-", _EMOJI.sub("", _SHORTCODE.sub("", _ARROW.sub("→", word))))
+    word = _TOOL.sub(lambda tool: _NEW_WORD.sub(" ", tool[1]).lower(), word)
     return found[1] if (found := _EMOTICON.fullmatch(word)) else word
 
 

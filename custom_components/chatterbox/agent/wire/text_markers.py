@@ -80,6 +80,7 @@ def _begun_text(text: str) -> str:
 
 _FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA]")
 """Of the marks that end a region."""
+_LINE_END: Final = re.compile("\n")
 
 
 class Kind(Enum):
@@ -106,16 +107,22 @@ class Kind(Enum):
 class Ends:
     """Where a region ends: after one of `closed_by`, or before one of `until`."""
 
-    def __init__(self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()) -> None:
-        """Take marks that begin with one of `_FIRST_CHARACTERS`; those of `until` belong to the next region."""
+    def __init__(
+        self,
+        closed_by: Iterable[Opening] = (),
+        until: Iterable[Opening] = (),
+        first: re.Pattern[str] = _FIRST_CHARACTERS,
+    ) -> None:
+        """Take marks that begin with one of the `first` characters; those of `until` belong to the next region."""
         self._marks = [(mark, True) for mark in closed_by] + [(mark, False) for mark in until]
+        self._first = first
 
     def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
         """Return start and end of the end mark, None if there is none.
 
         For a partial mark, the end is -1; a final text has none.
         """
-        for place in _FIRST_CHARACTERS.finditer(text, start):
+        for place in self._first.finditer(text, start):
             for mark, closes in self._marks:
                 found = mark.match(text, place.start())
                 if isinstance(found, re.Match):
@@ -317,6 +324,8 @@ def _bare_calls(names: Iterable[str]) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
     yield Marker(Opening(_MODULES, tools, then=r"[({]"), balanced, keeps_opening=True)
     yield Marker(Opening(tools, "[args]", Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True)
+    in_words = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")], first=_LINE_END))
+    yield Marker(Opening(tools, OneOf((" ", ": ")), Run(r"\w", 40, 1), then="[:=]"), in_words, keeps_opening=True)
 
 
 def _channels() -> Iterator[Marker]:
