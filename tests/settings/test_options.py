@@ -120,8 +120,10 @@ async def test_what_is_emptied_is_stored_no_more(hass: HomeAssistant) -> None:
         entry = await set_up(hass, server_entry(address, temperature=0.4, extra_parameters={"seed": 7}, deadline=45))
         await changed(hass, entry, answers={"extra_parameters": {}}, speed={}, limits={})
 
-    assert set(only_agent(entry).data) == {CONF_MODEL, "llm_hass_api"}
-    assert settings_of(only_agent(entry).data).limits == AgentSettings().limits
+    stored = only_agent(entry).data
+    assert set(stored) == {CONF_MODEL, "llm_hass_api", "model_requests"}
+    assert stored["model_requests"] == []  # not the default, which is every kind
+    assert settings_of(stored).limits == AgentSettings().limits
 
 
 async def test_the_model_is_left_alone_when_nothing_changes_for_it(hass: HomeAssistant) -> None:

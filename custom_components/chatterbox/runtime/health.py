@@ -7,14 +7,14 @@ out whether it is back. Entities follow the monitor of their entry.
 import asyncio
 from collections.abc import Collection, Mapping
 from datetime import timedelta
-from typing import Final, override
+from typing import Final, NamedTuple, override
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 
-from ..agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey
+from ..agent.errors import BudgetPeriod, ModelNotFound, PromptTooLong, ProviderError, ProviderRejectedKey
 from ..agent.providers.managed_provider import BreakerState
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
@@ -24,6 +24,14 @@ from .models import AgentModel, ModelServer, offered_models
 
 _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
+
+
+class _Report(NamedTuple):
+    """What the owner was told of an agent's model."""
+
+    overflow: PromptTooLong | None
+    spent: tuple[BudgetPeriod, float] | None
+    error: type[ProviderError] | None
 
 
 class HealthMonitor(DataUpdateCoordinator[None]):
@@ -45,7 +53,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         self._models = models
         self._service = service
         self._is_updating = False
-        self._last_errors: dict[str, type[ProviderError] | None] = {}
+        self._reported: dict[str, _Report] = {}
         """By subentry id."""
 
     @callback
@@ -123,18 +131,22 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         tracker = async_get_usage_tracker(self.hass)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
-            async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
-            async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
+            report = _Report(model.provider.overflow, tracker.spent_budget(agent_id), error)
+            before = self._reported.get(agent_id)
+            if report == before:
+                continue
+            self._reported[agent_id] = report
+            async_report_prompt_too_long(self.hass, model.agent, report.overflow)
+            async_report_spent_budget(self.hass, model.agent, report.spent)
             if error is ModelNotFound or error is None:
                 async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)
-            if error is ProviderRejectedKey and self._last_errors.get(agent_id) is not error:
+            if error is ProviderRejectedKey and (before is None or before.error is not error):
                 self._entry.async_start_reauth(self.hass)
-            self._last_errors[agent_id] = error
 
     @callback
     def async_forget(self, agent_id: str) -> None:
         """Take back what was reported of an agent that ends."""
-        self._last_errors.pop(agent_id, None)
+        self._reported.pop(agent_id, None)
         if model := self._models.get(agent_id):
             async_report_prompt_too_long(self.hass, model.agent, None)
             async_report_spent_budget(self.hass, model.agent, None)
