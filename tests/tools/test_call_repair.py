@@ -5,7 +5,7 @@ import json
 import pytest
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import llm
+from homeassistant.helpers import intent, llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.loop.calls import Resolved, Runnable, judge
@@ -210,6 +210,13 @@ async def test_what_takes_no_position_is_opened_or_closed(
     home: HomeAssistant, written: JsonObject, tool: str, meant: JsonObject
 ) -> None:
     assert (await read(home, POSITION, written))[:2] == (tool, meant)
+
+
+async def test_nothing_is_closed_where_that_is_not_offered(home: HomeAssistant) -> None:
+    intent.async_remove(home, intent.INTENT_TURN_OFF)
+    written: JsonObject = {"name": "Tap", "position": 0}
+
+    assert await read(home, POSITION, written) == (POSITION, written, "")
 
 
 async def test_another_position_is_refused_where_there_are_only_two(home: HomeAssistant) -> None:

@@ -160,6 +160,7 @@ def test_a_call_under_the_old_name_of_a_tool_is_recognised_without_markup() -> N
         ("HassTurnOff domain: fan name: Bedroom Fan", '{"domain":"fan","name":"Bedroom Fan"}'),
         ('HassTurnOff: name="Bedroom Fan", domain=["fan"]', '{"domain":["fan"],"name":"Bedroom Fan"}'),
         ("intent__HassTurnOff name=Fan: the big one", '{"name":"Fan: the big one"}'),
+        ("HassTurnOff name: 5 Fans", '{"name":"5 Fans"}'),
         ('HassTurnOff(domain=["lock"])', '{"domain":["lock"]}'),
     ],
 )
