@@ -1,5 +1,7 @@
 """What names of tools tell, by the names that servers of tools really have."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from custom_components.chatterbox.tools.tool_words import has_consequences, reads_by_name
@@ -64,6 +66,21 @@ def test_names_of_what_people_want_to_be_asked_about(name: str) -> None:
     assert has_consequences(name, {})
     assert has_consequences("manage", {"action": name})
     assert not has_consequences("manage", {"query": name, "action": 5})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"tool": "unlock_door"},
+        {"toolName": "unlock_door", "arguments": {}},
+        {"Action": "unlock"},
+        {"commands": ["dim", "unlock"]},
+        {"params": {"function_name": "unlock"}},
+        {"steps": [{"op": "read"}, {"op": "unlock"}]},
+    ],
+)
+def test_what_a_tool_is_told_to_do_may_stand_anywhere(arguments: Mapping[str, object]) -> None:
+    assert has_consequences("run_steps", arguments)
 
 
 @pytest.mark.parametrize("name", HARMLESS.split())

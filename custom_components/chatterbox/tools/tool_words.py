@@ -4,7 +4,7 @@ A name is the server's. It can make a tool need an approval; it saves one only i
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -159,8 +159,13 @@ _OF_CONSEQUENCE: Final = frozenset(
     }
 )
 """What is asked about, even if the tool says that it does no harm."""
-_NAMING: Final = ("action", "cmd", "command", "method", "op", "operation", "service")
-"""Arguments by which a tool that does several things is told what to do."""
+_NAMING: Final = frozenset(
+    {
+        *("action", "cmd", "command", "function", "functionname", "method", "op", "operation", "service", "tool"),
+        "toolname",
+    }
+)
+"""Arguments by which a tool that does several things is told what to do, as `_naming_values` compares them."""
 
 
 def reads_by_name(name: str) -> bool:
@@ -175,8 +180,23 @@ def reads_by_name(name: str) -> bool:
 
 def has_consequences(name: str, arguments: Mapping[str, object]) -> bool:
     """Tell whether the name of a tool, or what it is told to do, names something that people want to be asked about."""
-    told = [value for key in _NAMING if isinstance(value := arguments.get(key), str)]
-    return any(not _OF_CONSEQUENCE.isdisjoint(_words(one)) for one in (name, *told))
+    return any(not _OF_CONSEQUENCE.isdisjoint(_words(one)) for one in (name, *_naming_values(arguments)))
+
+
+def _naming_values(arguments: Mapping[str, object]) -> Iterator[str]:
+    """Yield what a tool is told to do, at any depth, in one argument or in lists."""
+    waiting: list[tuple[str, object]] = [("", arguments)]
+    while waiting:
+        key, value = waiting.pop()
+        match value:
+            case str() if key.replace("_", "").casefold().removesuffix("s") in _NAMING:
+                yield value
+            case list():
+                waiting += [(key, one) for one in value]
+            case Mapping():
+                waiting += value.items()
+            case _:
+                pass
 
 
 def _words(name: str) -> list[str]:
