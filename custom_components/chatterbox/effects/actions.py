@@ -196,6 +196,7 @@ _KNOWN_GENERIC: Final = _GENERIC | {"update_entity"}
 """Services of `homeassistant` that do nothing but what their names say to the entities that they target."""
 _TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log"})
 """Domains whose actions only show a message at home."""
+_SPEAKING: Final = frozenset({const.Platform.NOTIFY, const.Platform.TTS})
 _PLAY_MEDIA: Final = "media_player.play_media"
 _MEDIA_PARTS: Final = (ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE, "media", "extra")
 _MEDIA_BY_NAME: Final = re.compile(
@@ -310,11 +311,10 @@ class ActionReader:
             self._add(EntityAction(entity_id, "script.turn_on"))
         elif domain in _TELLING:
             return
-        elif domain == const.Platform.TTS:  # older actions target the player
-            engines = [one for one in action_targets(self.hass, domain, data) if one.startswith(f"{domain}.")]
-            self.touch(engines or [f"{domain}.{service}"], domain, service, data, source)
-        elif domain == const.Platform.NOTIFY and not has_target(data):
-            self._add(EntityAction(f"{domain}.{service}", f"{domain}.{service}"))
+        elif domain in _SPEAKING:  # older actions have no entity, or that of a player
+            named = action_targets(self.hass, domain, data) if has_target(data) else ()
+            own = [one for one in named if one.startswith(f"{domain}.")]
+            self.touch(own or [f"{domain}.{service}"], domain, service, data, source)
         elif not has_target(data):
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source, action=f"{domain}.{service}"))
         else:
@@ -529,7 +529,7 @@ def _settings(action: str, data: Mapping[str, object], source: EntityAction | No
     if action in SET_TEMPERATURE:
         targets = tuple([(key, _degrees(data[key])) for key in _TARGET_TEMPERATURES if key in data])
         return targets if targets and ATTR_HVAC_MODE not in data else ((const.ATTR_TEMPERATURE, inf),)
-    if action == _PLAY_MEDIA:
+    if action in (_PLAY_MEDIA, f"{const.Platform.MEDIA_PLAYER}.{ANY_ACTION}"):
         parts = [data.get(key) for key in _MEDIA_PARTS]
         is_chosen = decided_by_template(parts) or (source is None and not _is_by_name(*parts))
         return ((ATTR_MEDIA_CONTENT_ID, inf),) if is_chosen else ()

@@ -33,6 +33,16 @@ SCRIPTS: Mapping[str, list[dict[str, object]]] = {
             "data": {"media_content_id": "{{ page }}", "media_content_type": "music"},
         }
     ],
+    "any_media": [
+        {
+            "action": "media_player.{{ 'play_media' }}",
+            "target": SPEAKER,
+            "data": {"media_content_id": "{{ page }}", "media_content_type": "music"},
+        }
+    ],
+    "tell_a_light": [
+        {"action": "notify.phone", "target": {"entity_id": LIGHT}, "data": {"message": "The key is under the mat."}}
+    ],
     "say": [
         {
             "action": "tts.speak",
