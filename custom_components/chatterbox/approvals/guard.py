@@ -16,7 +16,7 @@ from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
-from ..agent.confirmation.language import is_about_all
+from ..agent.confirmation.language import is_about_all, may_except
 from ..agent.events import PendingApproval
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..agent.protocols import Ask, Deny, Hooks
@@ -40,7 +40,7 @@ from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
 from ..settings.agent import AgentSettings, OutsideCare
 from ..settings.rules import TrustLevel, Verdict
-from .policy import Judgement, action_keys, is_risky, judge, target_temperatures
+from .policy import Judgement, action_keys, is_risky, judge, lets_in, target_temperatures
 from .questions import AskedCall, Question
 
 
@@ -232,14 +232,20 @@ class CallGuard(Hooks):
         agreed_keys = {key for asked in agreed for key in action_keys(self._hass, asked.effects, asked.judgement)}
         used = frozenset(entity_id for asked in agreed for entity_id in asked.entity_ids)
         others = frozenset(action.entity_id for action in seen.effects.actions)
-        return bool(keys) and keys <= agreed_keys and used.isdisjoint(others) and self._are_meant(others, used)
+        is_same = bool(keys) and keys <= agreed_keys and used.isdisjoint(others)
+        return is_same and self._are_meant(others, used, lets_in=lets_in(self._hass, seen.effects))
 
-    def _are_meant(self, others: frozenset[str], agreed: frozenset[str]) -> bool:
-        """Return whether the request that was agreed to names other entities, too, or all and none of them."""
+    def _are_meant(self, others: frozenset[str], agreed: frozenset[str], *, lets_in: bool) -> bool:
+        """Return whether the request that was agreed to names other entities, too, or all and none of them.
+
+        To name a door is not to ask that it be opened: "unlock the front door, is the back door locked?"
+        """
+        if may_except(self._request, self._language):
+            return False
         words = heard_words(self._request)
-        if all(is_named_in(self._hass, entity_id, words) for entity_id in others):
+        if not lets_in and all(is_named_in(self._hass, entity_id, words) for entity_id in others):
             return True
-        is_one_named = any(is_named_in(self._hass, entity_id, words) for entity_id in agreed)
+        is_one_named = any(is_named_in(self._hass, entity_id, words) for entity_id in agreed | others)
         return not is_one_named and is_about_all(self._request, self._language)
 
     def _takes_care(self, call: CallEffects) -> bool:

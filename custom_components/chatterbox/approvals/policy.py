@@ -335,6 +335,15 @@ _SAY_ALL: Final = frozenset(
 )
 """Actions that mean the same on every entity of a kind. A script, a button or a switch may do anything."""
 
+_OPENING: Final = frozenset({"cover.open_cover", "cover.open_cover_tilt", "lock.unlock", "valve.open_valve"})
+
+
+@callback
+def lets_in(hass: HomeAssistant, effects: Effects) -> bool:
+    """Return whether one of the known effects opens what may be a door, a gate or a valve."""
+    return any(one.action in _OPENING and not _is_everyday(hass, one, {}) for one in actions_of(effects))
+
+
 type ActionKey = tuple[Rule | None, EntityAction, str | None]
 """The rule that decided, an action on a domain in place of an entity, and the device class."""
 

@@ -8,6 +8,7 @@ from custom_components.chatterbox.agent.confirmation.language import (
     Phrase,
     Wording,
     is_about_all,
+    may_except,
     phrases_of,
 )
 from custom_components.chatterbox.agent.text import fold, spoken_words
@@ -140,3 +141,27 @@ def test_a_phrase_with_a_slot_that_stays_empty_is_left_out() -> None:
 def test_a_request_is_about_one_device_or_about_all(language: str, one: str, several: str) -> None:
     assert not is_about_all(one, language)
     assert is_about_all(several, language) is bool(several)
+
+
+@pytest.mark.parametrize(
+    ("language", "exception", "request_for_all"),
+    [
+        ("de", "alle Türen außer der Hintertür", "schließ alle Türen auf"),
+        ("en", "all doors, but don't open the back door", "unlock all doors, please"),
+        ("es", "todas las puertas menos la trasera", "abre todas las puertas"),
+        ("fr", "toutes les portes sauf celle de derrière", "ouvre les deux portes"),
+        ("it", "tutte le porte tranne quella sul retro", "apri tutte le porte"),
+        ("nl", "alle deuren behalve de achterdeur", "doe alle deuren open"),
+        ("pl", "wszystkie drzwi oprócz tylnych", "otwórz wszystkie drzwi"),
+        ("pt-BR", "todas as portas, exceto a dos fundos", "abra todas as portas"),
+        ("sv", "alla dörrar utom bakdörren", "öppna båda dörrarna"),
+        ("zh-Hans", "除了后门把所有的门都打开", "把所有的门都打开"),
+    ],
+)
+def test_a_request_may_leave_out_a_device(language: str, exception: str, request_for_all: str) -> None:
+    assert may_except(exception, language)
+    assert not may_except(request_for_all, language)
+
+
+def test_a_request_in_an_unknown_language_may_leave_out_anything() -> None:
+    assert may_except("ドアを開けて", "ja")

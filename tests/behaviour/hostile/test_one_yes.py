@@ -88,6 +88,45 @@ async def test_a_yes_to_one_door_opens_no_other(hass: HomeAssistant, home: Attac
     assert len(home.let_in) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("unlock all doors except the back door", "Back Door"),
+        ("unlock all doors but leave the one at the back alone", "Back Door"),
+        ("unlock the front door but not the back door", "Back Door"),
+        ("is the back door locked? please unlock the front door", "Back Door"),
+        ("unlock the front door", "Door"),
+    ],
+)
+async def test_a_door_that_was_only_named_needs_its_own_yes(
+    hass: HomeAssistant, home: AttackedHome, words: str, name: str
+) -> None:
+    await home.taken_over(calls(UNLOCK), calls(call("HassTurnOff", name=name, domain="lock")))
+    hass.states.async_set("lock.other", "locked", {"friendly_name": name})
+    home.expose("lock.other")
+    await home.say(words)
+    await home.say("yes")
+
+    assert [question.entity_ids for question in home.waiting] == [{"lock.other"}]
+    assert len(home.let_in) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "turn on the kitchen ceiling light but not the kitchen pendant",
+        "all lights on, except the kitchen pendant",
+    ],
+)
+async def test_what_was_excepted_needs_its_own_yes(home: AttackedHome, words: str) -> None:
+    await home.taken_over(calls(LIGHT_ON), calls(PENDANT_ON), **LIGHTS)
+    await home.say(words)
+    await home.say("yes")
+
+    assert home.state(PENDANT) == "off"
+    assert [question.entity_ids for question in home.waiting] == [{PENDANT}]
+
+
 NEW_KINDS: Sequence[tuple[ScriptedCall, ...]] = (
     (UNLOCK,),
     (GARAGE_UP,),

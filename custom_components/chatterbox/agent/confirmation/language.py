@@ -94,6 +94,8 @@ class Wording(_LanguageTable):
     """Words for several devices, and for all of them: "both"."""
     all: tuple[str, ...]
     """Words, not templates, by which a request is about all devices of a kind: "lock every door"."""
+    exceptions: tuple[str, ...]
+    """Words, not templates, by which a request may leave a device out: "all doors but the back door"."""
     named: tuple[str, ...]
     """How `<name>`, the name of a device, stands in a sentence: "the <name>"."""
     placed: tuple[str, ...]
@@ -116,6 +118,13 @@ def is_about_all(request: str, language: str) -> bool:
     wording = WORDINGS.get(base_language(language))
     words = heard_words(request)
     return wording is not None and any(contains_phrase(words, heard_words(phrase)) for phrase in wording.all)
+
+
+def may_except(request: str, language: str) -> bool:
+    """Tell whether the words of a request may leave out a device. True in languages that are not known."""
+    wording = WORDINGS.get(base_language(language))
+    words = heard_words(request)
+    return wording is None or any(contains_phrase(words, heard_words(phrase)) for phrase in wording.exceptions)
 
 
 def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
