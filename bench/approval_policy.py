@@ -85,9 +85,7 @@ async def build(hass: HomeAssistant) -> None:
     devices, entities = dr.async_get(hass), er.async_get(hass)
     for number in range(ENTITIES):
         device = devices.async_get_or_create(
-            config_entry_id=entry.entry_id,
-            identifiers={("home", str(number // 3))},
-            name=f"Device {number // 3}",
+            config_entry_id=entry.entry_id, identifiers={("home", str(number // 3))}, name=f"Device {number // 3}"
         )
         devices.async_update_device(device.id, area_id=areas[number // 3 % _AREAS].id)
         entity = entities.async_get_or_create(

@@ -135,11 +135,7 @@ def table(measured: Iterable[tuple[Prose, Mapping[str, Held]]]) -> str:
         ["plain prose", "texts", *STAGES],
         ["---"] * (2 + len(STAGES)),
         *(
-            [
-                prose.name,
-                str(len(prose.texts)),
-                *(f"{one.characters}, {one.words}" for one in held.values()),
-            ]
+            [prose.name, str(len(prose.texts)), *(f"{one.characters}, {one.words}" for one in held.values())]
             for prose, held in measured
         ),
     ]

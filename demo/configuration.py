@@ -107,11 +107,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
         "http",
         version=2,
         minor_version=2,
-        data={
-            "stable": _http_settings(configuration.port),
-            "pending": None,
-            "yaml_migration_done": True,
-        },
+        data={"stable": _http_settings(configuration.port), "pending": None, "yaml_migration_done": True},
     )
     # Creating the owner is left to do, through the real onboarding; the other steps would ask the internet.
     _write_storage(folder, "onboarding", version=4, data={"done": ["core_config", "analytics", "integration"]})
@@ -152,6 +148,5 @@ def _write_storage(folder: Path, key: str, *, version: int, data: Mapping[str, o
     storage = folder / ".storage"
     storage.mkdir(exist_ok=True)
     (storage / key).write_text(
-        json.dumps({"version": version, "minor_version": minor_version, "key": key, "data": data}),
-        encoding="utf-8",
+        json.dumps({"version": version, "minor_version": minor_version, "key": key, "data": data}), encoding="utf-8"
     )

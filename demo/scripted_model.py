@@ -76,10 +76,7 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         Step(calls=(_call("HassLightSet", name=_LAMP, brightness=100),)),
         Step("The floor lamp is at full brightness."),
     ),
-    _OPEN: (
-        Step(calls=(_call("GetLiveContext"),)),
-        Step("The kitchen window is open."),
-    ),
+    _OPEN: (Step(calls=(_call("GetLiveContext"),)), Step("The kitchen window is open.")),
     _RAIN: (
         Step(calls=(_call("get_forecast", forecast="daily"),)),
         Step("Yes, rain is likely tomorrow: 85 percent, with up to 13 degrees."),
@@ -92,10 +89,7 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         Step(calls=(_call("HassTurnOff", name="Front Door", domain=["lock"]),)),
         Step("The front door is unlocked.", instead="All right, it stays locked."),
     ),
-    _BLIND: (
-        Step(calls=(_call("HassTurnOff", name="Kids Room Blind", domain=["cover"]),)),
-        Step(dies=True),
-    ),
+    _BLIND: (Step(calls=(_call("HassTurnOff", name="Kids Room Blind", domain=["cover"]),)), Step(dies=True)),
     _PANCAKES: (
         Step(calls=(_call("search_web", query="pancakes"),)),
         Step(calls=(_call("HassTurnOn", name="Garage Door", domain=["cover"]),)),

@@ -122,10 +122,7 @@ async def serve(hass: HomeAssistant) -> AsyncGenerator[Serve]:
         server = TestServer(scripted.application())
         await server.start_server()
         servers.append(server)
-        service: dict[str, object] = {
-            CONF_KIND: ServiceKind.OPENAI_CHAT,
-            CONF_BASE_URL: str(server.make_url("/v1")),
-        }
+        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: str(server.make_url("/v1"))}
         defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
         await add_agent(hass, service, defaults | options)
         return scripted

@@ -161,11 +161,7 @@ async def test_defaults_of_a_structure_are_filled_in(hass: HomeAssistant) -> Non
             "task_not_done",
             "The task “count lamps” failed. Three lamps",
         ),
-        (
-            ScriptedAnswer(content=""),
-            "task_not_done",
-            "The task “count lamps” failed. I don't have an answer to that.",
-        ),
+        (ScriptedAnswer(content=""), "task_not_done", "The task “count lamps” failed. I don't have an answer to that."),
     ],
 )
 async def test_a_task_that_fails_says_why(
@@ -265,10 +261,7 @@ async def test_tasks_at_the_same_time_have_the_rights_of_who_asked(hass: HomeAss
     end = ScriptedAnswer(content="So be it.", delay_seconds=0.05)
     finished = async_capture_events(hass, EVENT_TOOL_FINISHED)
     async with working(hass, Script(answers=(call, call, end, end)), llm_hass_api=["assist"]):
-        await asyncio.gather(
-            have_done(hass, Context(user_id=anna.id)),
-            have_done(hass, Context(user_id=guest.id)),
-        )
+        await asyncio.gather(have_done(hass, Context(user_id=anna.id)), have_done(hass, Context(user_id=guest.id)))
 
     assert {event.data["user_id"]: event.data["has_run"] for event in finished} == {anna.id: True, guest.id: False}
 
@@ -318,10 +311,7 @@ async def test_a_model_is_shown_pictures(hass: HomeAssistant, media: Path, kind:
 
 @pytest.mark.parametrize(
     ("name", "size", "key"),
-    [
-        ("noise.wav", 4, "task_attachment_unsupported"),
-        ("large.png", 10 * 2**20 + 1, "task_attachment_unreadable"),
-    ],
+    [("noise.wav", 4, "task_attachment_unsupported"), ("large.png", 10 * 2**20 + 1, "task_attachment_unreadable")],
 )
 async def test_what_cannot_be_shown_is_refused(
     hass: HomeAssistant, media: Path, name: str, size: int, key: str

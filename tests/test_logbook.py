@@ -50,12 +50,7 @@ async def test_changes_are_shown_with_person_and_place(talk: AuditedTalk) -> Non
 
     assert await entries(talk.hass, "name", "message", "entity_id", "icon") == [
         ("Lamp", "turned on by Kitchen satellite (Anna)", "light.lamp", "mdi:forum-outline"),
-        (
-            "Kitchen satellite (Anna)",
-            "did not unlock Front Door: waiting for confirmation",
-            None,
-            "mdi:timer-sand",
-        ),
+        ("Kitchen satellite (Anna)", "did not unlock Front Door: waiting for confirmation", None, "mdi:timer-sand"),
         (
             "Front Door",
             "unlocked by Kitchen satellite (Anna), approved by voice",

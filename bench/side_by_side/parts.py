@@ -17,10 +17,7 @@ _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("agent.history.", "history_", "conversation_continuity", "thread chatterbox-history"),
     ),
     ("loop", ("agent.",)),
-    (
-        "prompt and tools",
-        ("tools.", "home.", "turns.prompt", "llm"),
-    ),
+    ("prompt and tools", ("tools.", "home.", "turns.prompt", "llm")),
     (
         "sums, sensors and reports",
         ("tally", "agent_tallies", "number_", "sensor", "turn_report", "turn_facts", "turn_trace"),

@@ -28,13 +28,7 @@ from .agent.wire.parts import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.approval_page import plain
 from .flows.dialog import docs_url
-from .flows.first_agent import (
-    FIELD_AI_TASK,
-    FIELD_USE_IN,
-    FirstAgentForm,
-    async_sentences_to_try,
-    async_use_agent,
-)
+from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_sentences_to_try, async_use_agent
 from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
 from .flows.moving_in import MovingIn, foreign_agents
 from .flows.service_checks import answering_interface, check_key, models_of, try_out

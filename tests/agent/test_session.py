@@ -511,10 +511,7 @@ async def test_interrupting_nothing_does_nothing() -> None:
 
 
 async def test_a_turn_is_interrupted_from_another_task_and_the_conversation_goes_on() -> None:
-    talk, provider = session(
-        [TextDelta("Once upon "), never],
-        say("As I said."),
-    )
+    talk, provider = session([TextDelta("Once upon "), never], say("As I said."))
     heard: list[TurnEvent] = []
     told = asyncio.Event()
 

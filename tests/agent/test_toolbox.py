@@ -80,10 +80,7 @@ def test_the_schema_is_made_from_annotations_and_defaults() -> None:
             "Scene": {
                 "type": "object",
                 "description": "A scene.",
-                "properties": {
-                    "title": {"type": "string"},
-                    "mode": {"$ref": "#/$defs/Mode", "default": "warm"},
-                },
+                "properties": {"title": {"type": "string"}, "mode": {"$ref": "#/$defs/Mode", "default": "warm"}},
                 "required": ["title"],
             },
         },

@@ -6,12 +6,7 @@ from datetime import timedelta
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.components.conversation import (
-    AssistantContent,
-    ConversationResult,
-    UserContent,
-    async_get_chat_log,
-)
+from homeassistant.components.conversation import AssistantContent, ConversationResult, UserContent, async_get_chat_log
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import chat_session, entity_registry as er

@@ -224,10 +224,7 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
             ["lock.front", "light.lamp", "light.spot"],
             "did not unlock Front Door; did not turn off Lamp, Spot: waiting for confirmation",
         ),
-        (
-            ["lock.front", "light.lamp", "light.spot"],
-            "unlocked Front Door; turned off Lamp, Spot, approved by voice",
-        ),
+        (["lock.front", "light.lamp", "light.spot"], "unlocked Front Door; turned off Lamp, Spot, approved by voice"),
     ]
 
 

@@ -51,12 +51,7 @@ def record_of(
 ) -> ChangeRecord:
     change = AuditedCall(ToolCall("a-call", "mcp__order", arguments), effects, None)
     return ChangeRecord(
-        origin=origin,
-        change=change,
-        outcome=outcome,
-        approval=approval,
-        error=error,
-        done_to=frozenset(done_to),
+        origin=origin, change=change, outcome=outcome, approval=approval, error=error, done_to=frozenset(done_to)
     )
 
 

@@ -22,13 +22,7 @@ from custom_components.chatterbox.approvals.questions import (
     async_get_approvals,
 )
 from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED
-from custom_components.chatterbox.effects.effect import (
-    EntityAction,
-    Touches,
-    Unknown,
-    UnknownReason,
-    Unresolved,
-)
+from custom_components.chatterbox.effects.effect import EntityAction, Touches, Unknown, UnknownReason, Unresolved
 from tests.support.waiting_questions import TEXT, ask, asked_call, ids, question
 
 YES = GivenAnswer(approved=True, channel=Channel.ACTION, user_id="anna")

@@ -598,12 +598,7 @@ async def test_a_group_that_home_assistant_expands_itself_is_read_too(home: Home
         (State("cover.a", "stuck", {"current_position": 30}), {"cover.set_cover_position", "cover.open_cover"}),
         (
             State("cover.a", "open"),
-            {
-                "cover.open_cover",
-                "cover.open_cover_tilt",
-                "cover.set_cover_position",
-                "cover.set_cover_tilt_position",
-            },
+            {"cover.open_cover", "cover.open_cover_tilt", "cover.set_cover_position", "cover.set_cover_tilt_position"},
         ),
         (State("climate.a", "off"), {"climate.reproduce_state"}),
         (State("light.a", "on"), {"light.turn_on"}),

@@ -217,9 +217,7 @@ def test_listed_names_are_distinct_in_a_room_and_belong_to_no_other_entity(
 
 
 @given(ENTITIES)
-def test_listed_names_do_not_depend_on_the_order(
-    found: Sequence[tuple[Sequence[str], tuple[str, ...]]],
-) -> None:
+def test_listed_names_do_not_depend_on_the_order(found: Sequence[tuple[Sequence[str], tuple[str, ...]]]) -> None:
     entities = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
 
     assert listed_names(entities) == listed_names(entities[::-1])

@@ -74,10 +74,7 @@ async def test_a_result_that_says_nothing_is_not_invented(content: str) -> None:
     assert await infer(asking("hi", CALLED, answered(content))) == [STOPPED]
 
 
-LOOKED = (
-    AssistantMessage(tool_calls=(ToolCall("2", "look", "{}"),)),
-    ToolResult("2", "look", '{"light":"off"}'),
-)
+LOOKED = (AssistantMessage(tool_calls=(ToolCall("2", "look", "{}"),)), ToolResult("2", "look", '{"light":"off"}'))
 
 
 async def test_results_that_only_a_model_understands_are_refused_where_nothing_may_be_done() -> None:

@@ -122,10 +122,7 @@ async def test_what_may_mean_something_else_is_not_certain(home: HomeAssistant, 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [
-        ("what's the weather?", RequestKind.WEATHER),
-        ("add milk and eggs to groceries", RequestKind.LISTS),
-    ],
+    [("what's the weather?", RequestKind.WEATHER), ("add milk and eggs to groceries", RequestKind.LISTS)],
 )
 async def test_a_kind_of_request_that_models_answer_better_is_named(
     home: HomeAssistant, text: str, kind: RequestKind

@@ -171,11 +171,7 @@ async def test_callers_of_long_ago_are_forgotten(hass: HomeAssistant, agent: Lis
     context = fired[0].context
 
     almost_all = MAX_CONTEXTS - 1
-    for others, expected in (
-        (almost_all, Asking.TRUSTED),
-        (almost_all, Asking.TRUSTED),
-        (MAX_CONTEXTS, Asking.NOBODY),
-    ):
+    for others, expected in ((almost_all, Asking.TRUSTED), (almost_all, Asking.TRUSTED), (MAX_CONTEXTS, Asking.NOBODY)):
         for _ in range(others):
             hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy", "name": "busy"})
         await call_the_action(hass, context)

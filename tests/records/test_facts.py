@@ -95,10 +95,7 @@ def test_every_request_and_every_tool_has_its_times() -> None:
                 began=2.25, first_token=0.25, duration=0.75, usage=Usage(200, 20, 150, 0), answered_by="agent"
             ),
         ),
-        tools=(
-            ToolFacts(name="light", began=1.5, duration=0.5, is_error=False),
-            ToolFacts(name="lock", is_error=True),
-        ),
+        tools=(ToolFacts(name="light", began=1.5, duration=0.5, is_error=False), ToolFacts(name="lock", is_error=True)),
         handovers=(HandoverFacts(at=0.5, to="Other", reason="Talker: ConnectTimeout"),),
         iterations=2,
     )
@@ -153,10 +150,7 @@ def test_facts_are_json_in_milliseconds_without_words() -> None:
 
 
 def test_a_reported_usage_counts_as_the_first_token_of_a_silent_model() -> None:
-    facts = facts_of(
-        [(0.25, PhaseEntered(Phase.LLM_INFERENCE)), (1.0, UsageReported(Usage(100), "agent"))],
-        until=2,
-    )
+    facts = facts_of([(0.25, PhaseEntered(Phase.LLM_INFERENCE)), (1.0, UsageReported(Usage(100), "agent"))], until=2)
 
     [inference] = facts.inferences
     assert (inference.first_token, inference.duration) == (0.75, 0.75)

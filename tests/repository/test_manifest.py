@@ -99,10 +99,7 @@ def test_hacs_offers_the_archive_to_the_versions_that_are_tested() -> None:
     assert AwesomeVersion(hacs["homeassistant"]) <= AwesomeVersion(running_version)
 
 
-@pytest.mark.parametrize(
-    ("stem", "width", "height"),
-    [("icon", 256, 256), ("logo", 808, 128), ("dark_logo", 808, 128)],
-)
+@pytest.mark.parametrize(("stem", "width", "height"), [("icon", 256, 256), ("logo", 808, 128), ("dark_logo", 808, 128)])
 @pytest.mark.parametrize("scale", [1, 2])
 def test_image_has_the_size_that_home_assistant_shows(stem: str, width: int, height: int, scale: int) -> None:
     name = f"{stem}{'' if scale == 1 else '@2x'}.png"

@@ -25,14 +25,7 @@ def found(source: str) -> list[tuple[int, str]]:
 
 
 def test_identifiers_docstrings_and_comments_are_read_and_strings_are_not() -> None:
-    assert sorted(found(SOURCE)) == [
-        (4, "tally"),
-        (4, "tally"),
-        (5, "house"),
-        (5, "tally"),
-        (7, "deed"),
-        (8, "deed"),
-    ]
+    assert sorted(found(SOURCE)) == [(4, "tally"), (4, "tally"), (5, "house"), (5, "tally"), (7, "deed"), (8, "deed")]
 
 
 @pytest.mark.parametrize("identifier", ["TurnInput", "turn_input", "demo_house", "something", "told"])

@@ -193,12 +193,7 @@ async def test_a_client_may_choose_tools(hass: HomeAssistant, serve: Serve, api_
     await api_client.says("Light!", tool_choice=HostedToolRef(server_label="assist"))
 
     choices = [request.body.get("tool_choice") for request in server.requests]
-    assert choices[2:] == [
-        {"type": "function", "function": {"name": "intent__HassTurnOn"}},
-        None,
-        "required",
-        None,
-    ]
+    assert choices[2:] == [{"type": "function", "function": {"name": "intent__HassTurnOn"}}, None, "required", None]
 
 
 async def test_bounds_of_a_client_hold_as_far_as_they_are_below_those_of_the_agent(

@@ -199,9 +199,7 @@ async def test_a_key_that_is_refused_in_a_turn_starts_reauth_once(hass: HomeAssi
     assert not list(entry.async_get_active_flows(hass, {"reauth"}))
 
 
-async def test_a_key_that_is_refused_at_setup_starts_reauth_although_a_fallback_answers(
-    hass: HomeAssistant,
-) -> None:
+async def test_a_key_that_is_refused_at_setup_starts_reauth_although_a_fallback_answers(hass: HomeAssistant) -> None:
     await prepare(hass)
     async with serving_script(Script(api_key="right-key")) as address:
         entry = await set_up(hass, server_entry(address, "wrong-key"))
@@ -239,9 +237,7 @@ async def test_an_agent_is_set_up_before_its_fallback(hass: HomeAssistant) -> No
     assert not is_available(hass)
 
 
-async def test_setup_does_not_wait_for_a_stalled_server_with_a_fallback(
-    hass: HomeAssistant,
-) -> None:
+async def test_setup_does_not_wait_for_a_stalled_server_with_a_fallback(hass: HomeAssistant) -> None:
     await prepare(hass)
     async with raw_http_server(RawReply([b"HTTP/1.1 200 OK\r\n"], Ending.WAIT)) as stalled:
         entry = await set_up(hass, server_entry(f"http://127.0.0.1:{stalled.port}/v1"), wait_for_service=False)

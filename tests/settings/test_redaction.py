@@ -16,9 +16,7 @@ def test_private_fields_are_not_shown_at_any_depth() -> None:
     data = {"a": [{"api_key": KEY, "prompt": "My code", "extra_parameters": {"user": "me"}, "pin": None}]}
 
     assert without_secrets(data, ()) == {
-        "a": [
-            {"api_key": "**REDACTED**", "prompt": "**REDACTED**", "extra_parameters": "**REDACTED**", "pin": None},
-        ]
+        "a": [{"api_key": "**REDACTED**", "prompt": "**REDACTED**", "extra_parameters": "**REDACTED**", "pin": None}]
     }
 
 

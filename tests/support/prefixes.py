@@ -55,10 +55,7 @@ async def _print_prefix(folder: str) -> None:
         frame.async_setup(hass)
         hass.data.pop(DATA_CUSTOM_COMPONENTS)
         await move_into_the_demo_home(hass)
-        service: dict[str, object] = {
-            CONF_KIND: ServiceKind.OPENAI_CHAT,
-            CONF_BASE_URL: str(server.make_url("/v1")),
-        }
+        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: str(server.make_url("/v1"))}
         await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
         await say(hass, "hello")
         await hass.async_stop(force=True)

@@ -79,11 +79,7 @@ def told(effects: Effects) -> set[tuple[str, str]]:
     [
         ("intent__HassTurnOn", {"name": "entrance"}, {("lock.front", "lock.lock")}),
         ("intent__HassTurnOff", {"name": "Entrance"}, {("lock.front", "lock.unlock")}),
-        (
-            "intent__HassTurnOff",
-            {"name": "front door"},
-            {("lock.front", "lock.unlock"), ("lock.shed", "lock.unlock")},
-        ),
+        ("intent__HassTurnOff", {"name": "front door"}, {("lock.front", "lock.unlock"), ("lock.shed", "lock.unlock")}),
         ("intent__HassTurnOff", {"area": "Hall", "domain": "lock"}, {("lock.front", "lock.unlock")}),
         ("intent__HassTurnOff", {"floor": "Ground Floor", "domain": ["lock"]}, {("lock.front", "lock.unlock")}),
         (
@@ -124,11 +120,7 @@ def told(effects: Effects) -> set[tuple[str, str]]:
             {("media_player.radio", "media_player.play_media")},
         ),
         # It is playing, and can be resumed only after an earlier call of the same message has paused it.
-        (
-            "media_player__HassMediaUnpause",
-            {"name": "Radio"},
-            {("media_player.radio", "media_player.media_play")},
-        ),
+        ("media_player__HassMediaUnpause", {"name": "Radio"}, {("media_player.radio", "media_player.media_play")}),
         ("todo__HassListAddItem", {"name": "Chores", "item": "Dust"}, {("todo.chores", "todo.add_item")}),
     ],
 )
@@ -340,10 +332,7 @@ TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
         ({"minutes": 5}, set()),
         ({"minutes": 5, "conversation_command": " "}, set()),
         ({"minutes": 5, "conversation_command": "unlock the entrance"}, {("lock.front", "lock.unlock")}),
-        (
-            {"minutes": 5, "conversation_command": "turn on the lamp in 5 minutes"},
-            {("light.lamp", "light.turn_on")},
-        ),
+        ({"minutes": 5, "conversation_command": "turn on the lamp in 5 minutes"}, {("light.lamp", "light.turn_on")}),
     ],
 )
 async def test_a_timer_does_what_it_will_say(

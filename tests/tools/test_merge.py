@@ -18,17 +18,7 @@ from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
-from tests.support.llm_apis import (
-    LISTED,
-    StubApi,
-    StubTool,
-    asked,
-    error_of,
-    offer_of,
-    register,
-    run,
-    satellite,
-)
+from tests.support.llm_apis import LISTED, StubApi, StubTool, asked, error_of, offer_of, register, run, satellite
 from tests.support.versions import OF_NOBODY
 
 
@@ -117,9 +107,7 @@ async def test_a_source_that_only_reads_offers_nothing_that_changes_something(ho
     assert "intent__HassTurnOn" not in reading.prompt
 
 
-async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(
-    home: HomeAssistant,
-) -> None:
+async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(home: HomeAssistant) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST, home=LISTED)
     prompts: list[conversation.Content] = []
     assert offer.instance is not None

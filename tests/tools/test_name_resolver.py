@@ -154,9 +154,7 @@ async def test_all_stands_for_all_that_fits_and_for_no_entity(home: HomeAssistan
     assert await turn_on(home, name="all", area="Kitchen", domain=["light"]) == {"light.kitchen", "light.lamp"}
 
 
-async def test_of_several_matches_the_one_in_the_room_of_the_device_is_meant(
-    home: HomeAssistant,
-) -> None:
+async def test_of_several_matches_the_one_in_the_room_of_the_device_is_meant(home: HomeAssistant) -> None:
     assert await turn_on(home, satellite(home, "bath"), name="Ceiling Light") == {"light.bath"}
     assert await turn_on(home, satellite(home, "kitchen"), name="Ceiling Light", area="Bedroom") == {
         "light.bath",

@@ -28,15 +28,7 @@ from custom_components.chatterbox.const import (
 from tests.support.documented_yaml import blocks_with
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import (
-    AGENT,
-    BLINDS_DOWN,
-    LIGHT_ON,
-    Serve,
-    add_agent,
-    move_into_the_demo_home,
-    say,
-)
+from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, add_agent, move_into_the_demo_home, say
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

@@ -92,8 +92,7 @@ async def test_questions_about_state_and_other_languages_need_no_model_either(
 
 
 @pytest.mark.parametrize(
-    ("answer", "spoken", "state"),
-    [("yes", "Unlocking", "unlocked"), ("no", "All right, I won't.", "locked")],
+    ("answer", "spoken", "state"), [("yes", "Unlocking", "unlocked"), ("no", "All right, I won't.", "locked")]
 )
 async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model(
     hass: HomeAssistant, serve: Serve, answer: str, spoken: str, state: str
@@ -275,11 +274,7 @@ async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssi
     ],
 )
 async def test_home_assistant_does_not_take_over_otherwise(
-    hass: HomeAssistant,
-    serve: Serve,
-    text: str,
-    answers: tuple[ScriptedAnswer, ...],
-    options: dict[str, object],
+    hass: HomeAssistant, serve: Serve, text: str, answers: tuple[ScriptedAnswer, ...], options: dict[str, object]
 ) -> None:
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
     await serve(Script(answers=answers), **{"local_commands": "when_undone", **options})

@@ -155,8 +155,7 @@ def test_an_absurd_count_can_be_stored() -> None:
 
 counts = st.integers(0, 10**9)
 usages = st.builds(
-    lambda read, cached, wrote, thought: Usage(read, wrote, min(read, cached), min(wrote, thought)),
-    *[counts] * 4,
+    lambda read, cached, wrote, thought: Usage(read, wrote, min(read, cached), min(wrote, thought)), *[counts] * 4
 )
 inferences = st.builds(answered, st.none() | usages, st.sampled_from([*AGENTS, ""]))
 turns = st.tuples(st.sampled_from(AGENTS), st.integers(0, 5).map(str), st.lists(inferences, max_size=4))

@@ -12,11 +12,7 @@ from homeassistant.core import CoreState, HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import (
-    MockConfigEntry,
-    async_capture_events,
-    async_fire_time_changed,
-)
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events, async_fire_time_changed
 
 from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.const import (
@@ -51,8 +47,7 @@ ACTS = Script(
             usage=ScriptedUsage(prompt_tokens=1000, completion_tokens=50, cached_tokens=400, reasoning_tokens=20),
         ),
         ScriptedAnswer(
-            content="It is on.",
-            usage=ScriptedUsage(prompt_tokens=1100, completion_tokens=30, cached_tokens=1000),
+            content="It is on.", usage=ScriptedUsage(prompt_tokens=1100, completion_tokens=30, cached_tokens=1000)
         ),
     ),
     after_last="start again",
@@ -314,11 +309,7 @@ async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(hass: HomeAs
     assert stored(hass_storage).of("talker").input_tokens == 20
 
 
-@pytest.mark.parametrize(
-    "content",
-    [{"version": 1, "data": {"agents": []}}, {"version": 9, "data": {}}],
-    ids=repr,
-)
+@pytest.mark.parametrize("content", [{"version": 1, "data": {"agents": []}}, {"version": 9, "data": {}}], ids=repr)
 async def test_an_unreadable_file_stops_no_turn(
     hass: HomeAssistant, hass_storage: Storage, content: Storage, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -12,16 +12,7 @@ from homeassistant.util.json import json_loads_object
 
 from ..agent.confirmation.language import Action
 from ..effects.actions import ANY_ACTION, groups_among, members_of
-from ..effects.effect import (
-    ARM_FOR_LESS,
-    NOTHING,
-    Annotated,
-    EntityAction,
-    Touches,
-    Unknown,
-    Unresolved,
-    actions_of,
-)
+from ..effects.effect import ARM_FOR_LESS, NOTHING, Annotated, EntityAction, Touches, Unknown, Unresolved, actions_of
 from ..settings.rules import Verdict
 from .questions import AskedCall
 

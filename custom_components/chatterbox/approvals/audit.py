@@ -41,14 +41,7 @@ from ..effects.effect import (
 )
 from ..history.stores import async_record_change
 from ..home.entity_matches import entity_name, spoken, tool_name
-from ..records.turn_record import (
-    entities_done,
-    error_text,
-    names_not_done,
-    shown_arguments,
-    shown_call,
-    shown_text,
-)
+from ..records.turn_record import entities_done, error_text, names_not_done, shown_arguments, shown_call, shown_text
 from ..settings.rules import DEFAULT_RULES, Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .action_summary import ActionKind, kind_of

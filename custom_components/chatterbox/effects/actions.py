@@ -57,18 +57,8 @@ TARGET_KEYS: Final = (
 
 _HELPERS: Final = frozenset(
     {
-        "automation",
-        "counter",
-        "group",
-        "input_boolean",
-        "input_button",
-        "input_datetime",
-        "input_number",
-        "input_select",
-        "input_text",
-        "schedule",
-        "script",
-        "timer",
+        *("automation", "counter", "group", "input_boolean", "input_button", "input_datetime", "input_number"),
+        *("input_select", "input_text", "schedule", "script", "timer"),
     }
 )
 _ENTITY_DOMAINS: Final = frozenset(platform.value for platform in const.Platform) | _HELPERS
@@ -176,18 +166,9 @@ _RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trig
 _ACTIVATING: Final = "scene.turn_on"
 SELF_CONTAINED: Final = frozenset(
     {
-        *(
-            "alarm_control_panel",
-            "climate",
-            "cover",
-            "fan",
-            "humidifier",
-            "lawn_mower",
-            "light",
-            "lock",
-            "media_player",
-        ),
-        *("number", "remote", "select", "siren", "switch", "text", "todo", "vacuum", "valve", "water_heater"),
+        *("alarm_control_panel", "climate", "cover", "fan", "humidifier", "lawn_mower", "light", "lock"),
+        *("media_player", "number", "remote", "select", "siren", "switch", "text", "todo", "vacuum", "valve"),
+        "water_heater",
         *("counter", "input_boolean", "input_datetime", "input_number", "input_select", "input_text", "timer"),
     }
 )

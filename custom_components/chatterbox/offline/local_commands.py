@@ -14,13 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.intent import IntentResponseErrorCode
 
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
-from ..agent.messages import (
-    AssistantMessage,
-    FinishReason,
-    ToolChoiceMode,
-    ToolResult,
-    Transcript,
-)
+from ..agent.messages import AssistantMessage, FinishReason, ToolChoiceMode, ToolResult, Transcript
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.speech import asks_back
 from ..agent.transcript import changing_tools

@@ -27,14 +27,7 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.event_type import EventType
 
 from ..agent.messages import JsonObject, JsonValue
-from ..const import (
-    CONF_NOTIFY,
-    CONF_PEOPLE_AT_SATELLITES,
-    CONF_RULES,
-    CONF_TOOL_SOURCES,
-    CONF_TRUSTED_CALLERS,
-    DOMAIN,
-)
+from ..const import CONF_NOTIFY, CONF_PEOPLE_AT_SATELLITES, CONF_RULES, CONF_TOOL_SOURCES, CONF_TRUSTED_CALLERS, DOMAIN
 from ..repairs import async_report_gone_names
 from ..settings.agent import AgentSettings
 from ..settings.options import SCRIPTS

@@ -20,14 +20,7 @@ from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
 from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
-from ..approvals.questions import (
-    ApprovalScope,
-    Channel,
-    GivenAnswer,
-    Question,
-    QuestionGone,
-    async_get_approvals,
-)
+from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.agent import AgentSettings
 from ..speech.sentences import async_get_sentences

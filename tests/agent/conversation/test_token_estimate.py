@@ -96,8 +96,7 @@ def test_reported_usage_corrects_the_estimate_to_the_high_side(tokens: int, time
 
 
 @given(
-    st.floats(0.6, 3.5),
-    st.lists(st.tuples(st.integers(1_000, 100_000), st.floats(1, 1.05)), min_size=1, max_size=20),
+    st.floats(0.6, 3.5), st.lists(st.tuples(st.integers(1_000, 100_000), st.floats(1, 1.05)), min_size=1, max_size=20)
 )
 def test_reports_that_are_alike_move_the_estimate_twice_at_most(
     times: float, requests: list[tuple[int, float]]

@@ -175,11 +175,7 @@ def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValu
         ({"type": "integer", "exclusiveMaximum": 1}, 1, "expected integer (exclusiveMaximum 1), got 1"),
         ({"type": "array", "maxItems": 1}, [1, 2], "expected a list (maxItems 1), got [1,2]"),
         ({"type": "number", "maximum": 1.5}, 2, "expected number (maximum 1.5)"),
-        (
-            SHORT,
-            "abcd",
-            'integer or string and string (maxLength 3) or a list (maxItems 3), got "abcd"',
-        ),
+        (SHORT, "abcd", 'integer or string and string (maxLength 3) or a list (maxItems 3), got "abcd"'),
         (SHORT, 5, "expected string (maxLength 3) or a list"),
         ({"allOf": [STRING, INTEGER]}, "5", 'expected string and integer, got "5"'),
         ({"anyOf": [{"type": "integer"}, {"type": "array", "items": INTEGER}]}, "5", "expected integer or a list"),

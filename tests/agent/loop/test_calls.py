@@ -201,8 +201,7 @@ def test_a_tool_of_ours_takes_no_long_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "recorded"),
-    [("{", "{"), ("[]", "[]"), ('{"domain": [{}], "a": 1}', '{"a":1,"domain":[{}]}')],
+    ("written", "recorded"), [("{", "{"), ("[]", "[]"), ('{"domain": [{}], "a": 1}', '{"a":1,"domain":[{}]}')]
 )
 def test_arguments_that_cannot_run_are_answered_and_recorded(written: str, recorded: str) -> None:
     """Invariant 28."""

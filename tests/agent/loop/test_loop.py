@@ -58,12 +58,7 @@ FOUR_CALLS = [ToolCall(str(n), "light_on", f'{{"n":{n}}}') for n in range(4)]
 type Script = list[list[Line]]
 WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
     "words": (TURN, [say("Hi.")], [RECEIVE, *THINK, *ANSWER], StopReason.COMPLETED),
-    "a tool": (
-        TURN,
-        [call(ON), say("It is on.")],
-        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
-        StopReason.COMPLETED,
-    ),
+    "a tool": (TURN, [call(ON), say("It is on.")], [RECEIVE, *THINK, *ACT, *THINK, *ANSWER], StopReason.COMPLETED),
     "tools at once": (
         TURN,
         [call(*FOUR_CALLS), say("All on.")],
@@ -153,12 +148,7 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         [RECEIVE, *THINK, *ANSWER],
         StopReason.LENGTH,
     ),
-    "no model": (
-        TURN,
-        [[ProviderUnreachable("gone")]],
-        [RECEIVE, *THINK, *ANSWER],
-        StopReason.PROVIDER_FAILED,
-    ),
+    "no model": (TURN, [[ProviderUnreachable("gone")]], [RECEIVE, *THINK, *ANSWER], StopReason.PROVIDER_FAILED),
     "the model gone after a tool": (
         TURN,
         [call(ON), [ProviderUnreachable("gone")]],

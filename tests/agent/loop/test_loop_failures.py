@@ -36,10 +36,7 @@ TURN = Turn("Light!", tools=(tool("light_on"), tool("dim", parameters=NUMBER), t
 ON = ToolCall("1", "light_on", "{}")
 
 
-@pytest.mark.parametrize(
-    "error",
-    [ProviderUnreachable, ProviderRejectedKey],
-)
+@pytest.mark.parametrize("error", [ProviderUnreachable, ProviderRejectedKey])
 async def test_a_provider_that_fails_ends_the_turn_in_words(error: type[ProviderError]) -> None:
     failure = error("what it said")
     provider = ScriptedProvider([failure])

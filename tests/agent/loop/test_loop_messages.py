@@ -161,7 +161,7 @@ async def test_two_turns_of_one_loop_know_nothing_of_each_other() -> None:
 
 async def test_blank_lines_before_an_answer_are_not_spoken() -> None:
     provider = ScriptedProvider(
-        [TextDelta("\n"), TextDelta("\n  It"), TextDelta("\nis."), CompletionResult(FinishReason.STOP)],
+        [TextDelta("\n"), TextDelta("\n  It"), TextDelta("\nis."), CompletionResult(FinishReason.STOP)]
     )
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), Turn("Hi"))
 

@@ -13,20 +13,8 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
-from custom_components.chatterbox.agent.messages import (
-    FinishReason,
-    JsonObject,
-    ToolCall,
-    ToolOutcome,
-    Usage,
-)
-from custom_components.chatterbox.agent.protocols import (
-    NO_WISHES,
-    AnswerOptions,
-    Hooks,
-    ReasoningEffort,
-    Verbosity,
-)
+from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall, ToolOutcome, Usage
+from custom_components.chatterbox.agent.protocols import NO_WISHES, AnswerOptions, Hooks, ReasoningEffort, Verbosity
 from tests.agent.turns import collect, finished, results, run_other_tasks
 from tests.support.doubles import Gate, Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
 

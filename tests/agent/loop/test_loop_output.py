@@ -8,10 +8,7 @@ from custom_components.chatterbox.agent.protocols import OutputFormat
 from tests.agent.turns import collect, finished, results
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, say, tool
 
-COUNT = OutputFormat(
-    "count",
-    {"type": "object", "properties": {"lamps": {"type": "integer"}}, "required": ["lamps"]},
-)
+COUNT = OutputFormat("count", {"type": "object", "properties": {"lamps": {"type": "integer"}}, "required": ["lamps"]})
 TURN = Turn("How many lamps are on?", instructions="Be exact.", tools=(tool("look", read_only=True),), output=COUNT)
 LOOK = ToolCall("l", "look", "{}")
 WRONG = "lamps is missing: expected integer."

@@ -69,10 +69,7 @@ CALLS = st.builds(
     ),
 )
 PIECES = st.one_of(
-    CALLS,
-    CALLS,
-    st.sampled_from(["It is on.", "\n", " "]).map(TextDelta),
-    st.just(ReasoningDelta("Hm.")),
+    CALLS, CALLS, st.sampled_from(["It is on.", "\n", " "]).map(TextDelta), st.just(ReasoningDelta("Hm."))
 )
 ENDS = st.one_of(
     st.builds(CompletionResult, st.sampled_from(FinishReason), st.builds(Usage, st.integers(0, 9), st.integers(0, 9))),
@@ -116,9 +113,7 @@ class Script:
     def hook(self, now: dict[str, Decision], later: dict[str, Opinion]) -> ScriptedHooks:
         """Return a hook that decides so."""
         return ScriptedHooks(
-            prompt=lambda _: self.prompt,
-            before=lambda name, _: now.get(name),
-            approved=lambda name, _: later.get(name),
+            prompt=lambda _: self.prompt, before=lambda name, _: now.get(name), approved=lambda name, _: later.get(name)
         )
 
     def _lines(self, pieces: list[TurnEvent], end: CompletionResult | ProviderUnreachable | None) -> list[Line]:

@@ -61,10 +61,7 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
     # the model is asked
     "at the start": (START, CallModel(AUTO)),
     "after tools": (AFTER_TOOLS, CallModel(AUTO)),
-    "going on from the caller's results": (
-        TurnState(replace(TURN, user_text=None, history=ANSWERED)),
-        CallModel(AUTO),
-    ),
+    "going on from the caller's results": (TurnState(replace(TURN, user_text=None, history=ANSWERED)), CallModel(AUTO)),
     "going on from the user's words in the history": (
         TurnState(replace(TURN, user_text=None, history=(SAID,))),
         CallModel(AUTO),
@@ -72,10 +69,7 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
     # tool choice
     "required, first inference": (replace(START, turn=chosen(REQUIRED)), CallModel(REQUIRED)),
     "required, later": (replace(AFTER_TOOLS, turn=chosen(REQUIRED)), CallModel(AUTO)),
-    "one tool, first inference": (
-        replace(START, turn=chosen(NamedTool("light_on"))),
-        CallModel(NamedTool("light_on")),
-    ),
+    "one tool, first inference": (replace(START, turn=chosen(NamedTool("light_on"))), CallModel(NamedTool("light_on"))),
     "one tool, later": (replace(AFTER_TOOLS, turn=chosen(NamedTool("light_on"))), CallModel(AUTO)),
     "none": (replace(START, turn=chosen(NONE)), CallModel(NONE)),
     "none, and the model called even so": (
@@ -87,10 +81,7 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         Finish(StopReason.COMPLETED),
     ),
     # before a bound
-    "one inference left": (
-        replace(AFTER_TOOLS, iterations=4),
-        CallModel(NONE, StopReason.MAX_ITERATIONS),
-    ),
+    "one inference left": (replace(AFTER_TOOLS, iterations=4), CallModel(NONE, StopReason.MAX_ITERATIONS)),
     "two inferences left": (replace(AFTER_TOOLS, iterations=3), CallModel(AUTO)),
     "a turn of one inference": (
         replace(START, turn=replace(TURN, limits=Limits(max_iterations=1))),
@@ -104,10 +95,7 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(AFTER_TOOLS, turn=replace(TURN, tools=()), iterations=4),
         CallModel(NONE, StopReason.MAX_ITERATIONS),
     ),
-    "tool calls used up": (
-        replace(AFTER_TOOLS, tool_calls=3),
-        CallModel(NONE, StopReason.MAX_TOOL_CALLS),
-    ),
+    "tool calls used up": (replace(AFTER_TOOLS, tool_calls=3), CallModel(NONE, StopReason.MAX_TOOL_CALLS)),
     "tool calls used up, the caller has tools too": (
         replace(AFTER_TOOLS, turn=replace(TURN, tools=(LIGHT, tool("show_page", client=True))), tool_calls=3),
         CallModel(AUTO),
@@ -157,10 +145,7 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
     ),
     "calls that took the last tokens": (
         replace(
-            WITH_CALLS,
-            turn=replace(TURN, limits=Limits(max_output_tokens=100)),
-            written=100,
-            open_calls=(RUNNABLE,),
+            WITH_CALLS, turn=replace(TURN, limits=Limits(max_output_tokens=100)), written=100, open_calls=(RUNNABLE,)
         ),
         ExecuteTools((RUNNABLE,)),
     ),
@@ -223,10 +208,7 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(WITH_ANSWER, finish_reason=FinishReason.TOOL_CALLS),
         Finish(StopReason.COMPLETED),
     ),
-    "answer cut by its length": (
-        replace(WITH_ANSWER, finish_reason=FinishReason.LENGTH),
-        Finish(StopReason.LENGTH),
-    ),
+    "answer cut by its length": (replace(WITH_ANSWER, finish_reason=FinishReason.LENGTH), Finish(StopReason.LENGTH)),
     "answer held back": (
         replace(WITH_ANSWER, finish_reason=FinishReason.CONTENT_FILTER),
         Finish(StopReason.CONTENT_FILTER),

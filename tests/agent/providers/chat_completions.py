@@ -31,10 +31,7 @@ IMPATIENT = TimeLimits(connect=5, between_bytes=0.1, after_finish=0.1)
 
 
 def provider_of(
-    server: RawHTTPServer,
-    session: aiohttp.ClientSession,
-    key: str | None = KEY,
-    limits: TimeLimits | None = None,
+    server: RawHTTPServer, session: aiohttp.ClientSession, key: str | None = KEY, limits: TimeLimits | None = None
 ) -> OpenAIChatProvider:
     base_url = f"http://127.0.0.1:{server.port}"
     return OpenAIChatProvider(session, base_url, "small-1", key, limits or TimeLimits())

@@ -7,14 +7,8 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import (
-    ProviderBusy,
-)
-from custom_components.chatterbox.agent.events import (
-    CompletionResult,
-    ProviderEvent,
-    TextDelta,
-)
+from custom_components.chatterbox.agent.errors import ProviderBusy
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,

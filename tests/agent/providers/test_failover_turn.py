@@ -4,11 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.events import (
-    ProviderSwitched,
-    StopReason,
-    TurnEvent,
-)
+from custom_components.chatterbox.agent.events import ProviderSwitched, StopReason, TurnEvent
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult

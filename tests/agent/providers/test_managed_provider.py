@@ -358,10 +358,7 @@ async def test_retry_after_is_honoured_when_it_fits(retry_after: float | None, w
 
 @given(
     retries=st.builds(
-        Retries,
-        attempts=st.integers(1, 50),
-        first_wait=st.floats(0, 10),
-        longest_wait=st.floats(0, 100),
+        Retries, attempts=st.integers(1, 50), first_wait=st.floats(0, 10), longest_wait=st.floats(0, 100)
     ),
     attempt=st.integers(1, 60),
     jitter=st.floats(0, 1, exclude_max=True),

@@ -69,9 +69,7 @@ async def collect(provider: OllamaChatProvider, request: CompletionRequest = REQ
 
 
 async def sent(
-    session: aiohttp.ClientSession,
-    options: ModelOptions | None = None,
-    profile: ServerProfile = OLLAMA,
+    session: aiohttp.ClientSession, options: ModelOptions | None = None, profile: ServerProfile = OLLAMA
 ) -> JsonObject:
     async with raw_http_server(ANSWER) as server:
         assert await collect(provider_of(server, session, options, profile=profile)) == EVENTS

@@ -15,9 +15,7 @@ from custom_components.chatterbox.agent.errors import (
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.events import (
-    ProviderEvent,
-)
+from custom_components.chatterbox.agent.events import ProviderEvent
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -43,19 +41,7 @@ from custom_components.chatterbox.agent.wire.parts import ChatModel, payload_to_
 from tests.support.servers.in_process import serving
 from tests.support.servers.raw_http import RawReply, event_stream, head, raw_http_server, reply
 
-from .chat_completions import (
-    ANSWER,
-    ANSWER_EVENTS,
-    DONE,
-    HELLO,
-    HI,
-    KEY,
-    REQUEST,
-    STOP,
-    USAGE,
-    collect,
-    provider_of,
-)
+from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, HI, KEY, REQUEST, STOP, USAGE, collect, provider_of
 
 
 async def test_an_answer_is_streamed(session: aiohttp.ClientSession) -> None:

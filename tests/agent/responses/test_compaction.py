@@ -43,11 +43,7 @@ async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
     response = await ask(service, [item, {"role": "user", "content": "And now?"}])
 
     assert backend.compacted == [
-        (
-            KITCHEN,
-            (UserMessage("Lamps on!"), AssistantMessage("They are.")),
-            "Keep names.\n\nBe brief.",
-        )
+        (KITCHEN, (UserMessage("Lamps on!"), AssistantMessage("They are.")), "Keep names.\n\nBe brief.")
     ]
     assert backend.summary not in str(item)
     assert said(response) == "Still on."

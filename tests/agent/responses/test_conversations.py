@@ -88,9 +88,7 @@ async def test_an_item_is_taken_away_and_one_that_comes_again_gets_an_id_of_its_
     client = Client()
     await client.begin()
     [first] = await client.add({**HELLO, "id": "msg_1"})
-    [again] = await client.add(
-        {**HELLO, "id": "msg_1"},
-    )
+    [again] = await client.add({**HELLO, "id": "msg_1"})
     assert first["id"] == "msg_1" != again["id"]
 
     left = await client.service.conversations.delete_item(client.id, "msg_1", ANNA)
@@ -161,11 +159,7 @@ async def test_a_response_continues_the_items_and_becomes_part_of_them() -> None
 
     assert said(answer) == "You asked for your name."
     before = (UserMessage("I am Anna."), AssistantMessage("Hi."), UserMessage("Who am I?"), AssistantMessage("Anna."))
-    assert client.backend.turns[1].transcript == (
-        *before,
-        UserMessage("Now listen."),
-        UserMessage("What did I ask?"),
-    )
+    assert client.backend.turns[1].transcript == (*before, UserMessage("Now listen."), UserMessage("What did I ask?"))
     texts = ["I am Anna.", "Hi.", "Who am I?", "Anna.", "Now listen.", "What did I ask?", "You asked for your name."]
     assert await client.texts() == texts
 

@@ -188,12 +188,7 @@ async def test_functions_of_the_client_come_back_as_they_were_called(pauses: boo
     answer = await asking.answered(call(SHOW, other, text="Look:"))
     assert (
         answer.kinds[-9:-1]
-        == [
-            "output_item.added",
-            "function_call_arguments.delta",
-            "function_call_arguments.done",
-            "output_item.done",
-        ]
+        == ["output_item.added", "function_call_arguments.delta", "function_call_arguments.done", "output_item.done"]
         * 2
     )
     calls = answer.items[1:]

@@ -23,9 +23,7 @@ async def sent(*script: list[Line]) -> list[JsonObject]:
 
 
 SCRIPTS: dict[str, list[list[Line]]] = {
-    "words": [
-        [ReasoningDelta("Hm."), TextDelta("It "), TextDelta("is on."), CompletionResult(FinishReason.STOP)],
-    ],
+    "words": [[ReasoningDelta("Hm."), TextDelta("It "), TextDelta("is on."), CompletionResult(FinishReason.STOP)]],
     "calls": [call(ON, ToolCall("x", "unheard_of", "{}")), say("It is on.")],
     "functions": [call(SHOW)],
     "cut": [say("It is", FinishReason.LENGTH)],

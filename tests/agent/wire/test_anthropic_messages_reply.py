@@ -307,9 +307,7 @@ def test_a_whole_message() -> None:
         ready("a", "on", '{"x":1}'),
         ready("b", "now", "{}"),
         CompletionResult(
-            FinishReason.TOOL_CALLS,
-            Usage(5, 9),
-            (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),),
+            FinishReason.TOOL_CALLS, Usage(5, 9), (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),)
         ),
     ]
 

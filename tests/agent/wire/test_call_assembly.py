@@ -46,16 +46,13 @@ def test_a_call_goes_out_with_the_fragment_that_completes_it() -> None:
 def test_an_empty_object_at_the_end_waits_because_arguments_may_follow() -> None:
     assert assemble([fragment("{}", index=0, call_id="a", name="now")]) == [[], [ToolCall("a", "now", "{}")]]
     assert assemble(
-        [fragment("{}", index=0, call_id="a", name="on")],
-        [fragment('{"x":', index=0)],
-        [fragment("1}", index=0)],
+        [fragment("{}", index=0, call_id="a", name="on")], [fragment('{"x":', index=0)], [fragment("1}", index=0)]
     ) == [[], [], [ToolCall("a", "on", '{"x":1}')], []]
 
 
 def test_an_empty_object_goes_out_when_the_next_call_begins() -> None:
     assert assemble(
-        [fragment("{ }", index=0, call_id="a", name="now")],
-        [fragment(index=1, call_id="b", name="on")],
+        [fragment("{ }", index=0, call_id="a", name="now")], [fragment(index=1, call_id="b", name="on")]
     ) == [[], [ToolCall("a", "now", "{ }")], [ToolCall("b", "on", "{}")]]
 
 
@@ -82,8 +79,7 @@ def test_calls_keep_the_order_of_the_model_when_their_fragments_mix() -> None:
 
 def test_a_call_that_is_never_whole_keeps_those_after_it_until_the_end() -> None:
     assert assemble(
-        [fragment('{"x":', index=0, call_id="a", name="on")],
-        [fragment('{"y":2}', index=1, call_id="b", name="off")],
+        [fragment('{"x":', index=0, call_id="a", name="on")], [fragment('{"y":2}', index=1, call_id="b", name="off")]
     ) == [[], [], [ToolCall("a", "on", '{"x":'), ToolCall("b", "off", '{"y":2}')]]
 
 
@@ -123,9 +119,7 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             id="no index",
         ),
         pytest.param(
-            [[fragment('{"x":1}', name="on"), fragment('{"y":2}', name="off")]],
-            TWO,
-            id="neither index nor id",
+            [[fragment('{"x":1}', name="on"), fragment('{"y":2}', name="off")]], TWO, id="neither index nor id"
         ),
         pytest.param(
             [[fragment('{"x":1}', name="on"), fragment('{"x":2}', name="on")]],
@@ -223,9 +217,7 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             id="the whole arguments once more in fragments",
         ),
         pytest.param(
-            [[fragment('{"x":1} {"x":2}', index=0, call_id="a", name="on")]],
-            SAME_TOOL,
-            id="two objects in one text",
+            [[fragment('{"x":1} {"x":2}', index=0, call_id="a", name="on")]], SAME_TOOL, id="two objects in one text"
         ),
         pytest.param(
             [
@@ -254,11 +246,7 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             TWO[:1],
             id="openings without anything",
         ),
-        pytest.param(
-            [[fragment('{"x":1}', index=0, call_id="a")]],
-            [("", '{"x":1}')],
-            id="no name at all",
-        ),
+        pytest.param([[fragment('{"x":1}', index=0, call_id="a")]], [("", '{"x":1}')], id="no name at all"),
     ],
 )
 def test_dialects(chunks: Sequence[Chunk], expected: list[tuple[str, str]]) -> None:
@@ -317,11 +305,7 @@ def test_a_name_may_arrive_in_pieces(call_id: str) -> None:
 
 @pytest.mark.parametrize(
     "second",
-    [
-        fragment("{}", index=0, call_id="b", name="off"),
-        fragment("{}", index=1, name="off"),
-        fragment("{}", name="off"),
-    ],
+    [fragment("{}", index=0, call_id="b", name="off"), fragment("{}", index=1, name="off"), fragment("{}", name="off")],
     ids=["new id", "new index", "no index"],
 )
 def test_another_name_with_a_sign_of_its_own_is_another_call(second: CallFragment) -> None:

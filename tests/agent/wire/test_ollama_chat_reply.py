@@ -21,10 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolCall,
     Usage,
 )
-from custom_components.chatterbox.agent.wire.ollama_chat import (
-    OllamaReplyReader,
-    parse_model_description,
-)
+from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, parse_model_description
 from tests.agent.wire.encoding import line
 
 STOP: JsonObject = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}

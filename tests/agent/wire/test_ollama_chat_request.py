@@ -68,8 +68,7 @@ def test_thoughts_go_back_with_the_calls_that_they_led_to_and_with_nothing_else(
 
 
 @pytest.mark.parametrize(
-    ("written", "sent"),
-    [('{"a":[1,null]}', {"a": [1, None]}), ("", {}), ("{", {}), ("[1]", {}), ('{"a":NaN}', {})],
+    ("written", "sent"), [('{"a":[1,null]}', {"a": [1, None]}), ("", {}), ("{", {}), ("[1]", {}), ('{"a":NaN}', {})]
 )
 def test_arguments_are_sent_as_an_object(written: str, sent: JsonObject) -> None:
     [message] = messages(AssistantMessage(tool_calls=(ToolCall("a", "light.turn_on", written),)))

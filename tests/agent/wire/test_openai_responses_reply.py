@@ -21,10 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolCall,
     Usage,
 )
-from custom_components.chatterbox.agent.wire.openai_responses import (
-    MAX_ITEMS,
-    ResponsesReplyReader,
-)
+from custom_components.chatterbox.agent.wire.openai_responses import MAX_ITEMS, ResponsesReplyReader
 from custom_components.chatterbox.agent.wire.reply_reader import ReportedFailure
 from tests.agent.wire.encoding import sse
 

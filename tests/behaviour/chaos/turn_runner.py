@@ -249,11 +249,7 @@ class Driver:
             conversation.async_get_chat_log(self.hass, session, spoken, chat_log_delta_listener=listen),
         ):
             return await conversation.async_converse(
-                self.hass,
-                said.words,
-                *where,
-                satellite_id=said.satellite_id,
-                extra_system_prompt=prompt,
+                self.hass, said.words, *where, satellite_id=said.satellite_id, extra_system_prompt=prompt
             )
 
 

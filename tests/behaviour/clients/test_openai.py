@@ -74,10 +74,7 @@ def test_reasoning_is_shown_where_it_is_asked_for(answers: Findings) -> None:
 
 
 def test_an_answer_of_a_shape_is_parsed(answers: Findings) -> None:
-    assert answers["shapes"] == {
-        "parsed": {"name": "Kitchen", "lights": 3},
-        "streamed": {"name": "Attic", "lights": 1},
-    }
+    assert answers["shapes"] == {"parsed": {"name": "Kitchen", "lights": 3}, "streamed": {"name": "Attic", "lights": 1}}
 
 
 def test_pictures_reach_the_model(answers: Findings) -> None:

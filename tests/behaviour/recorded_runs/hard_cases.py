@@ -95,8 +95,7 @@ _READ_BY_HAND: Final = {
         says="", calls=_call("GetLiveContext")
     ),
     ("qwen3-1.7b suburban_familiy_home_be_switch-is_the_plug_in_the_kitchen_on-1", 0): Meaning(
-        says="",
-        calls=_call("HassGetDeviceState", area="Kitchen", domain=["switch"], name="Kitchen Appliance Plug"),
+        says="", calls=_call("HassGetDeviceState", area="Kitchen", domain=["switch"], name="Kitchen Appliance Plug")
     ),
     # Headers of channels without their tokens: "a", for what was cut of "analysis", and then the name of the next one.
     (f"{_CLIMATE}-set_the_target_temperature_to_22_in_the_guest_room_if_it_is_above_23-2", 0): Meaning(

@@ -41,9 +41,7 @@ async def scripted_server(
     path = folder / "script.json"
     path.write_text(script.model_dump_json(), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, str(path), "--port", str(port)),
-        cwd=_REPOSITORY,
-        stdout=asyncio.subprocess.PIPE,
+        *(sys.executable, "-m", module, str(path), "--port", str(port)), cwd=_REPOSITORY, stdout=asyncio.subprocess.PIPE
     )
     try:
         if process.stdout is None:

@@ -59,10 +59,7 @@ class RawRequest:
 
 
 def reply(
-    body: bytes,
-    content_type: str = "application/json",
-    status: int = 200,
-    headers: dict[str, str] | None = None,
+    body: bytes, content_type: str = "application/json", status: int = 200, headers: dict[str, str] | None = None
 ) -> RawReply:
     """Return a whole, well-formed response."""
     lines = {"Content-Type": content_type, "Content-Length": str(len(body)), **(headers or {})}

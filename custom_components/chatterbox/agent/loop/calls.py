@@ -9,14 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..json.coercion import (
-    MAX_ARGUMENTS_LENGTH,
-    Unfit,
-    fit_known,
-    fit_object,
-    known_parameters,
-    parse_arguments,
-)
+from ..json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, fit_known, fit_object, known_parameters, parse_arguments
 from ..json.text import parse_json, shown
 from ..messages import (
     AssistantMessage,

@@ -99,19 +99,9 @@ _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\
 _ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
 _OF_TAGS: Final = {"td": "|", "th": "|"} | dict.fromkeys(
-    {"br", "p", "div", "li", "ul", "ol", "tr", "table", "blockquote", "hr", "h1", "h2", "h3", "h4", "h5", "h6"}
-    | {
-        "dl",
-        "dt",
-        "dd",
-        "pre",
-        "details",
-        "summary",
-        "section",
-        "article",
-        "header",
-        "footer",
-        "caption",
+    {
+        *("br", "p", "div", "li", "ul", "ol", "tr", "table", "blockquote", "hr", "h1", "h2", "h3", "h4", "h5", "h6"),
+        *("dl", "dt", "dd", "pre", "details", "summary", "section", "article", "header", "footer", "caption"),
         "figcaption",
     },
     "\n",

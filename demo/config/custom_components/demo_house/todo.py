@@ -29,11 +29,7 @@ class DemoTodoList(DemoHouseEntity, TodoListEntity):
         self._attr_supported_features = todo.supported_features
         self._items = [
             TodoItem(
-                uid=str(number),
-                summary=item.summary,
-                status=item.status,
-                due=item.due,
-                description=item.description,
+                uid=str(number), summary=item.summary, status=item.status, due=item.due, description=item.description
             )
             for number, item in enumerate(todo.todo_items, start=1)
         ]

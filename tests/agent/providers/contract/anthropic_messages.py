@@ -176,12 +176,7 @@ class AnthropicMessagesDialect:
                 {
                     "role": "user",
                     "content": [
-                        {
-                            "type": "tool_result",
-                            "tool_use_id": "call00003",
-                            "content": "sunny",
-                            "cache_control": CACHE,
-                        }
+                        {"type": "tool_result", "tool_use_id": "call00003", "content": "sunny", "cache_control": CACHE}
                     ],
                 },
                 {"role": "assistant", "content": [_text("It is on.")]},

@@ -163,11 +163,7 @@ class OllamaChatDialect:
         }
 
     def expected_options(self) -> JsonObject:
-        return {
-            "options": {"temperature": 0.5, "top_p": 0.9, "num_predict": 300},
-            "think": "low",
-            "custom": {"a": [1]},
-        }
+        return {"options": {"temperature": 0.5, "top_p": 0.9, "num_predict": 300}, "think": "low", "custom": {"a": [1]}}
 
 
 def _function(function: JsonObject) -> JsonObject:

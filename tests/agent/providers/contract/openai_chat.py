@@ -103,11 +103,7 @@ class OpenAIChatDialect:
     def expected_conversation(self) -> JsonObject:
         weather: JsonObject = {"name": "weather", "arguments": "{}"}
         calls: list[JsonValue] = [
-            {
-                "id": "call00001",
-                "type": "function",
-                "function": {"name": "turn_on", "arguments": '{"name":"Früh 💡"}'},
-            },
+            {"id": "call00001", "type": "function", "function": {"name": "turn_on", "arguments": '{"name":"Früh 💡"}'}},
             {"id": "call00002", "type": "function", "function": weather},
         ]
         light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -117,12 +113,7 @@ class OpenAIChatDialect:
             "messages": [
                 {"role": "system", "content": "Be brief."},
                 {"role": "user", "content": "Turn on the light, and what's the weather?"},
-                {
-                    "role": "assistant",
-                    "content": "One moment.",
-                    "reasoning_details": [SIGNED],
-                    "tool_calls": calls,
-                },
+                {"role": "assistant", "content": "One moment.", "reasoning_details": [SIGNED], "tool_calls": calls},
                 {"role": "tool", "tool_call_id": "call00001", "content": '{"done":true}'},
                 {"role": "tool", "tool_call_id": "call00002", "content": "the weather is not known"},
                 {
@@ -176,13 +167,7 @@ class OpenAIChatDialect:
         }
 
     def expected_options(self) -> JsonObject:
-        return {
-            "temperature": 0.5,
-            "top_p": 0.9,
-            "max_tokens": 300,
-            "reasoning_effort": "low",
-            "custom": {"a": [1]},
-        }
+        return {"temperature": 0.5, "top_p": 0.9, "max_tokens": 300, "reasoning_effort": "low", "custom": {"a": [1]}}
 
 
 def _function(function: JsonObject) -> JsonObject:

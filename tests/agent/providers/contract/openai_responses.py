@@ -147,11 +147,7 @@ class OpenAIResponsesDialect:
             "content": [
                 {"type": "input_text", "text": "What is this?"},
                 {"type": "input_image", "image_url": "data:image/png;base64,iVBORw==", "detail": "auto"},
-                {
-                    "type": "input_file",
-                    "filename": "bill.pdf",
-                    "file_data": "data:application/pdf;base64,JVBERi0xLjc=",
-                },
+                {"type": "input_file", "filename": "bill.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjc="},
                 {
                     "type": "input_text",
                     "text": "[A file of type audio/wav named noise.wav was attached here."

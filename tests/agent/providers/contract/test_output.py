@@ -56,10 +56,7 @@ STRICTLY: dict[str, JsonObject] = {
 }
 FREELY: dict[str, JsonObject] = {
     "openai_chat": {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "lamps", "schema": FREE, "strict": False},
-        }
+        "response_format": {"type": "json_schema", "json_schema": {"name": "lamps", "schema": FREE, "strict": False}}
     },
     "openai_responses": {"text": {"format": {"type": "json_schema", "name": "lamps", "schema": FREE, "strict": False}}},
     "anthropic_messages": {},

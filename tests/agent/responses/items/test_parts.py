@@ -67,8 +67,7 @@ def test_texts_are_paragraphs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "mime_type"),
-    [(PNG, "image/png"), (JPEG, "image/jpeg"), (GIF, "image/gif"), (WEBP, "image/webp")],
+    ("data", "mime_type"), [(PNG, "image/png"), (JPEG, "image/jpeg"), (GIF, "image/gif"), (WEBP, "image/webp")]
 )
 def test_pictures_are_what_their_bytes_say(data: bytes, mime_type: str) -> None:
     said_to_be = url(data, "image/jpg")

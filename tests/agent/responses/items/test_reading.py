@@ -22,12 +22,7 @@ from custom_components.chatterbox.agent.responses.items.encrypted_content import
     encode_summary,
 )
 from custom_components.chatterbox.agent.responses.items.parts import InvalidItem
-from custom_components.chatterbox.agent.responses.items.reading import (
-    ParsedItems,
-    error_text,
-    parse_items,
-    phase_item,
-)
+from custom_components.chatterbox.agent.responses.items.reading import ParsedItems, error_text, parse_items, phase_item
 from custom_components.chatterbox.agent.responses.items.schema import ApprovalResponseItem, complete_item
 from custom_components.chatterbox.agent.transcript import NO_RESULT
 
@@ -39,11 +34,7 @@ MCP: JsonObject = {"type": "mcp_call", "id": "mcp_1", "server_label": "assist", 
 ASKED_TO_OPEN: JsonObject = {"server_label": "assist", "name": "open", "arguments": "{}"}
 YES: JsonObject = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1_0", "approve": True}
 CARRIED = (ProviderItem("anthropic_messages", {"signature": "s"}),)
-ENCRYPTED: JsonObject = {
-    "type": "reasoning",
-    "summary": [],
-    "encrypted_content": encode_provider_items(CARRIED, CODEC),
-}
+ENCRYPTED: JsonObject = {"type": "reasoning", "summary": [], "encrypted_content": encode_provider_items(CARRIED, CODEC)}
 
 
 def said(role: str, content: JsonValue) -> JsonObject:

@@ -98,10 +98,7 @@ async def approved() -> dict[str, object]:
     told = f"{DOOR}\nthen\nsay Open."
     by_items = await Runner.run(caretaker, told)
     by_id = await Runner.run(caretaker, told, auto_previous_response_id=True)
-    return {
-        "by_items": [by_items.final_output, kinds(by_items)],
-        "by_id": [by_id.final_output, kinds(by_id)],
-    }
+    return {"by_items": [by_items.final_output, kinds(by_items)], "by_id": [by_id.final_output, kinds(by_id)]}
 
 
 async def from_outside() -> dict[str, object]:

@@ -79,11 +79,7 @@ def pictures() -> dict[str, object]:
         "content": [
             {"type": "input_text", "text": "look"},
             {"type": "input_image", "detail": "auto", "image_url": f"data:image/png;base64,{PNG}"},
-            {
-                "type": "input_file",
-                "filename": "manual.pdf",
-                "file_data": f"data:application/pdf;base64,{PDF}",
-            },
+            {"type": "input_file", "filename": "manual.pdf", "file_data": f"data:application/pdf;base64,{PDF}"},
         ],
     }
     return {"seen": client.responses.create(model=MODEL, input=[shown]).output_text}

@@ -86,10 +86,7 @@ def functions() -> dict[str, object]:
         "forced": [call.name for call in calls(forced)],
         "unanswered": refused(asked.id, "Hi."),
         "pausing": client.responses.create(
-            model=MODEL,
-            input=said,
-            tools=[WEATHER],
-            extra_body={"chatterbox:client_tools_status": "requires_action"},
+            model=MODEL, input=said, tools=[WEATHER], extra_body={"chatterbox:client_tools_status": "requires_action"}
         ).status,
     }
 
