@@ -5,10 +5,11 @@ Issues are not kept over a restart: a problem that persists is found again.
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, override
 
 from homeassistant.components.repairs import ConfirmRepairFlow, RepairsFlow, RepairsFlowResult
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
@@ -43,6 +44,16 @@ def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_i
 def async_report_model_gone(hass: HomeAssistant, agent: ConfigSubentry, *, is_gone: bool) -> None:
     """Report that the service no longer has an agent's model, or that it has it again."""
     _report(hass, agent, "model_gone", {"model": agent.data[CONF_MODEL]} if is_gone else None)
+
+
+@callback
+def async_report_service_down(hass: HomeAssistant, entry: ConfigEntry, since: datetime | None) -> None:
+    """Report that a service does not answer, and since when; None ends the issue."""
+    issue_id = f"service_down_{entry.entry_id}"
+    if since is None:
+        ir.async_delete_issue(hass, DOMAIN, issue_id)
+    else:
+        _create(hass, issue_id, "service_down", {"service": entry.title, "since": since.strftime("%Y-%m-%d %H:%M")})
 
 
 @callback

@@ -5,6 +5,9 @@ from collections.abc import AsyncGenerator
 from datetime import timedelta
 
 import pytest
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
@@ -38,6 +41,18 @@ class Server:
     def __init__(self) -> None:
         self.scripted = ScriptedChatCompletions(Script())
         self.address = ""
+        self._status = 200
+
+    def lists(self, status: int) -> None:
+        """Answer whoever asks for the list of models with this status from now on."""
+        self._status = status
+
+    @web.middleware
+    async def answer_list(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer for a server that is down, to whoever asks for its models."""
+        if self._status != 200 and request.path.endswith("/models"):
+            return web.Response(status=self._status)
+        return await handler(request)
 
     def answers(self, answer: ScriptedAnswer | ScriptedFailure) -> None:
         """Answer everybody alike from now on, who tries the model out included."""
@@ -49,7 +64,9 @@ async def server(hass: HomeAssistant) -> AsyncGenerator[Server]:
     """Serve until the end of the test."""
     await prepare(hass)
     served = Server()
-    async with serving(served.scripted.application()) as address:
+    application = served.scripted.application()
+    application.middlewares.append(served.answer_list)
+    async with serving(application) as address:
         served.address = address
         yield served
 
@@ -146,7 +163,8 @@ async def test_a_removed_model_has_an_issue_until_it_is_back(hass: HomeAssistant
 
     server.answers(DOWN)
     await later(hass, 31)
-    assert issues(hass) == gone
+    assert gone.items() <= issues(hass).items()
+    assert "service_down" in issues(hass)
 
     server.answers(HELLO)
     await later(hass, 62)
@@ -245,3 +263,26 @@ async def test_setup_does_not_wait_for_a_stalled_server_with_a_fallback(hass: Ho
         assert entry.state is ConfigEntryState.LOADED
         assert not stalled.left.is_set()
         await hass.config_entries.async_unload(entry.entry_id)
+
+
+async def test_a_service_that_goes_down_has_an_issue_within_a_minute_before_anybody_speaks(
+    hass: HomeAssistant, server: Server, freezer: FrozenDateTimeFactory
+) -> None:
+    await talker(hass, server)
+    await later(hass, 31)
+    assert is_available(hass)
+    assert not issues(hass)
+    server.lists(500)
+    freezer.tick(62)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    since = dt_util.now().strftime("%Y-%m-%d %H:%M")
+    assert issues(hass) == {"service_down": {"service": "The server", "since": since}}
+    assert not is_available(hass)
+
+    server.lists(200)
+    freezer.tick(62)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert not issues(hass)
+    assert is_available(hass)

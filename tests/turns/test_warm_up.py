@@ -67,7 +67,7 @@ async def serve_raw(hass: HomeAssistant) -> AsyncGenerator[Serve]:
             await add_agent(hass, service, defaults | options)
             raw.requests.clear()
             raw.arrived.clear()
-            raw.replies = replies
+            raw.replies, raw.models = replies, MODELS
             return raw
 
         yield start

@@ -72,12 +72,16 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     The service is asked whether it is there if nothing else can answer for its agents; raises its `ProviderError`.
     Otherwise the health monitor asks it, and setup does not wait.
     """
-    service = model_server(hass, entry.data) if entry.data[CONF_KIND] != ServiceKind.OFFLINE else None
+    service, asks_at_once = None, True
+    if entry.data[CONF_KIND] != ServiceKind.OFFLINE:
+        service = model_server(hass, entry.data)
     if service and not any(_is_answered_for(hass, entry, subentry) for subentry in entry.subentries.values()):
         await offered_models(service)
-        service = None
+        asks_at_once = False
     models: dict[str, AgentModel] = {}
-    runtime = Runtime({}, models, HealthMonitor(hass, entry, models, service), {}, service_of(entry), {})
+    runtime = Runtime(
+        {}, models, HealthMonitor(hass, entry, models, service, asks_at_once=asks_at_once), {}, service_of(entry), {}
+    )
     for subentry in entry.subentries.values():
         await async_build_agent(hass, entry, runtime, subentry)
     return runtime

@@ -6,22 +6,37 @@ out whether it is back. Entities follow the monitor of their entry.
 
 import asyncio
 from collections.abc import Collection, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple, override
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
+from homeassistant.util import dt as dt_util
 
-from ..agent.errors import BudgetPeriod, ModelNotFound, PromptTooLong, ProviderError, ProviderRejectedKey
+from ..agent.errors import (
+    BudgetPeriod,
+    ModelNotFound,
+    PromptTooLong,
+    ProviderError,
+    ProviderRejectedKey,
+    ProviderUnreachable,
+)
 from ..agent.providers.managed_provider import BreakerState
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..repairs import async_report_model_gone, async_report_prompt_too_long, async_report_spent_budget
+from ..repairs import (
+    async_report_model_gone,
+    async_report_prompt_too_long,
+    async_report_service_down,
+    async_report_spent_budget,
+)
 from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
 from .models import AgentModel, ModelServer, offered_models
 
+_INTERVAL: Final = 30.0
+"""Seconds after which a service that works is asked for its list of models, which costs nothing."""
 _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
 
@@ -42,16 +57,20 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         hass: HomeAssistant,
         entry: ConfigEntry,
         models: Mapping[str, AgentModel],
-        service: ModelServer | None = None,
+        service: ModelServer | None,
+        *,
+        asks_at_once: bool,
     ) -> None:
         """Take the models of an entry, by the subentry ids of their agents.
 
-        `service` is the entry's service, which the first update asks whether it is there; None when it was asked.
+        `service` is the entry's service, which is asked from time to time whether it is there; None for none.
         """
         super().__init__(hass, LOGGER, config_entry=entry, name=f"{DOMAIN} health of {entry.title}")
         self._entry = entry
         self._models = models
         self._service = service
+        self._asks_at_once = asks_at_once
+        self._down_since: datetime | None = None
         self._is_updating = False
         self._reported: dict[str, _Report] = {}
         """By subentry id."""
@@ -62,13 +81,16 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         entry, monitors = self._entry, _monitors(self.hass)
         monitors.add(self)
         entry.async_on_unload(lambda: monitors.discard(self))
+        entry.async_on_unload(lambda: async_report_service_down(self.hass, entry, None))
         entry.async_on_unload(self.async_add_listener(self._async_report))
         entry.async_on_unload(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow_usage))
         entry.async_on_unload(
             async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
         )
+        self._plan_update()
+        self._schedule_refresh()
         self._async_report()
-        if self._service:
+        if self._service and self._asks_at_once:
             _ = entry.async_create_background_task(
                 self.hass, self.async_refresh(), f"chatterbox check of {entry.title}"
             )
@@ -86,11 +108,10 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Ask the models that are due. A failure opens their breakers, and is no failure of the update."""
         self._is_updating = True
         try:
-            if service := self._service:
-                self._service = None
-                await self._async_ask(service)
-            else:
-                await asyncio.gather(*(model.managed.probe() for model in self._due_models()))
+            if due := self._due_models():
+                await asyncio.gather(*(model.managed.probe() for model in due))
+            elif self._service:
+                await self._async_ask(self._service)
         finally:
             self._is_updating = False
             self._plan_update()
@@ -121,14 +142,17 @@ class HealthMonitor(DataUpdateCoordinator[None]):
     def _plan_update(self) -> None:
         models = self._open()
         wait = models[0].managed.breaker.seconds_until_probe + _SLACK if models else None
-        self.update_interval = None if wait is None else timedelta(seconds=wait)
-        if wait is None:
-            self._async_unsub_refresh()
+        self.update_interval = timedelta(seconds=_INTERVAL if wait is None else wait) if self._service else None
 
     @callback
     def _async_report(self) -> None:
         """Tell the owner what only they can repair, until the model answers again."""
         tracker = async_get_usage_tracker(self.hass)
+        errors = [model.managed.breaker.last_error for model in self._open()]
+        is_down = any(error is not None and issubclass(error, ProviderUnreachable) for error in errors)
+        if is_down is not (self._down_since is not None):
+            self._down_since = dt_util.now() if is_down else None
+            async_report_service_down(self.hass, self._entry, self._down_since)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
             report = _Report(model.provider.overflow, tracker.spent_budget(agent_id), error)

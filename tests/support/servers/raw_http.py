@@ -89,6 +89,8 @@ class RawHTTPServer:
 
     replies: Sequence[RawReply]
     port: int = 0
+    models: RawReply | None = None
+    """What whoever asks for the list of models gets; these requests are not noted. None: the next reply, as others."""
     requests: list[RawRequest] = field(default_factory=list)
     connections: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
@@ -113,6 +115,8 @@ class RawHTTPServer:
                 self.left.set()
 
     def _answer(self, request: RawRequest) -> RawReply:
+        if self.models and request.method == "GET" and request.target.endswith("/models"):
+            return self.models
         self.requests.append(request)
         self.arrived.set()
         return self.replies[min(len(self.requests), len(self.replies)) - 1]
