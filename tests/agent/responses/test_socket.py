@@ -68,6 +68,22 @@ async def test_responses_come_one_after_the_other() -> None:
     assert [said(check_stream(events)) for events in (await first, await second)] == ["One.", "Two."]
 
 
+@pytest.mark.parametrize("store", [True, False])
+async def test_what_is_continued_has_an_end(*, store: bool) -> None:
+    """Invariant 69."""
+    backend = BackendDouble(ScriptedProvider(*(say("Yes.") for _ in range(12))))
+    socket = ResponsesService(backend).socket(ANNA)
+    long = "word " * 190_000
+    latest: JsonObject = {"id": None}
+    for _ in range(11):  # each is kept as it was sent, and as messages
+        latest = await ask(socket, long, store=store, previous_response_id=latest["id"])
+
+    further = message("And?", store=store, previous_response_id=latest["id"])
+    assert await refusal(socket, further) == (400, "context_length_exceeded")
+    assert await refusal(socket, further) == ((400, "context_length_exceeded") if store else MISSING)
+    assert said(await ask(socket, "Hello!")) == "Yes."
+
+
 async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> None:
     """Invariant 69."""
     backend = BackendDouble(ScriptedProvider(say("One."), say("Two."), say("Three."), say("Fresh.")))

@@ -30,6 +30,8 @@ type Unstored = Mapping[str, ConversationState]
 one is not stored either."""
 
 NOTHING_UNSTORED: Final[Unstored] = {}
+_MOST_CONTINUED: Final = 20_000_000
+"""Bytes of memory that earlier responses take: they are all read, and sent to a model, with each further one."""
 _CONTINUE: Final = "(Answer the conversation above.)"
 
 
@@ -87,6 +89,9 @@ class Preparation:
             if not any(item["type"] == "function_call_output" for item in request.items):
                 # Without outputs, the conversation gives up the calls that it waits for: else it could not continue.
                 state = replace(state, transcript=repair(state.transcript))
+        if sum(map(weight_of, state.before)) > _MOST_CONTINUED:
+            text = "What came before is too long to be continued. Compact it, or start anew."
+            raise invalid(text, "previous_response_id", "context_length_exceeded")
         request = _with_store(request, None if request.previous_response_id in unstored else store)
         parsed = _with_request(await self.parse(caller, size, request.items, state))
         return Plan(
