@@ -340,8 +340,8 @@ async def test_an_offline_agent_is_renamed_and_stores_no_history(hass: HomeAssis
     step = await change(hass, entry, "advanced")
     assert suggested(step) == {"long_conversations": {"continue_minutes": 0}, "storage": STORAGE}
     refused = await submit(hass, step, {"long_conversations": {}, "storage": {"keep_history": False, "keep_days": -1}})
-    assert problems_in(refused) == ["Advanced → Storage → Keep for: -1 is too low, 0 to 3 650"]
-    assert text_of_error(refused, "storage") == "-1 is too low, 0 to 3\N{NARROW NO-BREAK SPACE}650"
+    assert problems_in(refused) == ["Advanced → Storage → Keep for: -1 is too low, 0 to 3650"]
+    assert text_of_error(refused, "storage") == "-1 is too low, 0 to 3650"
     stored = {"keep_history": False, "keep_days": 7}
     result = await submit(hass, refused, {"long_conversations": {}, "storage": stored})
 

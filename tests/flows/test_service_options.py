@@ -124,7 +124,7 @@ async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
 
     label = sentence(f"options.step.init.sections.api.data.{option}")
     (problem,) = problems_in(refused)
-    assert problem.startswith(f"Service → API clients → {label}: {f'{value:,g}'.replace(',', ' ')} is ")
+    assert problem.startswith(f"Service → API clients → {label}: {value:g} is ")
     assert shown(refused["data_schema"]) == typed
     assert is_open(refused, "api")
     assert not entry.options

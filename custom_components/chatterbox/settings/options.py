@@ -242,5 +242,8 @@ def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
 
 
 def _plain(number: float) -> str:
-    """Format a number without needless zeros, its thousands apart in a way that every language reads."""
-    return f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if float(number).is_integer() else f"{number:g}"
+    """Format a number without needless zeros, the thousands of a long one apart as every language reads them."""
+    if not float(number).is_integer():
+        return f"{number:g}"
+    is_long = abs(number) >= 10_000  # noqa: PLR2004  # with four digits, no line breaks between them
+    return f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if is_long else str(int(number))
