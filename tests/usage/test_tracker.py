@@ -19,6 +19,7 @@ from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
     CONF_KIND,
+    CONF_LOCAL_COMMANDS,
     CONF_SERVER,
     DOMAIN,
     EVENT_TURN_FINISHED,
@@ -70,7 +71,7 @@ async def add_agent(
     hass: HomeAssistant, address: str, name: str = "talker", server: str = "other", /, **options: object
 ) -> MockConfigEntry:
     """Set up a service with one agent, whose name is its id."""
-    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], **options}
+    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_LOCAL_COMMANDS: "never", **options}
     entry = MockConfigEntry(
         domain=DOMAIN,
         data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_SERVER: server, CONF_BASE_URL: address},
