@@ -144,7 +144,11 @@ def async_report_unguarded(hass: HomeAssistant, agent_id: str, pipeline: Pipelin
         is_fixable=True,
         severity=ir.IssueSeverity.WARNING,
         translation_key="unguarded",
-        translation_placeholders={"assistant": pipeline.name, "request": request},
+        translation_placeholders={
+            "assistant": pipeline.name,
+            "request": request,
+            "action": request[:1].lower() + request[1:],  # within a sentence
+        },
     )
 
 

@@ -43,7 +43,8 @@ async def test_an_assistant_that_asks_nobody_is_reported_and_repaired(home: Home
 
     (issue,) = issues(home)
     assert issue.is_fixable
-    assert issue.translation_placeholders == {"assistant": ANY, "request": "Unlock Front Door"}
+    told = {"assistant": ANY, "request": "Unlock Front Door", "action": "unlock Front Door"}
+    assert issue.translation_placeholders == told
     flows = repairs_flow_manager(home)
     assert flows is not None
     step = await flows.async_init(DOMAIN, context={"issue_id": issue.issue_id})

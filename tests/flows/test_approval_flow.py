@@ -8,6 +8,7 @@ import pytest
 from homeassistant.auth.const import GROUP_ID_ADMIN
 from homeassistant.auth.models import User
 from homeassistant.components import conversation
+from homeassistant.components.assist_pipeline.pipeline import async_get_pipelines, async_update_pipeline
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import SubentryFlowResult
 from homeassistant.core import HomeAssistant
@@ -17,7 +18,7 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
-from custom_components.chatterbox.flows.approval_page import MOST_ROWS
+from custom_components.chatterbox.flows.approval_page import MOST_ROWS, plain
 from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.demo_house.move_in import move_in
@@ -27,6 +28,7 @@ from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
 from tests.support.service_dialogs import is_open, problems_in
+from tests.support.talk import AGENT
 
 HOME = """
 areas:
@@ -548,3 +550,15 @@ async def test_other_rules_are_not_narrowed(
     home = await sent(hass, entry, pin=PIN, rules=[rule])
 
     assert "only_unlock" not in home["menu_options"]
+
+
+async def test_the_assistants_that_go_round_the_rules_are_named(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    assert await async_setup_component(hass, "assist_pipeline", {})
+    (pipeline,) = async_get_pipelines(hass)
+    assert placeholders(await open_approvals(hass, entry))["unguarded"] == ""
+
+    for agent_id in (AGENT, "conversation.other"):
+        name = f"Butler *of* {agent_id}"
+        await async_update_pipeline(hass, pipeline, name=name, conversation_engine=agent_id, prefer_local_intents=True)
+        told = placeholders(await open_approvals(hass, entry))["unguarded"]
+        assert told == (sentence("common.home_unguarded", assistants=plain(name)) + "\n\n" if agent_id == AGENT else "")

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, override
 
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import SubentryFlowResult
+from homeassistant.helpers import entity_registry as er
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
+from ..approvals.assistants import async_unguarded_assistants
 from ..approvals.examples import async_example_requests
-from ..const import CONF_PIN, CONF_RULES, CONF_TOOL_SOURCES
+from ..const import CONF_PIN, CONF_RULES, CONF_TOOL_SOURCES, DOMAIN
 from ..settings.agent import AgentSettings, settings_of
 from ..settings.options import Problem
 from ..settings.rules import policy_to_json
@@ -110,12 +113,15 @@ class ConversationAgentFlow(ModelFlow):
     async def _async_show_approvals(
         self, labels: RuleLabels, form: Mapping[str, Any], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
-        numbers = ApprovalPage.of(self.hass, settings_of(self._approvals).policy, labels).numbers
+        page = ApprovalPage.of(self.hass, settings_of(self._approvals).policy, labels)
+        own_id = self._get_reconfigure_subentry().subentry_id
+        agent_id = er.async_get(self.hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, own_id)
+        unguarded = page.unguarded([one.name for one in async_unguarded_assistants(self.hass, agent_id or "")])
         schema = approval_schema(labels, opened={problem.place for problem in problems})
         shown = {field: value for field, value in form.items() if field != CONF_PIN}
         if self._pin:
             shown[CONF_PIN] = KNOWN_PIN
-        return await self._async_show_form("approvals", schema, shown, problems, **numbers)
+        return await self._async_show_form("approvals", schema, shown, problems, unguarded=unguarded, **page.numbers)
 
     async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""

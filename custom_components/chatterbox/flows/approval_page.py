@@ -109,6 +109,11 @@ class ApprovalPage:
             rows.append((plain(named), plain(self.labels.verdicts.label(example.verdict))))
         return table([self._header("request", "verdict"), *rows]) if rows else ""
 
+    def unguarded(self, assistants: Sequence[str]) -> str:
+        """Return a paragraph about assistants that go round the rules, or an empty text."""
+        named = ", ".join(map(plain, assistants))
+        return self.labels.sentences["home_unguarded"].format(assistants=named) + "\n\n" if named else ""
+
     def also_locking(self, numbers: Iterable[int]) -> str:
         """Return a sentence about rules that hold locking beside unlocking."""
         return self.labels.sentences["home_also_locking"].format(rules=", ".join(map(str, numbers)))

@@ -20,6 +20,7 @@ from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
 from ..effects.intents import delayed_command, intent_naming, is_question_intent
+from ..home.entity_matches import matching_states
 from ..settings.agent import RequestKind
 from .sentence_effects import MAX_DELAYS, async_speaker_area
 
@@ -103,7 +104,8 @@ def _is_there(
         device_classes=_texts(slots.get("device_class")),
         assistant=conversation.DOMAIN,
     )
-    found = intent.async_match_targets(hass, constraints, preferences)
+    named = matching_states(hass, constraints) if constraints.name else None
+    found = intent.async_match_targets(hass, constraints, preferences, named)
     if not found.is_match or not is_question or not (constraints.domains and constraints.device_classes):
         return found.is_match
     # An open window may be a sensor, a closed one a cover: Home Assistant's sentences mean one of them.
