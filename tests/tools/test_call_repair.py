@@ -114,9 +114,16 @@ async def test_a_parameter_is_read_by_another_name_or_ignored(
         (CLIMATE, {"area": "Kitchen", "domain": ["light"], "temperature": 21}),
         (ADD, {"name": "Groceries", "item": "Milk", "area": "Bedroom"}),
         ("intent__HassCancelAllTimers", {"name": "pizza"}),
+        (ON, {"area": "Kitchen", "domain": ["light"], "item": "Kitchen Light"}),
+        (OFF, {"domain": ["switch"], "item": "Plug"}),
+        (ON, {"name": "Heater", "Delay": "10 minutes"}),
+        (ON, {"name": "Heater", "minutes": 10}),
+        (OFF, {"name": "Plug", "condition": "nobody is at home"}),
     ],
 )
-async def test_what_may_narrow_a_call_is_never_ignored(home: HomeAssistant, tool: str, written: JsonObject) -> None:
+async def test_what_may_narrow_or_delay_a_call_is_never_ignored(
+    home: HomeAssistant, tool: str, written: JsonObject
+) -> None:
     told, ran, _ = await read(home, tool, written)
 
     assert ran == {}

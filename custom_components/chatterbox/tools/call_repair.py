@@ -29,6 +29,14 @@ _SELECTING: Final = frozenset(
     {*_FILTERS, "area_id", "device_id", "entity_id", "except", "exclude", "floor_id", "label", "label_id", "name"}
 ) | {"target"}
 """Parameters that select entities: one that a tool does not have is no setting to be ignored."""
+_SETTINGS: Final = frozenset(
+    {"brightness", "color", "fan_mode", "humidity", "is_volume_muted", "mode", "percentage", "position", "temperature"}
+) | {"volume_level", "volume_step"}
+"""Parameters of some intents that select nothing. Those of an `intent_script` may mean anything."""
+_CONDITIONS: Final = frozenset(
+    {"after", "at", "condition", "conditions", "delay", "duration", "hours", "if", "minutes", "schedule", "seconds"}
+) | {"time", "unless", "until", "when"}
+"""Parameters of a call that is not to run now, or not for good."""
 _TAKES_POSITION: Final = {
     COVER_DOMAIN: CoverEntityFeature.SET_POSITION,
     VALVE_DOMAIN: ValveEntityFeature.SET_POSITION,
@@ -49,17 +57,14 @@ class CallRepairs:
     def added_to(self, definitions: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
         """Return definitions of the tools; those of intents repair their calls."""
         intents = {name: own for name, tool in self.tools.items() if isinstance(own := unwrapped(tool), llm.IntentTool)}
-        settings = {name for one in definitions if one.name in intents for name in _properties(one)} - _SELECTING
         return tuple(
-            replace(one, repair=partial(self._repaired, intents[one.name].intent_type, one, settings))
+            replace(one, repair=partial(self._repaired, intents[one.name].intent_type, one))
             if one.name in intents
             else one
             for one in definitions
         )
 
-    def _repaired(
-        self, intent_type: str, tool: ToolDefinition, settings: set[str], arguments: JsonObject
-    ) -> tuple[str, JsonObject]:
+    def _repaired(self, intent_type: str, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
         known, naming = _properties(tool), intent_naming(self.hass, intent_type)
         if naming.slots:
@@ -69,7 +74,11 @@ class CallRepairs:
             name
             for name, value in arguments.items()
             if name not in known
-            and (intent.is_blank_slot_value(value) or name in settings or (name not in _SELECTING and _name(arguments)))
+            and (
+                intent.is_blank_slot_value(value)
+                or name in _SETTINGS
+                or (name.casefold() not in _SELECTING | _CONDITIONS and _name(arguments))
+            )
         }
         arguments = {name: value for name, value in arguments.items() if name not in ignored}
         return self._moved(tool, arguments) if intent_type == intent.INTENT_SET_POSITION else (tool.name, arguments)
