@@ -12,10 +12,13 @@ import pytest
 from aiohttp.test_utils import TestServer
 from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import conversation
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from tests.demo_house.move_in import move_in
 from tests.support.leaks import Leaks
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script
@@ -109,6 +112,20 @@ def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
 def hass_config_dir(tmp_path: Path) -> str:
     """Give every test a configuration folder of its own."""
     return str(tmp_path)
+
+
+@pytest.fixture
+def home_file(request: pytest.FixtureRequest) -> str:
+    """Return the text of the home that the module of a test calls `HOME`."""
+    return str(request.module.HOME)
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant, home_file: str) -> HomeAssistant:
+    """Return Home Assistant with the home of `home_file`, to which one can talk."""
+    await move_in(hass, home_file)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
 
 
 @pytest.fixture

@@ -33,7 +33,6 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 DOOR = "lock.front_door"
 LIGHT = "light.kitchen_ceiling"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-QUESTION = "Unlock the front door?"
 UNLOCKS = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")))
 TALK = "a-talk"
 

@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
-from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
@@ -34,7 +32,6 @@ from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own_tools import own_definitions
-from tests.demo_house.move_in import move_in
 
 HOME = """
 areas:
@@ -70,13 +67,6 @@ class Effective:
 
     async def __call__(self, *_: object) -> Effects:
         return self.effects
-
-
-@pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOME)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    return hass
 
 
 def guarding(

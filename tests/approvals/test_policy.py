@@ -3,7 +3,6 @@
 from datetime import datetime, time
 
 import pytest
-from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import (
     area_registry as ar,
@@ -11,7 +10,6 @@ from homeassistant.helpers import (
     entity_registry as er,
     label_registry as lr,
 )
-from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations
 from custom_components.chatterbox.approvals.policy import Decision, Judgement, is_risky, judge
@@ -35,7 +33,6 @@ from custom_components.chatterbox.settings.rules import (
     Verdict,
     policy_from_json,
 )
-from tests.demo_house.move_in import move_in
 
 NOON = datetime.fromisoformat("2026-11-01T12:00:00+00:00")
 HOME = """
@@ -54,13 +51,6 @@ entities:
   - { name: Noise, id: sensor.noise, state: 4 }
 """
 ALLOWED = Judgement(Verdict.ALLOW, ())
-
-
-@pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOME)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    return hass
 
 
 def touching(*actions: tuple[str, str]) -> Touches:

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 import pytest
-from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
-from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition
 from custom_components.chatterbox.agent.protocols import Ask, Deny
@@ -25,7 +23,6 @@ from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, ToolSource, TrustLevel, Verdict
-from tests.demo_house.move_in import move_in
 
 HOME = """
 areas:
@@ -43,13 +40,6 @@ FOREIGN = Annotated(ToolAnnotations())
 ADDS = Annotated(ToolAnnotations(destructive=False))
 READS = Annotated(ToolAnnotations(read_only=True))
 DONE, ASKED, REFUSED = "done", "asked", "refused"
-
-
-@pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOME)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    return hass
 
 
 async def outcome(

@@ -3,7 +3,6 @@
 from itertools import starmap
 
 import pytest
-from homeassistant.components import conversation
 from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er, label_registry as lr, script as script_helper
@@ -26,7 +25,6 @@ from custom_components.chatterbox.effects.effect import (
     joined,
     possible_actions,
 )
-from tests.demo_house.move_in import move_in
 
 HOME = """
 floors:
@@ -40,13 +38,6 @@ entities:
   - { name: Shed, id: lock.shed, state: locked }
   - { name: Garage, id: cover.garage, state: closed, attributes: { device_class: garage } }
 """
-
-
-@pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOME)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    return hass
 
 
 async def steps(hass: HomeAssistant, *sequence: ConfigType) -> Touches | Unresolved:

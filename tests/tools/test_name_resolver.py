@@ -62,13 +62,6 @@ entities:
 NAMED_BY_TOOLS = ("calendar", "climate", "fan", "humidifier", "lawn_mower", "light", "media_player", "todo", "vacuum")
 
 
-@pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
-    await move_in(hass, HOME)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    return hass
-
-
 async def call(offer: TurnTools, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
     """Call a tool as the loop does; return what the model is told where nothing was run."""
     given: JsonObject = dict(arguments)

@@ -1,26 +1,19 @@
 """What a Chat Completions server is asked and sends in these tests, and how a provider is pointed at it."""
 
 from contextlib import aclosing
-from pathlib import Path
 
 import aiohttp
 
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
-from custom_components.chatterbox.agent.messages import FinishReason, ToolDefinition, Usage, UserMessage
+from custom_components.chatterbox.agent.messages import FinishReason, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from tests.support.servers.raw_http import RawHTTPServer, event_stream
 
-RECORDED = Path(__file__).parents[2] / "fixtures" / "llama.cpp-0.7.0"
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),))
-WITH_TOOLS = CompletionRequest("", (UserMessage("Hi"),), (ToolDefinition("on", "", {"type": "object"}),))
 KEY = "topsecretkey"
 HELLO = b'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
-CALL = (
-    b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":'
-    b'{"name":"on","arguments":"{\\"x\\":1}"}}]},"finish_reason":null}]}\n\n'
-)
 STOP = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
 USAGE = b'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":1}}\n\n'
 DONE = b"data: [DONE]\n\n"

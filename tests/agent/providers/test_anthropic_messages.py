@@ -96,7 +96,6 @@ async def test_efforts(
 
 
 HIGH, OFF = ReasoningEffort.HIGH, ReasoningEffort.NONE
-WARM_AND_THINKING = ModelOptions(temperature=0.5, reasoning_effort=HIGH)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from .manual_clock import ManualClock
 
 LIGHT, LOOK, SENTENCE = tool("light_on"), tool("look", read_only=True), tool("process_sentence")
 TURN = Turn("Light on!", tools=(LIGHT, LOOK, SENTENCE))
-LOOKING = ToolCall("c", "look", "{}")
 ON = ToolCall("a", "light_on", "{}")
 SAID = ToolCall("b", "process_sentence", '{"sentence":"Light on!"}')
 DOWN = ProviderUnreachable("down")

@@ -10,7 +10,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.history.records import ResponseRecord
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.responses.backend import BackendEvent, ToolsOffered, TurnRequest
 from custom_components.chatterbox.agent.responses.background import KEPT_SECONDS, MOST_RUNNING
 from custom_components.chatterbox.agent.responses.errors import ApiError
@@ -20,8 +20,6 @@ from tests.agent.responses.service_talk import ask, collected, last_response, mc
 from tests.agent.responses.valid_stream import check_resource, check_stream
 from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, ScriptedProvider, never, say
-
-ON = ToolCall("call_on", "light_on", "{}")
 
 
 class Clock:

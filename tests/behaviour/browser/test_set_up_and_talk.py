@@ -14,7 +14,6 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 _API_KEY = "a-key-of-the-test"
-_AGENT_ERRORS = "config_subentries.conversation.error"
 _NOBODY_LISTENS_HERE = "http://127.0.0.1:9/v1"
 _LIGHTS_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
 _SCRIPT = Script(

@@ -83,10 +83,6 @@ def _text(*pieces: str) -> Callable[[Dialect], RawReply]:
     return _whole(Answer((_HELLO, *pieces)))
 
 
-def _thought(*pieces: str) -> Callable[[Dialect], RawReply]:
-    return _whole(Answer((_HELLO,), pieces))
-
-
 def _chunk(delta: JsonValue, finish: str | None = None) -> bytes:
     choice: JsonValue = {"index": 0, "delta": delta, "finish_reason": finish}
     return b"data: %s\n\n" % json.dumps({"object": "chat.completion.chunk", "choices": [choice]}).encode()

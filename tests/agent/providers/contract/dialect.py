@@ -162,3 +162,24 @@ class Dialect(Protocol):
     def expected_options(self) -> JsonObject:
         """Return the part of a payload that `conversation.OPTIONS` stands for, by hand."""
         ...
+
+
+class SystemMessageFirst:
+    """What the formats share whose system prompt is their first message."""
+
+    def instructions(self, payload: JsonObject) -> str:
+        """Return the system prompt of a payload; see `Dialect`."""
+        match payload["messages"]:
+            case [{"role": "system", "content": str(instructions)}, *_]:
+                return instructions
+            case _:
+                return ""
+
+    def history(self, payload: JsonObject) -> list[JsonValue]:
+        """Return the conversation of a payload; see `Dialect`."""
+        match payload["messages"]:
+            case [{"role": "system"}, *messages]:
+                return messages
+            case messages:
+                assert isinstance(messages, list)
+                return messages

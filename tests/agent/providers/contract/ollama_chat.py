@@ -20,7 +20,7 @@ from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatP
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, request_to_payload
 
-from .dialect import KEY, MODEL, Answer, Refusal
+from .dialect import KEY, MODEL, Answer, Refusal, SystemMessageFirst
 
 _DONE_REASONS = {
     FinishReason.STOP: "stop",
@@ -30,7 +30,7 @@ _DONE_REASONS = {
 }
 
 
-class OllamaChatDialect:
+class OllamaChatDialect(SystemMessageFirst):
     """A server of Ollama's, or one that imitates it."""
 
     name = "ollama_chat"
@@ -75,21 +75,6 @@ class OllamaChatDialect:
 
     def key_header(self) -> tuple[str, str]:
         return "authorization", f"Bearer {KEY}"
-
-    def instructions(self, payload: JsonObject) -> str:
-        match payload["messages"]:
-            case [{"role": "system", "content": str(instructions)}, *_]:
-                return instructions
-            case _:
-                return ""
-
-    def history(self, payload: JsonObject) -> list[JsonValue]:
-        match payload["messages"]:
-            case [{"role": "system"}, *messages]:
-                return messages
-            case messages:
-                assert isinstance(messages, list)
-                return messages
 
     def items(self) -> tuple[ProviderItem, ...]:
         return ()

@@ -19,12 +19,12 @@ from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatP
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
 
-from .dialect import KEY, MODEL, Answer, Refusal
+from .dialect import KEY, MODEL, Answer, Refusal, SystemMessageFirst
 
 SIGNED: JsonObject = {"type": "reasoning.encrypted", "data": "c2lnbmVk", "id": "r1", "index": 0}
 
 
-class OpenAIChatDialect:
+class OpenAIChatDialect(SystemMessageFirst):
     """Any server that speaks Chat Completions."""
 
     name = "openai_chat"
@@ -81,21 +81,6 @@ class OpenAIChatDialect:
 
     def key_header(self) -> tuple[str, str]:
         return "authorization", f"Bearer {KEY}"
-
-    def instructions(self, payload: JsonObject) -> str:
-        match payload["messages"]:
-            case [{"role": "system", "content": str(instructions)}, *_]:
-                return instructions
-            case _:
-                return ""
-
-    def history(self, payload: JsonObject) -> list[JsonValue]:
-        match payload["messages"]:
-            case [{"role": "system"}, *messages]:
-                return messages
-            case messages:
-                assert isinstance(messages, list)
-                return messages
 
     def items(self) -> tuple[ProviderItem, ...]:
         return (ProviderItem("openai_chat", {"reasoning_details": [SIGNED]}),)
