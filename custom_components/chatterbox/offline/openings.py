@@ -17,6 +17,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.template import Template, TemplateState
 
+from ..agent.messages import JsonValue
+
 _SENSORS: Final[Mapping[object, str]] = {
     CoverDeviceClass.DOOR: BinarySensorDeviceClass.DOOR,
     CoverDeviceClass.GARAGE: BinarySensorDeviceClass.GARAGE_DOOR,
@@ -59,9 +61,15 @@ async def async_add_sensors(
     kind = intent.IntentResponseTargetType.ENTITY
     targets = [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in matched]
     response.async_set_results(targets)
-    query = {
-        "matched": [TemplateState(hass, state) for state in matched],
-        "unmatched": [TemplateState(hass, state) for state in unmatched],
-    }
-    said = Template(answer, hass).async_render({"slots": slots, "state": None, "query": query}, parse_result=False)
-    response.async_set_speech(" ".join(str(said).split()))
+    response.async_set_speech(spoken(hass, answer, slots, response))
+
+
+def spoken(hass: HomeAssistant, answer: str, slots: Mapping[str, JsonValue], response: intent.IntentResponse) -> str:
+    """Return a sentence of Home Assistant's about the states of a response."""
+    matched, unmatched = (
+        [TemplateState(hass, state) for state in states]
+        for states in (response.matched_states, response.unmatched_states)
+    )
+    state, query = next(iter((*matched, *unmatched)), None), {"matched": matched, "unmatched": unmatched}
+    said = Template(answer, hass).async_render({"slots": slots, "state": state, "query": query}, parse_result=False)
+    return " ".join(str(said).split())

@@ -18,6 +18,7 @@ from ..agent.messages import JsonValue
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined
 from ..effects.intents import delayed_command, intent_effects, is_reading_intent
 from .context import async_places
+from .shared_names import is_ambiguous
 
 MAX_DELAYS: Final = 3
 """Timers that may be nested: the command of a timer may start another one."""
@@ -57,7 +58,9 @@ async def _async_effects(
     recognized = await agent.async_recognize_intent(user_input)
     if recognized is not None and not recognized.unmatched_entities:
         slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
-        return await _async_intent_effects(hass, recognized.intent.name, slots, user_input, delays)
+        effects = await _async_intent_effects(hass, recognized.intent.name, slots, user_input, delays)
+        is_refused = is_ambiguous(hass, recognized.intent.name, slots, async_speaker_area(hass, user_input), effects)
+        return NOTHING if is_refused else effects
     if recognized is not None and (recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return NOTHING  # after a custom sentence, the built-in agent tries no other recognizer
     gazetteer: object = getattr(agent, "_gazetteer", None)

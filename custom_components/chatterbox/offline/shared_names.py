@@ -1,0 +1,94 @@
+"""Tells which of several entities with one name a sentence means: the only one that it can act on.
+
+"Unlock smart lock" means the lock, not the sensor of that name. The built-in agent refuses both, so the lock is
+controlled here. Of two locks of that name none is meant, and nobody is asked about what would be refused after the yes.
+"""
+
+from collections.abc import Mapping
+
+from hassil.recognize import RecognizeResult
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation.default_agent import DefaultAgent
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import intent
+from homeassistant.helpers.area_registry import AreaEntry
+
+from ..agent.messages import JsonValue
+from ..effects.effect import Effects, actions_of
+from ..effects.intents import intent_effects
+from .openings import spoken
+
+
+@callback
+def is_ambiguous(
+    hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None, effects: Effects
+) -> bool:
+    """Tell whether the built-in agent refuses a command for its name, and none of those called so is meant."""
+    touched = {action.entity_id for action in actions_of(effects)}
+    return len(touched) > 1 and _is_shared(hass, intent_type, slots, area)
+
+
+async def async_act_on_meant(
+    hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
+) -> intent.IntentResponse | None:
+    """Do what the built-in agent has refused for the name, if only one entity can be meant; None if there is none."""
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    recognized = await agent.async_recognize_intent(user_input) if isinstance(agent, DefaultAgent) else None
+    if not isinstance(agent, DefaultAgent) or recognized is None or recognized.unmatched_entities:
+        return None
+    name, slots = recognized.intent.name, _slots(recognized)
+    touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, conversation.DOMAIN))}
+    if len(touched) != 1 or not _is_shared(hass, name, slots, area):
+        return None
+    values = {slot: {"value": value, "text": value} for slot, value in slots.items()}
+    values["name"] = {"value": touched.pop(), "text": slots["name"]}  # Home Assistant accepts an entity id as a name
+    try:
+        response = await intent.async_handle(
+            hass,
+            conversation.DOMAIN,
+            name,
+            values,
+            user_input.text,
+            user_input.context,
+            user_input.language,
+            conversation.DOMAIN,
+            user_input.device_id,
+            user_input.satellite_id,
+            user_input.agent_id,
+        )
+    except intent.IntentError:
+        return None
+    texts = await agent.async_get_or_load_intents(user_input.language)
+    if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
+        response.async_set_speech(spoken(hass, answer, slots, response))
+    return response
+
+
+def _slots(recognized: RecognizeResult) -> dict[str, JsonValue]:
+    return {entity.name: entity.value for entity in recognized.entities_list}
+
+
+def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None) -> bool:
+    """Tell whether the handler of an intent would fail because several entities have the name."""
+    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    if not isinstance(handler, intent.DynamicServiceIntentHandler) or "name" not in slots:
+        return False
+    domains, classes = (_texts(slots.get(slot)) for slot in ("domain", "device_class"))
+    constraints = intent.MatchTargetsConstraints(
+        name=str(slots["name"]),
+        area_name=str(slots["area"]) if "area" in slots else None,
+        floor_name=str(slots["floor"]) if "floor" in slots else None,
+        domains=domains or handler.required_domains,
+        device_classes=classes,
+        features=handler.required_features,
+        states=handler.required_states,
+        assistant=conversation.DOMAIN,
+    )
+    preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
+    found = intent.async_match_targets(hass, constraints, preferences)
+    return found.no_match_reason is intent.MatchFailedReason.DUPLICATE_NAME
+
+
+def _texts(value: JsonValue) -> set[str] | None:
+    return {str(one) for one in (value if isinstance(value, list) else [value])} if value else None
