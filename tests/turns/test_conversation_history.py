@@ -217,3 +217,29 @@ async def test_what_one_entity_of_several_did_not_do_is_told_by_name(hass: HomeA
     told = speech(await say(hass, "light!"))
 
     assert told.startswith(f"{LIE.content} That didn't work: Kitchen ")  # Home Assistant 2026.10 names the other one
+
+
+@pytest.mark.parametrize(
+    ("later", "told"),
+    [
+        ((), " That didn't work: Kitchen Counter Light."),
+        ((ScriptedCall(name="HassTurnOn", arguments={"name": "Worktop Light"}),), ""),
+    ],
+)
+async def test_a_call_of_several_that_failed_is_told_unless_it_works_later(
+    hass: HomeAssistant, serve: Serve, later: tuple[ScriptedCall, ...], told: str
+) -> None:
+    counter = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Counter Light"})
+    again = [ScriptedAnswer(tool_calls=later)] if later else []
+    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, counter)), *again, LIE)))
+    tried: list[ServiceCall] = []
+
+    async def fails_at_first(call: ServiceCall) -> None:
+        if "light.kitchen_counter" in call.data["entity_id"]:
+            tried.append(call)
+            if len(tried) == 1:
+                raise HomeAssistantError("no answer")
+
+    hass.services.async_register("light", "turn_on", fails_at_first)
+
+    assert speech(await say(hass, "lights!")) == f"{LIE.content}{told}"

@@ -3,7 +3,7 @@
 import asyncio
 import difflib
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import islice
@@ -25,7 +25,7 @@ from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved
 from ..effects.intents import delayed_command, intent_effects
 from ..home.entity_matches import exposed_names, matching_states
 from ..offline.sentence_effects import async_later_effects
-from ..records.turn_record import did_nothing, names_not_done, result_content
+from ..records.turn_record import did_nothing, intent_response, names_not_done, result_content
 from .llm_apis import UnavailableTool
 from .merge import annotations_of, class_path, unwrapped
 from .tool_words import has_consequences
@@ -174,23 +174,33 @@ class LlmToolDispatcher:
         except asyncio.CancelledError as error:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
-            return self._failure(call, error)
+            return self._failure(call, arguments, error)
         except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
-            return self._failure(call, error)
-        if did_nothing(result):
-            return _failed(f"Nothing was done. It failed for: {', '.join(names_not_done(result))}.")
+            return self._failure(call, arguments, error)
+        if did_nothing(result) and (response := intent_response(result)):
+            names = ", ".join(names_not_done(result))
+            return _failed(f"Nothing was done. It failed for: {names}.", response.failed_results)
         try:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:
             LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
             return _failed(UNREADABLE)
 
-    def _failure(self, call: ToolCall, error: Exception | asyncio.CancelledError) -> ToolOutcome:
-        return _failed(explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error))
+    def _failure(self, call: ToolCall, arguments: JsonObject, error: Exception | asyncio.CancelledError) -> ToolOutcome:
+        text = explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error)
+        if not isinstance(error, intent.IntentHandleError | intent.IntentUnexpectedError):
+            return _failed(text)  # it failed before it acted on anything
+        states = [self._hass.states.get(entity_id) for entity_id in sorted(self.targets(call.name, arguments) or ())]
+        kind = intent.IntentResponseTargetType.ENTITY
+        return _failed(text, [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states if one])
 
 
-def _failed(text: str) -> ToolOutcome:
-    native = llm.ToolResult(data={"error": text}, error=True)
+def _failed(text: str, targets: Sequence[intent.IntentResponseTarget] = ()) -> ToolOutcome:
+    """Return the outcome of a call that failed, for these targets as far as they are known."""
+    data = llm.IntentResponseDict({"error": text})
+    data.original = intent.IntentResponse("")
+    data.original.async_set_results([], list(targets))
+    native = llm.ToolResult(data=data, error=True)
     return ToolOutcome(result_content(native), is_error=True, native=native)
 
 
