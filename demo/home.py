@@ -103,15 +103,17 @@ async def set_up_home(client: HomeAssistantClient, home_file: Path = HOME_FILE) 
     await client.command("frontend/set_system_data", _Ignored, key="core", value={"onboarded_version": version})
 
 
-async def set_up_assistant(client: HomeAssistantClient, server: ChatCompletionsServer | None) -> str:
-    """Add Chatterbox, offline or with a server, and make it the assistant of the home; return the pipeline's id."""
-    entry = await (_add_offline_service(client) if server is None else _add_server(client, server))
-    return await _add_pipeline(client, "Chatterbox", entry.entry_id)
+async def set_up_assistant(
+    client: HomeAssistantClient, server: ChatCompletionsServer | None, name: str = "Chatterbox"
+) -> str:
+    """Add an agent, offline or with a server, and make it the assistant of the home; return the pipeline's id."""
+    entry = await (_add_offline_service(client, name) if server is None else _add_server(client, server, name))
+    return await _add_pipeline(client, name, entry.entry_id)
 
 
 async def set_up_shown_assistant(client: HomeAssistantClient, entry_id: str) -> str:
     """Make the agent of an entry that is there the assistant of the home, beside one without a model; return its id."""
-    offline = await _add_offline_service(client)
+    offline = await _add_offline_service(client, "Chatterbox")
     await _add_pipeline(client, "Offline", offline.entry_id)
     return await _add_pipeline(client, "Butler", entry_id)
 
@@ -133,12 +135,12 @@ async def _add_pipeline(client: HomeAssistantClient, name: str, entry_id: str) -
     return pipeline.id
 
 
-async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
+async def _add_offline_service(client: HomeAssistantClient, name: str) -> CreatedEntry:
     menu = await open_flow(client, CHATTERBOX)
-    return await _finish(client, await choose(client, menu, "offline"))
+    return await _finish(client, await choose(client, menu, "offline"), name)
 
 
-async def _add_server(client: HomeAssistantClient, server: ChatCompletionsServer) -> CreatedEntry:
+async def _add_server(client: HomeAssistantClient, server: ChatCompletionsServer, name: str) -> CreatedEntry:
     menu = await open_flow(client, CHATTERBOX)
     step = await choose(client, menu, "in_my_home")
     form = await choose(client, step, "own_server") if step.type == "menu" else step
@@ -150,13 +152,13 @@ async def _add_server(client: HomeAssistantClient, server: ChatCompletionsServer
         step = await answer(client, step, {"model": server.model or _only_model(server, step)})
     if step.step_id == "no_tools":
         step = await choose(client, step, "first_agent")
-    return await _finish(client, step)
+    return await _finish(client, step, name)
 
 
-async def _finish(client: HomeAssistantClient, step: Step) -> CreatedEntry:
+async def _finish(client: HomeAssistantClient, step: Step, name: str) -> CreatedEntry:
     """Send the last form, where the dialog has come to it."""
     if step.step_id == "first_agent":
-        step = await answer(client, step, {"name": "Chatterbox"})
+        step = await answer(client, step, {"name": name})
     return await entry_of(client, CHATTERBOX, step, _ON_A_COMMAND_LINE)
 
 

@@ -28,6 +28,7 @@ from tests.turns.test_events import ORIGIN
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 LIGHT = "light.kitchen_ceiling"
+NOT_DONE = "So be it. As far as I can tell, that wasn't done."
 ACTS = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="So be it.")))
 TALKS = Script(answers=(ScriptedAnswer(content="Good morning to you."),))
 POINTS = ("user_prompt_submit", "pre_tool_use", "post_tool_use", "pre_speech")
@@ -86,7 +87,7 @@ async def test_a_script_refuses_a_call_and_the_model_reads_why(hass: HomeAssista
     assert hass.states.is_state(LIGHT, "off")
     assert [change.data["outcome"] for change in changes] == ["refused_by_script"]
     assert "The baby sleeps." in results_in(server.requests[1])[0]
-    assert speech(result) == "So be it."
+    assert speech(result) == NOT_DONE
     assert finished[0].data["has_run"] is False
     assert issues_of(hass) == []
 
@@ -159,7 +160,7 @@ async def test_a_script_wants_a_yes_where_nobody_can_give_it(hass: HomeAssistant
 
     assert hass.states.is_state(LIGHT, "off")
     assert "The baby sleeps. (Not run: it needs a yes" in results_in(server.requests[1])[0]
-    assert speech(result) == "So be it."
+    assert speech(result) == NOT_DONE
 
 
 async def test_a_script_that_asks_need_not_ask_an_automation_that_is_trusted(hass: HomeAssistant, serve: Serve) -> None:
@@ -297,7 +298,7 @@ async def test_an_answer_that_makes_no_sense_refuses_the_call(
 
     assert hass.states.is_state(LIGHT, "off")
     assert results_in(server.requests[1]) == ["A safety check failed."]
-    assert speech(result) == "So be it."
+    assert speech(result) == NOT_DONE
     assert issues_of(hass) == [("guard_failed", {"agent": "Talker", "script": "The judge"})]
 
 
@@ -335,7 +336,7 @@ async def test_a_script_that_fails_refuses_calls_and_nothing_else(
     result = await say(hass, "light!")
 
     assert hass.states.is_state(LIGHT, "off")
-    assert speech(result) == "So be it."
+    assert speech(result) == NOT_DONE
     assert hass.states.is_state("script.judge", "off")
     assert {key for key, _ in issues_of(hass)} == {"guard_failed", "script_failed"}
 

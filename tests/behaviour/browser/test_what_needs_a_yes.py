@@ -24,7 +24,7 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
 
     await _add_rules(frontend, dialog)
     await dialog.get_by_role("button", name="Next").click()
-    await expect(dialog.get_by_text(sentence(f"{_ERRORS}.pin_needed", rule="1"))).to_be_visible()
+    await expect(dialog.get_by_text(sentence(f"{_ERRORS}.pin_needed", rule="1"), exact=True)).to_be_visible()
     await _change_verdict(frontend, dialog, 1, "Never")
     await dialog.get_by_role("textbox", name="PIN").fill(_PIN)
     await dialog.get_by_role("button", name="Next").click()

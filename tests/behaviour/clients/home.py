@@ -91,7 +91,7 @@ async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
     code = await create_owner(url, Owner())
     async with HomeAssistantClient.connected(url, code) as client:
         await set_up_home(client)
-        pipeline_id = await set_up_assistant(client, ChatCompletionsServer(server.base_url, MODEL))
+        pipeline_id = await set_up_assistant(client, ChatCompletionsServer(server.base_url, MODEL), MODEL)
         pipeline = await client.command("assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id)
         await _switch_on(client)
         token = await client.command("auth/long_lived_access_token", _Token, client_name="API client", lifespan=1)
