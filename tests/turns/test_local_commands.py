@@ -169,6 +169,16 @@ async def test_words_that_follow_up_on_the_model_go_to_the_model(hass: HomeAssis
     assert len(server.requests) == 3
 
 
+async def test_a_name_alone_goes_to_a_model_that_has_just_spoken(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(saying("It is the darkest room.", "It is off."), local_commands="first")
+
+    await say(hass, "what is the living room like?")
+    assert speech(await say(hass, "Floor lamp?")) == "It is off."
+
+    assert hass.states.is_state(LAMP, "off")
+    assert len(server.requests) == 2
+
+
 async def test_words_of_a_conversation_that_an_automation_began_go_to_the_model(
     hass: HomeAssistant, serve: Serve
 ) -> None:

@@ -50,7 +50,7 @@ class RecognizedRequest:
     kind: RequestKind | None = None
     """None for one that belongs to none of the kinds that an owner may leave to the model."""
     is_elliptic: bool = False
-    """Whether it names no target, as "pause" and "turn on the lights": in a conversation another one may be meant."""
+    """Whether it names no target, or only that: "pause", "floor lamp". In a conversation it may mean something else."""
 
 
 async def async_recognize(
@@ -80,9 +80,10 @@ async def async_recognize(
         return None
     # What was not said, Home Assistant has filled in from the room of the speaker.
     words = user_input.text.casefold()
-    said = {entity.name for entity in found.entities_list if entity.text.strip().casefold() in words}
+    said = {text: entity.name for entity in found.entities_list if (text := entity.text.strip().casefold()) in words}
     naming = intent_naming(hass, name).slots
-    return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and said.isdisjoint(naming))
+    is_elliptic = words.strip(" .,!?") in said or not {*said.values()} & {*naming}
+    return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
 
 
 @callback
