@@ -19,7 +19,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE, OfflineProvider
+from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE, OfflineProvider, sentence_call
 
 
 async def infer(request: CompletionRequest) -> list[ProviderEvent]:
@@ -122,3 +122,9 @@ async def test_a_request_that_it_cannot_serve_is_refused(request_: CompletionReq
 def test_the_tool_is_known_as_one_that_acts() -> None:
     assert not PROCESS_SENTENCE.annotations.read_only
     assert PROCESS_SENTENCE.annotations.destructive
+
+
+def test_a_sentence_is_no_longer_than_anybody_speaks() -> None:
+    call = sentence_call("turn on the kitchen light " * 400)
+
+    assert len(call.arguments) < 1_100
