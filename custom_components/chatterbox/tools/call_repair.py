@@ -195,7 +195,10 @@ class _Selection:
         """Return whether a filter that leaves nothing of `base` says nothing else of it."""
         match one:
             case "area" | "floor":
-                meant = self._places(one, _text(arguments[one]))
+                meant, name = self._places(one, _text(arguments[one])), _name(arguments)
+                if not meant and name:  # a short name could mean another thing there
+                    called = entities_called(self.hass, self.assistant, name, in_full=True)
+                    return called.issuperset(state.entity_id for state in base)
                 return not meant or all(self._place_of(one, state) in {None, *meant} for state in base)
             case "domain":
                 return bool(self.naming.domains)

@@ -170,10 +170,10 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
     )
 
 
-def entities_called(hass: HomeAssistant, assistant: str, name: str) -> frozenset[str]:
-    """Return the ids of the exposed entities that a name may mean."""
+def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False) -> frozenset[str]:
+    """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
     names = _names(hass, assistant)
-    known, short = names.known.get(compared(name), frozenset()), names.listed.get(_words(name), frozenset())
+    known, short = names.known.get(compared(name), ()), () if in_full else names.listed.get(_words(name), ())
     return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
