@@ -283,7 +283,7 @@ async def test_missing_references_are_reported_in_the_language_of_the_home(hass:
 
     assert reported(hass) == [
         "- Regel 1 · Nie · Entitäten · `light.a`, `light.b`",
-        "- Vertraute Automationen und Skripte · `automation.gone`",
+        "- Vertrauenswürdige Automationen und Skripte · `automation.gone`",
     ]
 
 
