@@ -73,7 +73,7 @@ def participants(server: Server) -> tuple[Participant, ...]:
 def _ours(server: Server) -> Iterator[Participant]:
     for spoken, kind in _KINDS.items():
         data: dict[str, object] = {"kind": kind, "base_url": server.base_url(spoken), "api_key": _KEY}
-        yield Participant(OURS, spoken, data, {**_ASSIST, "model": MODEL})
+        yield Participant(OURS, spoken, data, {**_ASSIST, "model": MODEL, "local_commands": "never"})
 
 
 def _of_home_assistant(server: Server) -> Iterator[Participant]:

@@ -93,7 +93,8 @@ speaks Chat Completions, Responses, Messages and Ollama's format. All take turns
 processor time of the whole Home Assistant process, without what it takes when nobody says anything, until everything
 that came of a turn is done and written, also what was put off: each turn counts as if nobody spoke for a while after
 it. Before each, garbage is collected and what lives is set aside, so that nobody's turn is the one in which all is gone
-through. Nothing is logged. Everybody has three turns first that do not count. The first delta counts from the moment at
+through. Ours asks its model also for what needs none by default. Nothing is logged. Everybody has three turns first
+that do not count. The first delta counts from the moment at
 which something is said to the agent, without the time that the server takes from the request to its first word; what an
 agent holds back before it says anything counts. The bare client sends what `llama_cpp` sends, and reads the stream with
 `aiohttp`. "Home Assistant alone" is an agent that sends the same bytes, hands on each fragment as it comes and has Home
