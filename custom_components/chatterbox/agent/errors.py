@@ -23,18 +23,18 @@ person hears about an error is written elsewhere.
 from typing import ClassVar, Literal
 
 type BudgetPeriod = Literal["day", "month"]
-"""For how long something may be spent."""
+"""The period of a budget."""
 
 
 class AgentError(Exception):
-    """Base of everything `agent/` raises on purpose."""
+    """Base class of all errors that `agent/` raises on purpose."""
 
 
 class ProviderError(AgentError):
-    """The model service failed us."""
+    """A failure of the model service."""
 
     retryable: ClassVar[bool] = False
-    """Whether the same request may well succeed a moment later. Not when a whole wait is already spent on it."""
+    """Whether the same request may succeed a moment later. False if a full timeout has already passed."""
 
 
 class ProviderUnreachable(ProviderError):
@@ -44,29 +44,29 @@ class ProviderUnreachable(ProviderError):
 
 
 class ConnectTimeout(ProviderUnreachable):
-    """No connection to the service stood within the time for it."""
+    """The connection to the service could not be established in time."""
 
     retryable = False
 
 
 class FirstTokenTimeout(ProviderUnreachable):
-    """The service did not begin to answer within the time for it."""
+    """The service did not begin its answer in time."""
 
     retryable = False
 
 
 class BetweenTokensTimeout(ProviderUnreachable):
-    """The service began to answer, then was silent for longer than it may be."""
+    """The service began its answer, then sent nothing for longer than allowed."""
 
     retryable = False
 
 
 class ProviderRejectedKey(ProviderError):
-    """The service does not accept our credentials."""
+    """The service rejects the credentials."""
 
 
 class ProviderBusy(ProviderError):
-    """The service asks us to come back later."""
+    """The service is rate limiting or overloaded."""
 
     retryable = True
 
@@ -81,18 +81,17 @@ class ModelNotFound(ProviderError):
 
 
 class ProviderRejectedRequest(ProviderError):
-    """The service refuses what we sent."""
+    """The service rejects the request."""
 
 
 class PromptTooLong(ProviderRejectedRequest):
-    """What we sent does not fit the window of the model: what it can read at once, its answer included."""
+    """The prompt and the requested answer exceed the context window of the model."""
 
     def __init__(self, message: str, prompt_tokens: int | None = None, window_tokens: int | None = None) -> None:
-        """Carry the length of the prompt and of the window in tokens, None where nobody knows.
+        """Keep the sizes of the prompt and the window in tokens, None if unknown.
 
-        The length is an estimate where the service counts none, and the window may be what an
-        account may send at once. A prompt that fits by these numbers left too little room for the
-        answer that was asked for.
+        The size of the prompt is an estimate if the service reports none. The window may be a limit of the account for
+        one request. A prompt that is smaller than the window left too little room for the requested answer.
         """
         super().__init__(message)
         self.prompt_tokens = prompt_tokens
@@ -100,23 +99,23 @@ class PromptTooLong(ProviderRejectedRequest):
 
 
 class BudgetSpent(ProviderError):
-    """The service was not asked: what may be spent on the model is spent."""
+    """The service was not called, because the budget of the model is spent."""
 
     def __init__(self, period: BudgetPeriod) -> None:
-        """Carry the period at whose end it may be asked again."""
+        """Keep the period after which the service may be called again."""
         super().__init__(f"what may be spent on the model in one {period} is spent")
         self.period = period
 
 
 class ProviderReplyInvalid(ProviderError):
-    """The service answered with something that its protocol does not allow."""
+    """The reply of the service violates its protocol."""
 
     retryable = True
 
 
 class InvalidToolbox(AgentError):
-    """Tools that cannot be offered together, or at all."""
+    """Tools that cannot be offered, alone or together."""
 
 
 class MaxIterationsExceeded(AgentError, RuntimeError):
-    """A turn used up its inferences without an answer of the model's own."""
+    """A turn used all its inferences without an answer of the model."""

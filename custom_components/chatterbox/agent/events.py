@@ -1,8 +1,8 @@
-"""What happens in a turn, as one closed union of frozen values.
+"""The events of a turn, as one closed union of frozen values.
 
-A turn's events end with exactly one `TurnFinished`. Every `ToolCallReady` belongs to the
-assistant message whose `MessageDone` comes next; every call of a finished message gets
-exactly one `ToolFinished`, save those that `TurnFinished.client_calls` hands to the caller.
+The events of a turn end with exactly one `TurnFinished`. Every `ToolCallReady` belongs to the assistant message whose
+`MessageDone` follows. Every call of a finished message gets exactly one `ToolFinished`, except those that
+`TurnFinished.client_calls` hands to the caller.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from .messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, To
 
 
 class Phase(StrEnum):
-    """Where a turn is. The names are those of the state machine in the design."""
+    """The phases of a turn."""
 
     RECEIVE_INPUT = "RECEIVE_INPUT"
     LLM_INFERENCE = "LLM_INFERENCE"
@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Why a turn ended."""
+    """The reason for which a turn ended."""
 
     COMPLETED = "completed"
     MAX_ITERATIONS = "max_iterations"
@@ -36,13 +36,13 @@ class StopReason(StrEnum):
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
     REPETITION = "repetition"
-    """The model repeated itself, and its message was ended."""
+    """The model repeated itself, and the loop ended its message."""
     UNKNOWN_FINISH = "unknown_finish"
-    """The model ended its message for a reason that we do not know."""
+    """The model ended its message for an unknown reason."""
     NOT_DONE = "not_done"
-    """The model has answered, and something that it tried to change was not changed. The answer ends with that."""
+    """The model answered, but a change that it attempted failed. The answer ends with a sentence on that."""
     OUTPUT_UNFIT = "output_unfit"
-    """The model was asked twice for data of a certain shape, and gave something else."""
+    """The model was asked twice for structured output, and gave something else."""
     APPROVAL_REQUIRED = "approval_required"
     CLIENT_TOOLS = "client_tools"
     PROVIDER_FAILED = "provider_failed"
@@ -52,21 +52,21 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that waits for a yes."""
+    """A call that waits for approval."""
 
     call: ToolCall
     """The exact call: id, name and arguments as they would run."""
     reason: str
-    """Why it waits, in words for the person; may be empty."""
+    """The reason for which it waits, as a sentence for the person; may be empty."""
     terms: str = ""
-    """What exactly a yes is to, as `hooks.join_terms` writes it; it is only compared."""
+    """The exact terms of the approval, as written by `hooks.join_terms`; they are only compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingApproval:
-    """Calls that wait for a yes, and what is left of the turn's budgets.
+    """Calls that wait for approval, and the budgets that the turn has used.
 
-    The caller keeps it and hands it back, with decisions, in the next turn.
+    The caller keeps it and passes it back, with decisions, in the next turn.
     """
 
     id: str
@@ -74,23 +74,23 @@ class PendingApproval:
     expires_at: float
     """Seconds since the epoch."""
     iterations: int
-    """Inferences used so far."""
+    """Inferences of the turn so far."""
     tool_calls: int
-    """Tool calls run so far."""
+    """Tool calls of the turn so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntered:
-    """The turn walks into a phase."""
+    """The turn enters a phase."""
 
     phase: Phase
 
 
 @dataclass(frozen=True, slots=True)
 class PromptReplaced:
-    """A hook put other words in place of the user's; a history has to keep these.
+    """A hook replaced the user's words; the history must keep the replacement.
 
-    Comes before the first inference, and only when there was such a hook.
+    Precedes the first inference, and occurs only if a hook replaced the words.
     """
 
     text: str
@@ -98,34 +98,34 @@ class PromptReplaced:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of the answer, to be shown or spoken at once."""
+    """A piece of the answer, to be shown or spoken immediately."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """A piece of the model's reasoning; never spoken."""
+    """A piece of the model's reasoning, which is never spoken."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallReady:
-    """A call is complete in the stream. Out of the loop it is understood and coerced."""
+    """A complete call in the stream. Events of the loop carry it parsed and coerced."""
 
     call: ToolCall
     offered: frozenset[str] | None = None
-    """Names of the tools that whoever calls was offered; None for all of the turn. It can call no other."""
+    """Names of the tools that the caller was offered, which are the only ones it can call; None for all of the turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool is running."""
+    """A tool has started."""
 
     call: ToolCall
     open_world: bool = False
-    """Its result will say so too; see `ToolResult`."""
+    """Whether its result counts as outside content; see `ToolResult`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +134,22 @@ class ToolFinished:
 
     result: ToolResult
     awaits_approval: bool = False
-    """Whether it has not run yet because a person has to say yes first; what is asked comes later in the turn."""
+    """Whether the call waits for approval and has not run yet; the approval request follows later in the turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """Calls wait for a yes."""
+    """Calls wait for approval."""
 
     pending: PendingApproval
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderSwitched:
-    """Another provider took over before anything was said."""
+    """Another provider took over before any text was passed on."""
 
     provider: str
-    """Name of the one that answers now."""
+    """Name of the provider that answers now."""
     reason: str
 
 
@@ -164,20 +164,20 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class MessageDone:
-    """An assistant message is complete, calls in their final form."""
+    """An assistant message is complete, with its calls in their final form."""
 
     message: AssistantMessage
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The turn is over. Exactly one a turn, always last."""
+    """The end of the turn. Exactly one per turn, always last."""
 
     stop_reason: StopReason
     text: str
-    """The last thing said, never empty unless the surface must ask or run tools."""
+    """The final text; empty only if the caller must ask for approval or run tools."""
     usage: Usage
-    """Summed over all inferences of the turn."""
+    """The sum over all inferences of the turn."""
     iterations: int
     tool_results: tuple[ToolResult, ...] = ()
     """The successful results of the turn, in order."""
@@ -186,9 +186,9 @@ class TurnFinished:
     """Calls that the caller has to run."""
     error: AgentError | None = None
     misfit: str = ""
-    """What is wrong with an answer that is not what `Turn.output` asks for."""
+    """What is wrong with an answer that does not fit `Turn.output`."""
     composed: bool = False
-    """Whether the model left no words, so that all of the text is the composer's."""
+    """Whether the model wrote no text, so that the composer wrote all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +198,9 @@ class CompletionResult:
     finish_reason: FinishReason
     usage: Usage = field(default_factory=Usage)
     provider_items: tuple[ProviderItem, ...] = ()
-    """What has to go back with the message in later requests."""
+    """Items that must be sent back with the message in later requests."""
     answered_by: str = ""
-    """Id of the provider of a chain that has answered; empty without a chain."""
+    """Id of the provider that answered, if several form a chain; otherwise empty."""
 
 
 type ProviderEvent = TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult

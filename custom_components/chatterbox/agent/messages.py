@@ -1,4 +1,4 @@
-"""The words of a transcript: messages, tool calls, tools and results, usage, and pictures that a model has made."""
+"""The data of a transcript: messages, tool calls, tools and results, usage, and generated images."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separat
 
 
 def canonical_json(value: JsonValue) -> str:
-    """Write JSON the one way we always write it: compact, keys in order, UTF-8 kept."""
+    """Serialize JSON in canonical form: compact, keys sorted, UTF-8."""
     return _CANONICAL.encode(value)
 
 
@@ -26,12 +26,12 @@ class ToolCall:
     """Unique within the transcript."""
     name: str
     arguments: str
-    """JSON text. As the model wrote it until the call is understood; then as it ran."""
+    """JSON text: as the model wrote it until the call is parsed; then as it ran."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A picture or a document that a person shows."""
+    """A picture or a document that a person attached."""
 
     mime_type: str
     data: bytes = field(repr=False)
@@ -40,31 +40,31 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ProviderItem:
-    """Something of a provider's own that it wants back unchanged, such as signed reasoning."""
+    """An item of a provider's own that must be sent back unchanged, such as signed reasoning."""
 
     format: str
-    """Name of the wire format that wrote it, the only one that reads it."""
+    """Name of the wire format that wrote the item, and the only one that reads it."""
     data: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What a person said."""
+    """A message of the user."""
 
     text: str
     attachments: tuple[Attachment, ...] = ()
     context: str = ""
-    """What held at that moment and was not said, such as the time and the room."""
+    """Context of that moment, such as the time and the room."""
 
     @property
     def prompt(self) -> str:
-        """The words as a model reads them: what held comes first."""
+        """The text for the model: the context, then the words."""
         return "\n\n".join(filter(None, (self.context, self.text)))
 
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """What a model said in one inference, with the calls it asked for."""
+    """The output of one inference: text and tool calls."""
 
     text: str = ""
     reasoning: str = ""
@@ -75,19 +75,19 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class ToolResult:
-    """The one answer to a tool call."""
+    """The only result of a tool call."""
 
     call_id: str
     name: str
     content: str
-    """What the model reads: text, usually JSON."""
+    """Text for the model, usually JSON."""
     is_error: bool = False
     synthetic: bool = False
-    """True when the tool did not run and the loop itself wrote the answer."""
+    """Whether the tool did not run and the loop wrote the result."""
     open_world: bool = False
-    """True when the tool did run, or may have, and brings in text from outside the home."""
+    """Whether the tool ran, or may have, and brings in text from outside the home."""
     native: object = field(default=None, compare=False)
-    """What the dispatcher's own side made of the result. The loop carries it untouched."""
+    """The dispatcher's own form of the result, which the loop passes on untouched."""
 
 
 type Message = UserMessage | AssistantMessage | ToolResult
@@ -96,16 +96,16 @@ type Transcript = tuple[Message, ...]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The beginning of a conversation in few words. The caller keeps it, and hands it in with every turn."""
+    """A summary of the beginning of a conversation. The caller keeps it and passes it with every turn."""
 
     text: str
     messages: int
-    """How many messages it stands for, from the first one of the transcript."""
+    """Number of messages that it replaces, from the start of the transcript."""
     has_outside_content: bool = False
-    """Whether these held text from outside the home; see `transcript.has_outside_content`."""
+    """Whether the replaced messages held text from outside the home; see `transcript.has_outside_content`."""
 
     def __post_init__(self) -> None:
-        """Refuse a summary of less than nothing."""
+        """Reject a summary of no messages."""
         if self.messages < 0:
             raise ValueError("a summary stands for 0 messages or more")
 
@@ -124,7 +124,7 @@ class ToolAnnotations:
 
 
 type Repair = Callable[[JsonObject], tuple[str, JsonObject]]
-"""Returns the name of the tool that is meant by a call, and its arguments; raises `Unfit` where none can be."""
+"""Returns the name of the tool that a call means, and its arguments; raises `Unfit` if it cannot tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,26 +138,26 @@ class ToolDefinition:
     """JSON Schema of the arguments; the top level is an object."""
     annotations: ToolAnnotations = ToolAnnotations()
     client: bool = False
-    """True when the caller of the turn runs it and no dispatcher can."""
+    """Whether the client runs it instead of a dispatcher."""
     repeatable: bool = False
-    """True when the same call twice in one turn is meant twice, as in "next track"."""
+    """Whether two identical calls in one turn are meant twice, as in "next track"."""
     repair: Repair | None = field(default=None, compare=False, repr=False)
     """Repairs arguments before they are fitted to `parameters`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a dispatcher answers: the text for the model, and its own native result."""
+    """The result of a dispatcher: text for the model, and its native result."""
 
     content: str
     is_error: bool = False
     native: object = None
     open_world: bool = False
-    """True when it brings in text from outside the home, although its tool does not always."""
+    """Whether it brings in text from outside the home, although its tool does not always."""
 
 
 class ToolChoiceMode(StrEnum):
-    """How free the model is to call tools."""
+    """Whether a model may, must or must not call tools."""
 
     AUTO = "auto"
     REQUIRED = "required"
@@ -175,47 +175,47 @@ type ToolChoice = ToolChoiceMode | NamedTool
 
 
 class FinishReason(StrEnum):
-    """Why a model ended one message."""
+    """The reason for which a model ended a message."""
 
     STOP = "stop"
     TOOL_CALLS = "tool_calls"
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
     REPETITION = "repetition"
-    """The message did nothing but repeat itself, so that we ended it; no service names this reason."""
+    """The message only repeated itself, and the loop ended it; no service reports this reason."""
     UNKNOWN = "unknown"
-    """The service named a reason that we do not know; what it wrote is kept."""
+    """The service reported an unknown reason; the text is kept."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether the model may have had more to say, so that no call of the message may run."""
+        """Whether the message may be incomplete, so that none of its calls may run."""
         return self not in {FinishReason.STOP, FinishReason.TOOL_CALLS}
 
 
 _MOST_TOKENS: Final = 100_000_000
-"""No turn takes as many; a service that reports more reports nonsense, which would not fit into a database."""
+"""More than any turn uses; a service that reports more is wrong, and the number would not fit into a database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one inference, or the sum over a turn. Impossible counts are replaced by the nearest possible ones."""
+    """Tokens of one inference, or the sum over a turn. Impossible counts are clamped."""
 
     input_tokens: int = 0
     """All input tokens, cached ones included."""
     output_tokens: int = 0
     """All output tokens, reasoning included."""
     cached_tokens: int = 0
-    """Input tokens that the service had read before."""
+    """Input tokens that the service read from its cache."""
     reasoning_tokens: int = 0
 
     def __post_init__(self) -> None:
-        """Clamp the counts, which are whatever a service has reported."""
+        """Clamp the counts, which come unchecked from a service."""
         for name in self.__slots__:
             object.__setattr__(self, name, min(max(getattr(self, name), 0), _MOST_TOKENS))
         object.__setattr__(self, "cached_tokens", min(self.cached_tokens, self.input_tokens))
 
     def __add__(self, other: Self) -> Self:
-        """Sum two usages, token kind by token kind."""
+        """Add two usages by kind of token."""
         return type(self)(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -231,23 +231,23 @@ _WEBP: Final = b"WEBP"
 _MARKER: Final = 0xFF
 """Begins each marker of a JPEG file."""
 _SIZE_MARKERS: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-"""Markers of a JPEG file that say how large the picture is."""
+"""Markers of a JPEG file that are followed by the size of the picture."""
 _14_BITS: Final = 0x3FFF
 _STANDALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
-"""Markers that nothing follows."""
+"""Markers without data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of a model."""
+    """An image that a model generated."""
 
     data: bytes = field(repr=False)
     mime_type: str
     width: int | None = None
-    """Pixels; None where the file does not say it where we look."""
+    """Pixels; None if the file header does not contain it."""
     height: int | None = None
     revised_prompt: str | None = None
-    """What the model has made of the words that it was given."""
+    """The prompt as the model rewrote it."""
     usage: Usage = field(default_factory=Usage)
 
 
@@ -263,7 +263,7 @@ def read_picture(data: bytes) -> tuple[str, int | None, int | None] | None:
 
 
 def _size(data: bytes, at: int, length: int, order: Literal["big", "little"]) -> tuple[int | None, int | None]:
-    """Return two numbers that stand one after the other; none where the file is cut."""
+    """Return two consecutive numbers; none if the file is truncated."""
     if len(data) < at + 2 * length:
         return None, None
     first, second = data[at : at + length], data[at + length : at + 2 * length]
@@ -271,7 +271,7 @@ def _size(data: bytes, at: int, length: int, order: Literal["big", "little"]) ->
 
 
 def _jpeg_size(data: bytes) -> tuple[int | None, int | None]:
-    """Walk from one marker to the next, to the one that begins the picture."""
+    """Follow the markers to the one that begins the picture."""
     at = 2
     while at + 4 <= len(data) and data[at] == _MARKER:
         marker = data[at + 1]
@@ -283,7 +283,7 @@ def _jpeg_size(data: bytes) -> tuple[int | None, int | None]:
 
 
 def _webp_size(data: bytes) -> tuple[int | None, int | None]:
-    """Read the size of the three kinds of WebP file."""
+    """Read the size from any of the three kinds of WebP file."""
     match data[12:16]:
         case b"VP8X" if header := data[24:30]:
             return int.from_bytes(header[:3], "little") + 1, int.from_bytes(header[3:], "little") + 1

@@ -1,6 +1,6 @@
 """Interfaces between the loop and its providers, tools and hooks, as `typing.Protocol` classes with their contracts.
 
-An implementation may rely on what is written here, and on nothing else.
+An implementation may rely only on the contracts that are written here.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -26,9 +26,9 @@ from .messages import (
 
 
 class ReasoningEffort(StrEnum):
-    """How long a model thinks before it answers, from not at all to as long as it can.
+    """How long a model thinks before it answers.
 
-    Not every model knows every step: a refused one is left out, and the model decides.
+    Not every model supports every level: a rejected one is omitted, and the model decides.
     """
 
     NONE = "none"
@@ -41,7 +41,7 @@ class ReasoningEffort(StrEnum):
 
 
 class Verbosity(StrEnum):
-    """How much a model says."""
+    """How detailed the answers of a model are."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -49,28 +49,28 @@ class Verbosity(StrEnum):
 
 
 LEAST_OUTPUT_TOKENS: Final = 16
-"""Tokens of the shortest answer that can be asked for: some services refuse less."""
+"""Tokens of the shortest answer that can be requested: some services reject less."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
-    """Wishes for the answers of one turn. What is None is as the owner of the agent has set it."""
+    """Options for the answers of one turn. None stands for the setting of the agent."""
 
     temperature: float | None = None
-    """0 for the likeliest words, up to 2."""
+    """From 0, the most likely tokens, to 2."""
     top_p: float | None = None
     """Above 0, up to 1."""
     reasoning_effort: ReasoningEffort | None = None
     verbosity: Verbosity | None = None
     max_output_tokens: int | None = None
-    """Most tokens of one answer, reasoning included; what the owner has set holds where that is less."""
+    """Most tokens of one answer, reasoning included; a lower setting of the agent wins."""
     max_characters: int | None = None
-    """Most characters of one answer, thoughts and arguments of calls included."""
+    """Most characters of one answer, reasoning and tool arguments included."""
     parallel_tool_calls: bool = True
-    """Whether several calls may run at once, and whether the caller can be given several to run."""
+    """Whether several calls may run at once, and whether the client may receive several."""
 
     def __post_init__(self) -> None:
-        """Refuse an answer that could hold nothing."""
+        """Reject limits that leave no room for an answer."""
         if self.max_output_tokens is not None and self.max_output_tokens < LEAST_OUTPUT_TOKENS:
             raise ValueError(f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}")
 
@@ -90,57 +90,61 @@ def _no_flaw(_: JsonObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """The shape of the last answer of a turn. Tools may be called before."""
+    """The schema of the final answer of a turn. Tools may be called before it."""
 
     name: str
     """1 to 64 characters from `[A-Za-z0-9_-]`, the set that every provider accepts."""
     schema: JsonObject
     """JSON Schema; the top level is an object with properties."""
     flaw_of: Callable[[JsonObject], str] = field(default=_no_flaw, compare=False)
-    """Says, in words for the model, what is wrong with data that fits the schema; nothing when nothing is."""
+    """Describes, for the model, what is wrong with data that fits the schema; empty if it is valid."""
 
     @property
     def told(self) -> str:
-        """What a model is told, whether or not its service can be made to keep to the schema: many cannot."""
+        """The instruction for the model, which is sent even if the service enforces the schema: many do not."""
         return _TOLD.format(schema=canonical_json(self.schema))
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """Everything one inference gets."""
+    """The input of one inference."""
 
     instructions: str
     """The system prompt; empty for none."""
     transcript: Transcript
-    """Valid: every call has one result. Ends with a user message or a result, or with an answer that cannot be used:
-    then the directive says why."""
+    """Valid: every call has one result. Ends with a user message, with a result, or with an unusable answer; the
+    directive then says what is wrong with it.
+    """
     tools: tuple[ToolDefinition, ...] = ()
-    """Sorted by name, the same in every inference of a turn."""
+    """Sorted by name, and the same in every inference of a turn."""
     tool_choice: ToolChoice = ToolChoiceMode.AUTO
     directive: str = ""
-    """An instruction for this inference only; it follows the transcript."""
+    """An instruction for this inference only, placed after the transcript."""
     output: OutputFormat | None = None
-    """What shape the answer has to have, unless it is a call. The instructions say so too, for services that cannot be
-    made to keep to it."""
+    """The schema of an answer that is not a tool call. The instructions contain it too, for services that cannot
+    enforce it.
+    """
     summary: Summary | None = None
-    """What stands for the beginning of the transcript, for who sends only a window of it. Providers need not care."""
+    """A summary of the beginning of the transcript, for providers that send only a window of it. Others ignore it."""
     may_be_cut: bool = True
-    """Whether a server that can may leave out the beginning of a prompt that does not fit. Otherwise it refuses."""
+    """Whether a server may truncate the beginning of a prompt that is too long. Otherwise it has to reject the prompt.
+    """
     options: AnswerOptions = NO_WISHES
     may_be_shortened: bool = True
-    """Whether who sends only a window of a transcript may leave out the oldest. Otherwise it raises `PromptTooLong`."""
+    """Whether a provider that sends a window may omit the oldest messages. Otherwise it raises `PromptTooLong`."""
 
     def enforced_output(self, *, beside_tools: bool) -> OutputFormat | None:
-        """Return the output format that a service can be made to keep to; None if the model may call a tool instead.
+        """Return the output format that the service can enforce; None if the model may call a tool instead.
 
-        `beside_tools` says that the service supports both. Others would never call a tool.
+        `beside_tools` says that the service supports both at once. With other services the model would never call a
+        tool.
         """
         may_call = bool(self.tools) and self.tool_choice is not ToolChoiceMode.NONE
         return None if may_call and not beside_tools else self.output
 
 
 class LLMProvider(Protocol):
-    """One way to reach a model."""
+    """Access to one model."""
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference.
@@ -155,41 +159,42 @@ class LLMProvider(Protocol):
 
 
 class LeavableProvider:
-    """A promise of an `LLMProvider` that is made of others: who closes its streams is not kept waiting.
+    """Marks a composite `LLMProvider` whose streams close without delay.
 
-    Not by providers behind it that ignore their cancellation, either. The loop does not trust any other to do so.
+    They close promptly even if an inner provider ignores its cancellation. The loop does not assume this of any other
+    provider.
     """
 
 
 class ImageProvider(Protocol):
-    """One way to reach a model that makes pictures."""
+    """Access to one model that generates images."""
 
     async def draw(self, prompt: str) -> Picture:
-        """Make one picture of what the words say.
+        """Generate one image from a prompt.
 
-        Raises a `ProviderError`; must not ask twice, and must close its connection when it is cancelled.
+        Raises a `ProviderError`; must not retry, and must close its connection when it is cancelled.
         """
         ...
 
 
 class Prefiller(Protocol):
-    """A provider that can be told beforehand what is going to be asked.
+    """A provider that can prepare for a request.
 
-    What is sent ahead is no inference: nobody sees the answer, and it is not counted. Both raise a `ProviderError`,
+    Preparing is not an inference: nobody sees an answer, and nothing is counted. Both methods raise a `ProviderError`,
     and close their connection when they are cancelled.
     """
 
     async def prefill(self, request: CompletionRequest) -> None:
-        """Have the service read a request, so that one that begins alike is answered sooner.
+        """Have the service read a request, so that a request with the same beginning is answered sooner.
 
-        The answer is kept as short as the service allows. All else must be as in `stream`, reasoning too: some models
-        are told how long to think before anything else. Where reading ahead is of no use, or has its price, this does
-        no more than `connect`.
+        The answer is kept as short as the service allows. All other options must be as in `stream`, reasoning included,
+        since some models read them before anything else. Where prefilling is useless or has a price, this only calls
+        `connect`.
         """
         ...
 
     async def connect(self) -> None:
-        """Open a connection that the next request can go over, by a question that costs nothing."""
+        """Open a connection for the next request, by a request that costs nothing."""
         ...
 
 
@@ -197,64 +202,66 @@ class ToolDispatcher(Protocol):
     """Runs tools."""
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
-        """Name what a call would change, or None when that is not known.
+        """Return the targets that a call would change; None if they are unknown.
 
-        Calls of one message whose targets overlap keep the model's order; unknown overlaps with everything. Not asked
-        for read-only tools, which wait for every change before them. Must be quick and without side effect.
+        Calls of one message with overlapping targets keep the model's order; unknown targets overlap with all. Not
+        called for read-only tools, which wait for every change before them. Must be fast and without side effects.
         """
         ...
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run one call.
 
-        `arguments` is `call.arguments`, parsed and coerced to the tool's schema. A failure
-        may be an outcome with `is_error`, or any exception: the loop turns it into an error
-        result for the model. Cancellation is normal and must be let through.
+        `arguments` is `call.arguments`, parsed and coerced to the tool's schema. A failure may be an outcome with
+        `is_error` or any exception: the loop turns it into an error result for the model. Cancellation is normal and
+        must be propagated.
         """
         ...
 
 
 class ResponseComposer(Protocol):
-    """Finds words where those of the model are missing, or not enough. Must not raise."""
+    """Writes the sentences that the model left out. Must not raise."""
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
-        """Say how the turn ended and, from the recorded results, what was done. Must not be empty."""
+        """Return a sentence on how the turn ended and, from the recorded results, what was done. Must not be empty."""
         ...
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        """Say what calls that were to change something have not changed; empty if nothing is missing.
+        """Return a sentence on changes that calls attempted and that failed; empty if none did.
 
-        It is said after the model's own `answer`, which may tell something else.
+        It follows the model's own `answer`, which may claim otherwise.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """A hook's no. The reason is told to the model or, for a prompt, to the person."""
+    """A denial by a hook. The reason is told to the model or, for a prompt, to the person."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A hook's wish that a person says yes first."""
+    """A hook's request for approval."""
 
     reason: str
-    """Words for the person; empty when whoever asks them finds its own."""
+    """A sentence for the person; empty to use the default question."""
     terms: str = ""
-    """What exactly a yes would be to, in whatever words: it is only compared. A yes holds while these stay the same."""
+    """The exact terms of the approval, in any form: they are only compared. An approval holds while the terms stay the
+    same.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite[T]:
-    """A hook's replacement for what it was shown."""
+    """A value with which a hook replaces the one it was shown."""
 
     value: T
 
 
 class HookPoint(StrEnum):
-    """Where in a turn hooks are asked: the names of the methods of `Hooks`."""
+    """The points of a turn at which hooks run; the values are the method names of `Hooks`."""
 
     USER_PROMPT_SUBMIT = "user_prompt_submit"
     PRE_TOOL_USE = "pre_tool_use"
@@ -263,20 +270,20 @@ class HookPoint(StrEnum):
 
 
 class Hooks(Protocol):
-    """Decisions of an owner between the model and the home. None means no opinion.
+    """Decisions of the owner between the model and the home. None means no opinion.
 
-    Subclass it and override what is needed. Hooks run in order and the first `Deny` wins; after a `Rewrite` the others
-    see what was put in place. An `Ask` ends nothing: the others are shown the call too, and what they ask becomes one
-    question. A hook that raises, takes longer than the tool timeout or decides what is no answer has failed, and a
-    failure denies unless the hook says otherwise.
+    Subclass it and override what is needed. Hooks run in order and the first `Deny` wins; after a `Rewrite`, later
+    hooks see the new value. An `Ask` does not end the chain: later hooks see the call too, and all questions are merged
+    into one. A hook fails if it raises, exceeds the tool timeout or returns something other than a decision; a failure
+    denies unless the hook declares otherwise.
     """
 
     def denies_on_failure(self, point: HookPoint) -> bool:
-        """Tell whether a failure at this point is a no; otherwise it is no opinion."""
+        """Return whether a failure at this point denies; otherwise it counts as no opinion."""
         return True
 
     async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
-        """See the user's words, once a turn; not on a continuation, which brings none."""
+        """See the user's words, once a turn; not called for a continuation, which has none."""
         return None
 
     async def pre_tool_use(
@@ -284,26 +291,27 @@ class Hooks(Protocol):
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
         """See a call before it runs.
 
-        Who answers with an `Ask` is shown the call again if a later hook rewrites it, and what is said then counts: an
-        `Ask` about what would run, None, or a `Deny`. A `Rewrite` refuses the call, since it was others' to change.
+        A hook that returns `Ask` sees the call again if a later hook rewrites it, and its second decision counts: an
+        `Ask` about the final arguments, None, or a `Deny`. A second `Rewrite` refuses the call, since it would overrule
+        the later hook.
         """
         return None
 
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
-        """See a call that a person said yes to, right before it runs; `pre_tool_use` saw it before the question.
+        """See an approved call right before it runs; `pre_tool_use` saw it before the question.
 
-        An `Ask` on terms that were part of the question, or on none, lets it run; on any other
-        it asks the person again. A failure is one of `HookPoint.PRE_TOOL_USE`.
+        An `Ask` whose terms were part of the question, or that has no terms, lets the call run; any other asks again. A
+        failure counts as one of `HookPoint.PRE_TOOL_USE`.
         """
         return None
 
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
-        """See a result before the model does. Deny hides it, the native one too; the tool has run.
+        """See a result before the model does. `Deny` hides it, the native result included; the tool has already run.
 
-        The hooks after a `Deny` are shown what became of the result, and have no say in it.
+        Hooks after a `Deny` see the resulting text and cannot change it.
         """
         return None
 
     async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
-        """See a whole message of the model before any of it is spoken. Costs its streaming."""
+        """See a whole message of the model before any of it is spoken. Disables streaming of speech."""
         return None

@@ -1,6 +1,6 @@
-"""A conversation for plain Python: history, usage, the open question and the open calls between turns.
+"""A conversation for plain Python: keeps the history, usage, pending approval and open calls between turns.
 
-A thin shell around `AgenticLoop.stream`, which keeps nothing itself.
+A thin wrapper around `AgenticLoop.stream`, which keeps nothing itself.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ type Decision = Approved | Denied
 class Session:
     """A conversation with a model that has tools.
 
-    With `run_tools=False` the caller runs them: a turn ends at its `open_calls`, the caller gives each one
-    `add_result`, and `resume` continues. One turn runs at a time; a new one interrupts the one before.
+    With `run_tools=False` the caller runs them: a turn ends with `open_calls`, the caller adds each result with
+    `add_result`, and `resume` continues. Only one turn runs at a time; a new turn interrupts the previous one.
     """
 
     def __init__(  # noqa: PLR0913 a conversation is set up once, and every option has its name
@@ -42,7 +42,7 @@ class Session:
         tool_choice: ToolChoice = ToolChoiceMode.AUTO,
         allowed_tools: frozenset[str] | None = None,
     ) -> None:
-        """Begin a conversation, or resume one with its `history`."""
+        """Begin a conversation, or continue one from its `history`."""
         toolbox = toolbox or Toolbox()
         self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
         self._tools = tuple(replace(one, client=not run_tools) for one in toolbox.definitions)
@@ -58,23 +58,23 @@ class Session:
         self.usage = Usage()
         """Tokens of all finished turns."""
         self.pending: PendingApproval | None = None
-        """The question of the last turn; see `answer`."""
+        """The pending approval of the last turn; see `answer`."""
 
     async def __aenter__(self) -> Self:
-        """Leave no turn running at the end of the block."""
+        """Enter a block at whose end no turn is left running."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Interrupt what still runs."""
+        """Interrupt the running turn."""
         await self.interrupt()
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
-        """The calls that wait for the caller's results, as the model wrote them."""
+        """The calls that wait for results from the caller, as the model wrote them."""
         return tuple(self._owed.values())
 
     def say(self, text: str) -> AsyncGenerator[TurnEvent]:
-        """Say something, and follow what comes of it. An interrupted turn just ends.
+        """Start a turn with the user's words, and yield its events. An interrupted turn just ends.
 
         Raises ValueError while `open_calls` wait for results.
         """
@@ -82,18 +82,19 @@ class Session:
         return self._take(text)
 
     async def ask(self, text: str) -> str:
-        """Say something and return the whole answer; of an interrupted turn, nothing.
+        """Start a turn and return its whole answer; an empty text if the turn is interrupted.
 
-        Also nothing when the turn ends with `open_calls` or something `pending`. Raises what `AgenticLoop.run` raises.
+        The text is also empty if the turn ends with `open_calls` or a `pending` approval. Raises the errors of
+        `AgenticLoop.run`.
         """
         async with aclosing(self.say(text)) as events:
             ends = [event async for event in events if isinstance(event, TurnFinished)]
         return answer_of(ends[-1]) if ends else ""
 
     def answer(self, decision: Decision | Mapping[str, Decision], text: str | None = None) -> AsyncGenerator[TurnEvent]:
-        """Answer what is `pending`, for all of its calls or by call id, and follow the turn on.
+        """Answer the `pending` approval, for all calls or by call id, and continue the turn.
 
-        `text` is what the person said, if anything. Raises ValueError when nothing is asked.
+        `text` holds the person's words, if any. Raises ValueError if nothing is pending.
         """
         if (pending := self.pending) is None:
             raise ValueError("Nothing waits for a yes.")
@@ -105,9 +106,9 @@ class Session:
         return self._take(text, ApprovalAnswer(pending, decisions))
 
     async def add_result(self, call_id: str, result: object, *, is_error: bool = False) -> None:
-        """Give the result of an open call, which hooks see first: anything that `toolbox.as_outcome` takes.
+        """Add the result of an open call, after hooks have seen it: any value that `toolbox.as_outcome` accepts.
 
-        Raises ValueError for a call that does not wait for one, and for a result that is not JSON.
+        Raises ValueError for a call that does not wait for a result, and for a result that is not JSON.
         """
         call = self._owed_call(call_id)
         outcome = as_outcome(result)
@@ -116,7 +117,7 @@ class Session:
         outside = outcome.open_world or any(tool.name == name and tool.annotations.open_world for tool in self._tools)
         given = ToolResult(call_id, name, outcome.content, is_error=failed, open_world=outside, native=outcome.native)
         seen = await self._hooks.post_tool_use(call, given)
-        self._owed_call(call_id)  # an interruption may have answered it meanwhile
+        self._owed_call(call_id)  # an interruption may have answered the call meanwhile
         self._add(seen)
 
     def _owed_call(self, call_id: str) -> ToolCall:
@@ -126,9 +127,9 @@ class Session:
         return call
 
     def resume(self) -> AsyncGenerator[TurnEvent]:
-        """Let the model read the results that were added, and follow the turn on.
+        """Have the model read the added results, and continue the turn.
 
-        Raises ValueError when there are none, when some are missing, or when it is a yes that is waited for.
+        Raises ValueError if there are no results, if some are missing, or if an approval is pending.
         """
         self._require_no_calls()
         if self.pending is not None:
@@ -138,9 +139,9 @@ class Session:
         return self._take(None)
 
     async def interrupt(self) -> None:
-        """End the turn that runs, if one does, and leave open calls without a result.
+        """End the running turn, if any, and leave open calls without a result.
 
-        May be called at any time and from any task; afterwards nothing runs any more, and the conversation can go on.
+        May be called at any time and from any task. Afterwards nothing runs, and the conversation can continue.
         """
         if (live := self._live) is not None:
             await live.stop()
@@ -156,7 +157,7 @@ class Session:
             self.history,
             self._instructions,
             self._tools,
-            # What forces a call is for new words: the results of that call would be answered by the next one.
+            # A forced call applies to new words only: otherwise the results of that call would lead to the next one.
             self._tool_choice if text is not None or self._tool_choice is ToolChoiceMode.NONE else ToolChoiceMode.AUTO,
             self._allowed_tools,
             self._limits,
@@ -172,7 +173,7 @@ class Session:
             self._conclude(live)
 
     def _conclude(self, live: _LiveTurn) -> None:
-        """Keep what a turn leaves, once."""
+        """Keep the messages and usage of a turn, once."""
         if self._live is not live:
             return
         self._live = None
@@ -183,7 +184,7 @@ class Session:
             self._owed = {call.id: call for call in end.client_calls}
 
     def _add(self, result: ToolResult) -> None:
-        """Put the result of an open call in its place: those of a message keep the order of its calls."""
+        """Insert the result of an open call: results keep the order of their calls."""
         del self._owed[result.call_id]
         whole = repair((*self.history, result))
         self.history = tuple(one for one in whole if not (isinstance(one, ToolResult) and one.call_id in self._owed))
@@ -195,7 +196,7 @@ class Session:
 
 
 class _LiveTurn:
-    """A turn under way, which another task may stop."""
+    """A running turn that another task can stop."""
 
     def __init__(self, text: str | None, events: AsyncGenerator[TurnEvent]) -> None:
         self.end: TurnFinished | None = None
@@ -209,19 +210,19 @@ class _LiveTurn:
         self._stopping = asyncio.Lock()
 
     async def next(self) -> TurnEvent | None:
-        """Return the next event; None when the turn is over, by itself or because it was stopped.
+        """Return the next event; None when the turn has ended or was stopped.
 
-        Who is cancelled here has to `stop` the turn.
+        A caller that is cancelled here has to `stop` the turn.
         """
         if self._over:
             return None
-        # Every step is a task of its own, so that stopping it is not cancelling who listens.
+        # Each step is its own task, so that stopping the turn does not cancel the reader.
         step = self._step = asyncio.create_task(self._advance())
         await asyncio.wait({step})
         return None if step.cancelled() else step.result()
 
     async def stop(self) -> None:
-        """End the turn; returns when nothing of it runs any more."""
+        """End the turn; returns when nothing of it is running."""
         self._over = True
         async with self._stopping:
             if self._step is not None and self._step.cancel():
@@ -229,10 +230,10 @@ class _LiveTurn:
             await self._events.aclose()
 
     def messages(self) -> Transcript:
-        """Return what the turn adds to a history.
+        """Return the messages that the turn adds to a history.
 
-        Words that no hook has let pass yet are not kept, and neither is a turn in which the
-        model failed before anything was done: it can be asked again.
+        Words that no hook has approved yet are omitted, and so is a turn in which the model failed before anything was
+        done: it can be repeated.
         """
         if not self._accepted:
             return ()

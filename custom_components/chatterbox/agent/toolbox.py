@@ -43,7 +43,7 @@ class Parameters:
 
 
 def read_parameters(name: str, function: Callable[..., object]) -> Parameters:
-    """Inspect a function that is to be offered as `name`. Raises ValueError or TypeError if it cannot be described."""
+    """Inspect a function that is offered as `name`. Raises ValueError or TypeError if it cannot be described."""
     if not (inspect.isfunction(function) or inspect.ismethod(function)):
         raise TypeError("it is not a function")
     if not _NAME.fullmatch(name):
@@ -98,25 +98,25 @@ class _Generator(GenerateJsonSchema):
 
     @override
     def render_warning_message(self, kind: JsonSchemaWarningKind, detail: str) -> None:
-        """Omit a default that JSON cannot represent without a warning: the function still has it."""
+        """Omit defaults that JSON cannot represent, without a warning: the function still has them."""
 
 
 def _without_titles(schema: dict[str, Any]) -> JsonObject:
-    """Remove the names of the classes that a schema was made from."""
+    """Remove the titles that pydantic derives from class names."""
     for part in (schema, *schema.get("$defs", {}).values()):
         part.pop("title", None)
     return schema
 
 
 _SHOWN_PROBLEMS: Final = 5
-"""Problems in one message to the model."""
+"""Number of validation problems in one message to the model."""
 
 type Targets = Callable[..., Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool[**P, R]:
-    """A function with its behaviour as a tool. It can still be called like the function."""
+    """A function with its annotations as a tool. It can still be called like the function."""
 
     function: Callable[P, R]
     name: str
@@ -234,12 +234,12 @@ class Toolbox:
             return await self.dispatch(call, read_arguments(call.arguments, known[1].schema) if known else {})
         except Unfit as err:
             return ToolOutcome(str(err), is_error=True)
-        except Exception as err:  # noqa: BLE001 whatever a tool does is an answer to the model
+        except Exception as err:  # noqa: BLE001  # every failure of a tool is a result for the model
             return ToolOutcome(f"{type(err).__name__}: {err}", is_error=True)
 
 
 def as_outcome(result: object) -> ToolOutcome:
-    """Convert the result of a function to an outcome: text as it is, everything else as JSON.
+    """Convert the result of a function to an outcome: text unchanged, all other values as JSON.
 
     Accepts everything that pydantic can serialize. Raises ValueError for other values.
     """
@@ -255,7 +255,7 @@ def as_outcome(result: object) -> ToolOutcome:
     try:
         value = to_jsonable_python(result, inf_nan_mode="constants")
         return ToolOutcome(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-    except Exception as err:  # the result may run code of its own
+    except Exception as err:  # serializing may run code of the result
         raise ValueError(f"a {type(result).__name__} that is not JSON ({err})") from err
 
 

@@ -24,8 +24,8 @@ def judge_call(
 ) -> JudgedCall:
     """Give a call of the open message its own id and the verdict of the turn's rules.
 
-    `offered` names the tools that there are for who calls; None for all of the turn. One that `is_repaired` was judged
-    before, and has to fit as it is.
+    `offered` names the tools that the caller was offered; None for all tools of the turn. With `is_repaired`, the call
+    has been repaired before and must be valid as it is.
     """
     turn = state.turn
     call = _with_own_id(state, call)
@@ -45,7 +45,7 @@ def judge_call(
 
 
 def _is_one_too_many(state: TurnState, judged: JudgedCall) -> bool:
-    """Tell whether a caller who wants one call at a time would be given several."""
+    """Return whether this call is a second one although the turn allows one call at a time."""
     if isinstance(judged.verdict, Resolved):
         return False
     others = [other.verdict for other in state.open_calls if not isinstance(other.verdict, Resolved)]
@@ -53,7 +53,7 @@ def _is_one_too_many(state: TurnState, judged: JudgedCall) -> bool:
 
 
 def _open_message(state: TurnState) -> tuple[Message, ...]:
-    """Return the message that is still open, and the results of its calls that will not run, whatever a person says."""
+    """Return the message that is still open and the results of those of its calls that will not run in any case."""
     idle: list[ToolResult] = []
     for judged in state.open_calls:
         match judged.verdict:
@@ -69,9 +69,9 @@ def _open_message(state: TurnState) -> tuple[Message, ...]:
 
 
 def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
-    """Keep the id that the model gave, unless it gave none or one that cannot be used.
+    """Keep the id that the model gave, unless it is missing or unusable.
 
-    Ours have nine letters and digits, the one form that every service takes (Mistral's rule).
+    Generated ids have nine letters and digits, the one form that every service accepts (Mistral's rule).
     """
     taken = {
         other.id
@@ -88,9 +88,10 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
 def decide_call(
     state: TurnState, pending_call: PendingCall, decision: Approved | Denied | None, *, expired: bool
 ) -> JudgedCall:
-    """Bring a call that waited for a yes into the turn that has the answer.
+    """Turn a call that waited for approval into a new call of this turn.
 
-    It comes as a new call: the one that asked has its result already. It runs once, and only as exactly what was asked.
+    The original call already has its result. The new one runs once, and only with exactly the arguments that were
+    approved.
     """
     judged = judge_call(state, replace(pending_call.call, id=""), is_repaired=True)
     match decision:
@@ -111,7 +112,7 @@ def decide_call(
 
 
 def check_again(judged: JudgedCall, pending_call: PendingCall, opinion: Deny | Ask | None) -> JudgedCall:
-    """Apply what the hooks say now of a call that a person said yes to. A yes is to the terms of its question only."""
+    """Apply the hooks' current opinion of an approved call. An approval covers only the terms of its question."""
     match opinion, judged.verdict:
         case Deny(reason), _:
             return resolve(judged.call, reason)
@@ -124,7 +125,7 @@ def check_again(judged: JudgedCall, pending_call: PendingCall, opinion: Deny | A
 
 
 def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:
-    """Tell whether what would run, here or at the caller, is what was asked."""
+    """Return whether the call that would run, here or at the client, is the one that was asked about."""
     match judged.verdict:
         case Runnable() | ClientCall(ToolDefinition()):
             return (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
@@ -133,7 +134,7 @@ def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:
 
 
 def _came_again(state: TurnState, asked: ToolCall) -> bool:
-    """Tell whether the history has the same call once more, after the one that asked."""
+    """Return whether the history repeats the call after the one that was asked about."""
     calls_of_messages = [message.tool_calls for message in state.turn.history if isinstance(message, AssistantMessage)]
     for index, calls in enumerate(calls_of_messages):
         if any(call.id == asked.id for call in calls):

@@ -1,6 +1,7 @@
-"""What becomes of a tool call: run it, ask first, hand it out, or answer it ourselves.
+"""Verdicts on a tool call: run it, ask first, hand it to the client, or answer it without running it.
 
-Pure. Finds the tool a model meant, fits the arguments and applies the turn's rules that need no one else's opinion.
+Pure. Finds the tool that the model means, fits the arguments to its schema, and applies the rules of the turn that need
+no opinion from a hook.
 """
 
 import re
@@ -26,17 +27,17 @@ from ..wire.call_assembly import MAX_CALL_LENGTH
 from ..wire.parts import is_json_object
 
 _RECORDED_LENGTH: Final = 1_000
-"""Characters kept of arguments that cannot be understood."""
+"""Characters kept of arguments that cannot be parsed."""
 _FORM: Final = re.compile(r"""[\s\\"'\[\]%]""")
-"""Characters by which two forms of one value may differ."""
+"""Characters in which two spellings of one value may differ."""
 _ILLEGAL_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_LENGTH: Final = 64
-"""Characters kept of a name that no tool has: as many as the name of a tool may have."""
+"""Characters kept of an unknown tool name: the length limit of tool names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runnable:
-    """Run it with these arguments."""
+    """Run the call with these arguments."""
 
     tool: ToolDefinition
     arguments: JsonObject
@@ -44,13 +45,13 @@ class Runnable:
 
 @dataclass(frozen=True, slots=True)
 class NeedsApproval:
-    """Run it once a person says yes."""
+    """Run the call once a person approves it."""
 
     tool: ToolDefinition
     arguments: JsonObject
     reason: str
     terms: str = ""
-    """What exactly the yes is to; see `protocols.Ask`."""
+    """The exact terms of the approval; see `protocols.Ask`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class ClientCall:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Do not run it: this is its result."""
+    """Do not run the call: this is its result."""
 
     result: ToolResult
 
@@ -74,12 +75,12 @@ type Verdict = Runnable | NeedsApproval | ClientCall | Resolved
 
 @dataclass(frozen=True, slots=True)
 class JudgedCall:
-    """A call in the form in which it is recorded, and what becomes of it."""
+    """A call in the form in which it is recorded, and the verdict on it."""
 
     call: ToolCall
     verdict: Verdict
     note: str = field(default="", compare=False)
-    """What was read otherwise than it was written, for the model."""
+    """A note to the model on how its call was reinterpreted."""
 
 
 def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
@@ -99,9 +100,9 @@ def judge(  # noqa: PLR0913  # each of these alone changes the verdict
 ) -> JudgedCall:
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
-    A call is repaired once; one that `is_repaired` has to fit as it is. `earlier` holds the messages of this turn
-    before the call, calls of its own message included: as a message that is still open, with the results of those that
-    will not run.
+    A call is repaired once; with `is_repaired`, it must be valid as it is. `earlier` holds the messages of this turn
+    before the call. They include the call's own message, still open, with the results of those of its calls that will
+    not run.
     """
     tool = find_tool(call.name, tools)
     if tool is None:
@@ -136,7 +137,8 @@ def judge(  # noqa: PLR0913  # each of these alone changes the verdict
 def _repaired(
     tool: ToolDefinition, written: JsonObject, tools: Sequence[ToolDefinition], allowed: frozenset[str] | None
 ) -> tuple[ToolDefinition, JsonObject]:
-    """Return the tool that is meant, and the arguments with the names and values that it knows. Raises `Unfit`."""
+    """Return the tool that the call means, and the arguments with names and values that the tool knows. Raises `Unfit`.
+    """
     arguments = known_parameters(written, tool.parameters)
     if tool.repair is None:
         return tool, arguments
@@ -148,7 +150,7 @@ def _repaired(
 
 
 def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
-    """Tell the model what of its call was read otherwise than in form; empty if nothing was."""
+    """Describe how a call was reinterpreted, beyond its spelling; empty if it was not."""
     dropped = [name for name, value in written.items() if name not in arguments and value not in ("", None, [], {})]
     read = [f"as {tool}"] if tool else []
     read += [
@@ -159,7 +161,7 @@ def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
 
 
 def _plain(value: JsonValue) -> str:
-    """Return a value as it is compared, regardless of its form."""
+    """Return a value in the form in which values are compared, regardless of their spelling."""
     text = _FORM.sub("", (value if isinstance(value, str) else canonical_json(value)).casefold())
     with suppress(ValueError):
         return str(float(text))
@@ -167,7 +169,8 @@ def _plain(value: JsonValue) -> str:
 
 
 def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
-    """Return arguments as they would run; those that cannot are left as they are, for `judge` to tell why."""
+    """Return arguments as they would run. Invalid ones are returned unchanged, so that `judge` can explain the error.
+    """
     try:
         return fit_object(arguments, tool.parameters)
     except Unfit:
@@ -175,9 +178,9 @@ def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
 
 
 def as_recorded(call: ToolCall) -> ToolCall:
-    """Return a call that will not run in a form that every provider takes back.
+    """Return a call that will not run in a form that every provider accepts in a transcript.
 
-    Of what a runaway model wrote only the beginning is kept.
+    Overlong arguments of a runaway model are truncated.
     """
     try:
         value = parse_json(call.arguments[: _RECORDED_LENGTH + 1])
@@ -195,10 +198,10 @@ def _already_answered(first: ToolResult) -> str:
 
 
 def _same_call(call: ToolCall, tools: Sequence[ToolDefinition], earlier: Iterable[Message]) -> ToolResult | None:
-    """Return the result that an identical call of this turn already has, or will have.
+    """Return the result that an identical call of this turn already has or will have.
 
-    Once something else was changed since, it is no repetition: on, off and on again is
-    meant, and so is a second look. A call that did not run has changed nothing.
+    After another change in between, the call is not a repetition: "on, off and on again" is meant, and so is a second
+    reading. A call that did not run has changed nothing.
     """
     messages = tuple(earlier)
     reads = {tool.name for tool in tools if tool.annotations.read_only}

@@ -1,7 +1,7 @@
-"""Runs the calls of a turn: concurrently, in the model's order where they meet.
+"""Runs the calls of a turn concurrently, and in the model's order where they affect the same targets.
 
-Calls that change the same target keep their order, and a call that reads waits for the changes before it, so that it
-sees what the transcript says has happened. Whatever a dispatcher does becomes exactly one result.
+Calls that change the same target keep their order. A call that reads waits for the changes before it, so that its
+result agrees with the transcript. Every call ends with exactly one result, whatever the dispatcher does.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from .hooks import HookChain
 _LOGGER = logging.getLogger(__name__)
 
 _REASON_LENGTH: Final = 500
-"""Characters of an exception's text that the model gets to read."""
+"""Characters of an exception's message that the model receives."""
 _CUT_OFF: Final = "Cut off: the turn ended before this did. It may still take effect."
 
 
@@ -33,15 +33,15 @@ class ToolRunner:
     hooks: HookChain
     tool_timeout: float
     one_by_one: bool = False
-    """Whether each call waits for all before it."""
+    """Whether each call waits for all calls before it."""
     _open_world: set[str] = field(default_factory=set)
-    """Ids of the calls whose results are from outside, whatever becomes of them."""
+    """Ids of the calls whose results count as outside content, even if the call fails."""
     _tasks: dict[str, asyncio.Task[ToolResult]] = field(default_factory=dict)
     _changing: list[tuple[frozenset[str] | None, asyncio.Task[ToolResult]]] = field(default_factory=list)
-    """The targets and tasks of calls that are not known to only read; None for unknown targets."""
+    """Targets and tasks of the calls that may change something; None for unknown targets."""
 
     def start(self, call: ToolCall, verdict: Runnable) -> ToolStarted | None:
-        """Start a call, and say so; None when it was started before."""
+        """Start a call and return its event; None if it was started before."""
         if call.id in self._tasks:
             return None
         if verdict.tool.annotations.open_world:
@@ -63,7 +63,7 @@ class ToolRunner:
     async def result(self, call: ToolCall, seconds: float) -> ToolResult:
         """Wait for a started call and return its result.
 
-        After so many seconds the turn is out of time: then every call that still runs is cut off.
+        After `seconds` the turn is out of time, and every call that still runs is cancelled.
         """
         task = self._tasks[call.id]
         try:
@@ -75,20 +75,20 @@ class ToolRunner:
         return self._failed(call, _CUT_OFF) if task.cancelled() else task.result()
 
     async def conclude(self, call: ToolCall) -> ToolResult:
-        """Return the result of a call that the turn does not wait for any more."""
+        """Return the result of a call that the turn no longer waits for."""
         if call.id not in self._tasks:
             return synthetic_result(call, "Not run: the turn ended first.")
         return await self.result(call, 0)
 
     async def close(self) -> None:
-        """Cut off what still runs, all at once, and wait until it has let go."""
+        """Cancel all running calls at once, and wait until they have ended."""
         if running := [task for task in self._tasks.values() if task.cancel()]:
             await asyncio.wait(running)
 
     def _targets(self, call: ToolCall, verdict: Runnable) -> frozenset[str] | None:
         try:
             return self.dispatcher.targets(call.name, verdict.arguments)
-        except Exception:  # not knowing only costs concurrency
+        except Exception:  # unknown targets only cost concurrency
             _LOGGER.exception("Could not tell what %s would change", call.name)
             return None
 
@@ -105,12 +105,12 @@ class ToolRunner:
         except TookTooLong:
             bound = f"{self.tool_timeout:g} seconds"
             return self._failed(call, f"{call.name} did not finish within {bound}. It may still take effect.")
-        except Exception as err:  # whatever a tool does is an answer to the model
+        except Exception as err:  # every failure of a tool is a result for the model
             _LOGGER.warning("Tool %s failed", call.name, exc_info=True)
             return self._failed(call, _reason(err)[:_REASON_LENGTH])
 
     def _failed(self, call: ToolCall, content: str) -> ToolResult:
-        """Answer for a tool that did run, and has no answer of its own."""
+        """Return the error result of a tool that ran and returned nothing usable."""
         return self._answered(call, ToolOutcome(content, is_error=True))
 
     def _answered(self, call: ToolCall, outcome: ToolOutcome) -> ToolResult:

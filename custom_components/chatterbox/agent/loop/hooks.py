@@ -1,7 +1,7 @@
-"""Asks the owner's hooks: in order, the first no wins, and a failure is a no unless the hook says otherwise.
+"""Runs the owner's hooks in order: the first denial wins, and a failing hook denies unless it declares otherwise.
 
-A `Rewrite` decides nothing: the hooks after it see the new value. Neither does an `Ask`: what all hooks ask becomes one
-question, about the final value.
+After a `Rewrite`, the next hooks see the new value. All `Ask` decisions are merged into one question about the final
+value.
 """
 
 import logging
@@ -17,17 +17,17 @@ from ..timeouts import TookTooLong, finish_within
 
 
 def join_terms(terms: Iterable[str]) -> str:
-    """Write terms as one text, each on a line of its own; empty ones and repetitions are left out.
+    """Join terms into one text, one per line, without empty lines and duplicates.
 
-    Two lists of terms have the same text only if they hold the same terms in the same order.
+    Two lists of terms give the same text only if they hold the same terms in the same order.
     """
     return "\n".join(dict.fromkeys(_line(one) for one in terms if one))
 
 
 def covers(asked: str, now: str) -> bool:
-    """Tell whether a yes to what was `asked` is one to all that is asked `now`; both as `join_terms` writes them.
+    """Return whether an approval of the terms `asked` covers the terms `now`; both as written by `join_terms`.
 
-    Who had something to ask then and nothing now is content.
+    A hook that asked before and has no terms now is satisfied.
     """
     return set(now.split("\n")) <= {"", *asked.split("\n")}
 
@@ -43,10 +43,10 @@ _FAILED: Final = "A safety check failed."
 
 @dataclass(frozen=True, slots=True)
 class HookResult[V]:
-    """The value that all hooks together made of another one, and their decision."""
+    """The value after all hooks have run, and their common decision."""
 
     value: V
-    """As the last hook that was asked left it."""
+    """The value as the last hook left it."""
     decision: Deny | Ask | None = None
 
 
@@ -55,11 +55,11 @@ type _Decision[V] = Deny | Ask | Rewrite[V] | None
 
 @dataclass(frozen=True, slots=True)
 class _Asked[V]:
-    """A hook that wants a person asked."""
+    """A hook that requires approval."""
 
     hook: Hooks
     about: V
-    """What it was shown; those after it may have put something else in place."""
+    """The value that the hook saw; later hooks may have replaced it."""
     ask: Ask
 
 
@@ -68,13 +68,13 @@ class HookChain:
     """The hooks of a loop."""
 
     def __init__(self, hooks: Sequence[Hooks], timeout: Callable[[], float]) -> None:
-        """Ask these hooks, as they are now; `timeout` tells how many seconds one may take before that is a failure."""
+        """Take the hooks of a turn. `timeout` returns the seconds after which a hook counts as failed."""
         self._timeout = timeout
         self._hooks = tuple(hooks)
 
     @property
     def hold_speech(self) -> bool:
-        """Tell whether any hook wants to see text before it is spoken."""
+        """Return whether any hook has to see text before it is spoken."""
         return any(getattr(hook.pre_speech, "__func__", None) is not Hooks.pre_speech for hook in self._hooks)
 
     async def user_prompt_submit(self, text: str) -> HookResult[str]:
@@ -85,10 +85,10 @@ class HookChain:
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject, fitted: Callable[[JsonObject], JsonObject]
     ) -> HookResult[JsonObject]:
-        """Show a call before it runs. Each hook gets arguments of its own, to change as it likes.
+        """Show a call to the hooks before it runs. Each hook gets its own copy of the arguments.
 
-        What one puts in place is `fitted` as it would run before the next one sees it. One that asked about other
-        arguments than the final ones is shown those, too.
+        A rewritten value is fitted to the schema (`fitted`) before the next hook sees it. A hook that asked about other
+        arguments than the final ones is asked again.
         """
         point = HookPoint.PRE_TOOL_USE
         return await self._show(
@@ -96,7 +96,7 @@ class HookChain:
         )
 
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
-        """Show a call that was said yes to, right before it runs."""
+        """Show an approved call to the hooks right before it runs."""
         point = HookPoint.PRE_TOOL_USE
         seen = await self._show(
             point, arguments, lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)), _permits
@@ -104,10 +104,10 @@ class HookChain:
         return seen.decision
 
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Show a result before the model reads it; return it as the model does.
+        """Show a result to the hooks before the model reads it; return the result for the model.
 
-        A no ends nothing here: the tool has run, and the reason may quote what it brought in. The hooks after it see
-        the result as it left it, and can change nothing of it any more.
+        A denial here does not end anything: the tool has run, and the reason may quote outside content. Later hooks see
+        the result as the denial left it and cannot change it.
         """
         point, denied = HookPoint.POST_TOOL_USE, False
         decide = partial(self._decision, point, lambda hook, value: hook.post_tool_use(call, value), _speaks)
@@ -117,7 +117,7 @@ class HookChain:
                     denied = True
                     result = replace(result, content=reason, is_error=True, native=None)
                 case Rewrite(content) if not denied and content != result.content:
-                    # The native result would tell what the hook took out.
+                    # The native result would reveal the text that the hook removed.
                     result = replace(result, content=content, native=None)
                 case _:
                     pass
@@ -159,11 +159,11 @@ class HookChain:
         hook: Hooks,
         value: V,
     ) -> D | Deny | None:
-        """Ask one hook. If it fails, that is a no or no opinion."""
+        """Run one hook. A failure counts as a denial or as no opinion."""
         name = type(hook).__name__
         try:
             return _understood(await finish_within(self._timeout(), show(hook, value), f"hook {name}"), understood)
-        except Exception as error:  # noqa: BLE001  # a hook that breaks must not open the door
+        except Exception as error:  # noqa: BLE001  # a failing hook must not allow the call
             denies = hook.denies_on_failure(point)
             _log_failure(name, error, "denies" if denies else "has no say")
             return Deny(_FAILED) if denies else None
@@ -172,10 +172,10 @@ class HookChain:
 async def _question[V: JsonValue](
     asked: Sequence[_Asked[V]], value: V, decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]]
 ) -> Deny | Ask | None:
-    """Make one question of what was asked, about nothing but what is in place in the end.
+    """Merge the hooks' questions into one about the final value.
 
-    Who asked about something else is shown that, and decides anew. If it would put yet another value in place, the
-    hooks do not agree on what a yes would be to.
+    A hook that asked about an earlier value decides again on the final one. If it rewrites the value once more, the
+    hooks do not agree on the call that an approval would cover, and the call is refused.
     """
     asks: list[Ask] = []
     for one in asked:
@@ -196,7 +196,7 @@ async def _question[V: JsonValue](
 
 
 def _log_failure(name: str, error: Exception, consequence: str) -> None:
-    """Tell of a hook that failed; where the time was too short, there is nothing to be found in a traceback."""
+    """Log a failed hook; a timeout without traceback, which would show nothing."""
     if isinstance(error, TookTooLong):
         _LOGGER.warning("%s, and therefore %s", error, consequence)
     else:
@@ -204,7 +204,7 @@ def _log_failure(name: str, error: Exception, consequence: str) -> None:
 
 
 def _joined(asks: Sequence[Ask]) -> Ask | None:
-    """Make one question of several."""
+    """Merge several questions into one."""
     if not asks:
         return None
     reasons = dict.fromkeys(ask.reason for ask in asks if ask.reason)
@@ -212,7 +212,7 @@ def _joined(asks: Sequence[Ask]) -> Ask | None:
 
 
 def _understood[D](decision: D, understood: Callable[[object], bool]) -> D:
-    """Return a decision, or raise for one that is no answer to the question."""
+    """Return a decision; raise TypeError for a value that is not a decision."""
     if decision is None or understood(decision):
         return decision
     raise TypeError("it decided something that is no answer to the question")

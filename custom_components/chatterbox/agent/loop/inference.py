@@ -1,6 +1,6 @@
-"""One inference: asks the model, and judges each call as soon as it is complete.
+"""One inference: calls the model, and judges each tool call as soon as it is complete.
 
-Calls that only read start while the model still writes.
+Read-only calls start while the model is still writing.
 """
 
 import asyncio
@@ -45,13 +45,13 @@ _LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer 
 _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
 _REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
 _PIECE: Final = 512
-"""Characters of a held answer that are said before others get their turn."""
+"""Characters of a held answer that are released before the event loop runs other tasks."""
 
 
 def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
-    """Return what the model is asked, when the step is taken from this state."""
+    """Return the request that the step makes from this state."""
     turn = state.turn
-    # The words of this turn bring its context; a continuation has none.
+    # Context belongs to the words of this turn; a continuation has none.
     context = turn.context if turn.user_text is None else ""
     unfit = (state.answer,) if step.repairs and state.answer else ()
     return CompletionRequest(
@@ -69,7 +69,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
 
 
 def _options(state: TurnState) -> AnswerOptions:
-    """Return the wishes of the turn, the answer no longer than what is left for it."""
+    """Return the options of the turn, with the answer limited to the remaining tokens."""
     options, left = state.turn.options, state.tokens_left
     if left is None:
         return options
@@ -87,7 +87,7 @@ def _directive(state: TurnState, step: CallModel) -> str:
 
 @dataclass(slots=True)
 class Inference:
-    """One model call of a turn. `state` is the turn's state as it goes on."""
+    """One model call of a turn. `state` is updated as the call proceeds."""
 
     provider: LLMProvider
     hooks: HookChain
@@ -96,21 +96,21 @@ class Inference:
     """Returns the seconds that the turn may still last."""
     state: TurnState
     _text: list[str] = field(default_factory=list)
-    """All that the model wrote."""
+    """All text of the model."""
     _said: list[str] = field(default_factory=list)
-    """What of it may be said."""
+    """The text that may be spoken."""
     _repetition: RepetitionFilter = field(default_factory=RepetitionFilter)
-    """Looks for repetition in the text, but not in data: their cells and rows are often the same."""
+    """Detects repetition in text, but not in data, whose cells and rows are often equal."""
     _circling: RepetitionFilter = field(default_factory=RepetitionFilter)
-    """Looks for repetition in the reasoning, of which nothing is held."""
+    """Detects repetition in the reasoning, of which nothing is held back."""
     _reasoning: list[str] = field(default_factory=list)
     _provider_items: tuple[ProviderItem, ...] = ()
     _holds_all: bool = False
-    """Whether nothing may be said before the message is whole."""
+    """Whether the whole message must be complete before any of it is spoken."""
     _stream: AsyncGenerator[ProviderEvent] = field(init=False)
 
     def begin(self, step: CallModel) -> Iterator[TurnEvent]:
-        """Ask the model, and yield the events with which the inference begins."""
+        """Start the inference, and yield its first events."""
         yield PhaseEntered(Phase.LLM_INFERENCE)
         state = self.state
         request = request_for(state, step)
@@ -132,9 +132,9 @@ class Inference:
     async def next_events(self) -> Iterable[TurnEvent] | None:
         """Return the events of the next piece of the reply; None at its end, or when the turn is out of time.
 
-        They have to be read one after the other: a call is started only after its event has been read.
+        Read them one by one: a call is started only after its event has been read.
         """
-        if self.state.finish_reason is not None or not self.time_left():  # a stream may never make us wait
+        if self.state.finish_reason is not None or not self.time_left():  # a finished stream must not block
             return None
         try:
             async with time_limit(self.time_left()):
@@ -143,7 +143,7 @@ class Inference:
             self._fail(error)
             return None
         except WaitedTooLong:
-            return None  # `end` sees that there is neither an end nor a failure
+            return None  # `end` finds neither a finish reason nor a failure
         match event:
             case TextDelta(text):
                 said = self._heard(text if self.state.turn.output else self._repetition.feed(text))
@@ -155,14 +155,14 @@ class Inference:
                 return (self._noted(event), *self._end_repetition(self._circling))
 
     def _end_repetition(self, repetition: RepetitionFilter) -> Sequence[UsageReported]:
-        """End the inference if the model does nothing but repeat itself: it would not end by itself."""
+        """End an inference that only repeats itself, since it would not end on its own."""
         if not repetition.found:
             return ()
         _LOGGER.warning("The model repeated itself, and its message was ended")
         return (self._count(CompletionResult(FinishReason.REPETITION)),)
 
     async def close(self) -> None:
-        """Close the reply of the model; again does nothing."""
+        """Close the reply of the model. Does nothing if it is closed."""
         try:
             await self._stream.aclose()
         except ProviderError as error:
@@ -173,8 +173,8 @@ class Inference:
         self.state = self.state._replace(failure=error if isinstance(error, ProviderError) else cut)
 
     def _heard(self, text: str) -> str:
-        """Take in what the model wrote; return what of it may be said by now."""
-        # Many models begin with blank lines; nobody can hear them.
+        """Add text of the model; return the part that may be spoken by now."""
+        # Many models begin with blank lines, which cannot be spoken.
         text = text if self._text else text.lstrip()
         if text:
             self._text.append(text)
@@ -184,7 +184,7 @@ class Inference:
         return text
 
     def _called(self, judged: JudgedCall) -> Iterator[TurnEvent]:
-        """Take in a call, and start it where that may be; not before whoever reads knows of it."""
+        """Add a tool call, and start it if it may run early; not before the reader has its event."""
         self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
         if said := self._heard(self._repetition.end()):
             yield TextDelta(said)
@@ -207,7 +207,7 @@ class Inference:
                 assert_never(event)
 
     async def end(self) -> AsyncGenerator[TurnEvent]:
-        """Yield the events with which a closed inference ends. Afterwards `state` holds its calls or its answer."""
+        """Yield the final events of a closed inference. Afterwards `state` holds its calls or its answer."""
         state = self.state
         if state.finish_reason is None and state.failure is None:
             self.state = state = state._replace(out_of_time=True)
@@ -232,7 +232,7 @@ class Inference:
         return AssistantMessage("".join(self._said), "".join(self._reasoning), calls, self._provider_items)
 
     async def _misfit(self, answer: AssistantMessage) -> str:
-        """Tell what is wrong with data; nothing where words are wanted, or nothing is."""
+        """Return what is wrong with structured output; empty for text, and for valid data."""
         if (output := self.state.turn.output) is None:
             return ""
         try:
@@ -246,7 +246,7 @@ class Inference:
         self._provider_items = end.provider_items
         written = usage.output_tokens or self._estimated_tokens()
         if end.finish_reason in {FinishReason.LENGTH, FinishReason.REPETITION}:
-            usage = replace(usage, output_tokens=written)  # we may have ended it ourselves, before any report
+            usage = replace(usage, output_tokens=written)  # we may have closed the stream before any report
         self.state = state._replace(
             finish_reason=end.finish_reason, usage=state.usage + usage, written=state.written + written
         )
@@ -264,7 +264,7 @@ class Inference:
                 seen = await self.hooks.pre_tool_use(tool, arguments, partial(fit_arguments, tool))
             case _:
                 return judged
-        # As texts, since Python takes 1 for True.
+        # Compared as text, since Python considers 1 equal to True.
         if seen.value is not arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
             again = judge_call(self.state, replace(judged.call, arguments=rewritten), is_repaired=True)
             judged = replace(again, note=judged.note)
@@ -277,9 +277,9 @@ class Inference:
                 return judged
 
     def _start_early(self, judged: JudgedCall) -> ToolStarted | None:
-        """Start a call that only reads, where no sibling stands in its way.
+        """Start a read-only call if no sibling stands in its way.
 
-        One before it may change what is read, or the caller may have to run them.
+        A sibling before it may change what it reads, or may have to run at the client.
         """
         verdicts = [other.verdict for other in self.state.open_calls]
         if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in verdicts):

@@ -1,7 +1,7 @@
-"""The agentic loop: a turn goes in, events come out, and nothing is kept between turns.
+"""The agentic loop: takes a turn, yields events, and keeps nothing between turns.
 
-There is one path and it streams; `run` collects it. Closing the stream at any event ends the inference and every tool;
-a caller that may leave early follows the events with a `TranscriptRecorder`, whose messages are always valid.
+Every turn streams; `run` collects the stream. Closing the stream at any event ends the inference and all tools. A
+caller that may stop early feeds the events to a `TranscriptRecorder`, whose messages are valid at any time.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -35,7 +35,7 @@ _ENDINGS: Final[dict[StopReason, str]] = {
 
 
 class PlainComposer:
-    """The `ResponseComposer` of plain Python: English, and tools by their names."""
+    """The `ResponseComposer` of the Python library: English sentences, and tools by their names."""
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         """Name the tools that succeeded, then say how the turn ended."""
@@ -54,9 +54,9 @@ class PlainComposer:
 
 
 class AgenticLoop:
-    """Takes a turn from a person's words to an answer.
+    """Runs turns, from the user's words to an answer.
 
-    Stateless: everything comes in with the turn and goes out as events.
+    Stateless: the turn brings everything, and everything leaves as events.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class AgenticLoop:
         hooks: Sequence[Hooks] = (),
         composer: ResponseComposer | None = None,
     ) -> None:
-        """Join a model and its tools. Without a composer, fallback sentences are English."""
+        """Combine a model and its tools. Without a composer, fallback sentences are English."""
         self._provider = provider
         self._dispatcher = dispatcher
         self._hooks = hooks
         self._composer = composer or PlainComposer()
 
     def stream(self, turn: Turn) -> AsyncGenerator[TurnEvent]:
-        """Run one turn, from now on. Ends with exactly one `TurnFinished`; raises only for bugs."""
+        """Run one turn; its clock starts now. Ends with exactly one `TurnFinished`; raises only for bugs."""
         if not self._hooks:
             turn = replace(turn, guards_client_calls=False)
         return TurnRunner(self._provider, self._dispatcher, self._hooks, self._composer, turn).run()
@@ -96,10 +96,10 @@ class AgenticLoop:
 
 
 def answer_of(end: TurnFinished) -> str:
-    """Return the answer that a turn ended with, for callers who expect exceptions.
+    """Return the answer of a finished turn, for callers that expect exceptions.
 
-    Raises `MaxIterationsExceeded` at that bound and the `ProviderError` of a turn in which
-    nothing was done; a turn that did something says so instead.
+    Raises `MaxIterationsExceeded` at that bound, and the `ProviderError` of a turn in which nothing was done. A turn
+    that did something says in its text how it ended.
     """
     if end.stop_reason is StopReason.MAX_ITERATIONS:
         raise MaxIterationsExceeded(end.text)

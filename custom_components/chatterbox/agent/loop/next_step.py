@@ -1,8 +1,8 @@
-"""The state machine of a turn: what state is, and what to do next.
+"""The state machine of a turn: its state, and the next step from each state.
 
-All decisions of the loop stand in `next_step`. It is pure: it reads one immutable state and returns one step;
-`runner.py` does what the step says and folds what happened into the next state. A bound, a budget or a choice is a
-property of the state, never a branch of the runner.
+`next_step` makes all decisions of the loop. It is pure: it reads one immutable state and returns one step. `runner.py`
+performs the step and folds its outcome into the next state. Bounds, budgets and choices are properties of the state,
+never branches of the runner.
 """
 
 from collections.abc import Mapping
@@ -29,47 +29,47 @@ _STOP_REASONS: Final[Mapping[FinishReason, StopReason]] = {
 
 
 class TurnState(NamedTuple):
-    """Where a turn stands. A tuple, because the next one is made of it many times in a turn."""
+    """The state of a turn. A tuple, because a turn creates many of them."""
 
     turn: Turn
     messages: Transcript = ()
-    """What this turn added to the history, the user's words included."""
+    """The messages that this turn has added to the history, the user's message included."""
     open_calls: tuple[JudgedCall, ...] = ()
     """The calls of the last message that have no result yet."""
     iterations: int = 0
-    """Inferences begun."""
+    """Inferences started so far."""
     tool_calls: int = 0
-    """Calls that were given to the dispatcher."""
+    """Calls passed to the dispatcher so far."""
     elapsed: float = 0.0
     """Seconds since the turn began."""
     out_of_time: bool = False
-    """An inference was cut off by the deadline."""
+    """Whether the deadline cut off an inference."""
     usage: Usage = Usage()
     written: int = 0
-    """Tokens of all answers so far; as somebody estimates where a service counts none."""
+    """Output tokens of all answers so far; estimated where the service reports none."""
     finish_reason: FinishReason | None = None
-    """Of the last inference."""
+    """Finish reason of the last inference."""
     last_call: StopReason | None = None
-    """How the turn ends if the last inference, which had to be the last, has no answer."""
+    """Set if the last inference had to be the last one: how the turn ends if it has no answer."""
     answer: AssistantMessage | None = None
-    """A message of the model without calls, possibly cut short; not yet in `messages`."""
+    """A message of the model without calls, possibly truncated; not yet in `messages`."""
     misfit: str = ""
-    """What is wrong with the last answer, where the turn asks for data of a certain shape."""
+    """What is wrong with the structured output of the last answer."""
     repaired: bool = False
-    """The model was told once in this turn what is wrong with its data."""
+    """Whether the model was already asked once in this turn to correct its output."""
     failure: ProviderError | None = None
     prompt_denied: str | None = None
-    """Why a hook refused the user's words."""
+    """The reason for which a hook refused the user's words."""
 
     @property
     def tokens_left(self) -> int | None:
-        """Tokens that the answers still to come may take; None for no bound."""
+        """Tokens that the remaining answers may use; None for no bound."""
         bound = self.turn.limits.max_output_tokens
         return None if bound is None else bound - self.written
 
     @property
     def may_write(self) -> bool:
-        """Whether that is enough for an answer."""
+        """Whether the remaining tokens suffice for an answer."""
         return self.tokens_left is None or self.tokens_left >= LEAST_OUTPUT_TOKENS
 
 
@@ -79,14 +79,14 @@ class CallModel:
 
     tool_choice: ToolChoice
     last_call: StopReason | None = None
-    """Set when no tool may follow: how the turn ends if the model has no answer even so."""
+    """Set if no tool may follow: how the turn ends if the model still has no answer."""
     repairs: bool = False
-    """The model is told what is wrong with the data that it gave, and gives it again."""
+    """Whether the model is told what is wrong with its output and writes it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecuteTools:
-    """Bring these calls to their results; those that are resolved only need recording."""
+    """Run these calls; resolved ones are only recorded."""
 
     calls: tuple[JudgedCall, ...]
 
@@ -100,14 +100,14 @@ class InterruptForApproval:
 
 @dataclass(frozen=True, slots=True)
 class ReturnToClient:
-    """End the turn; the caller runs these calls."""
+    """End the turn; the client runs these calls."""
 
     calls: tuple[JudgedCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """End the turn. Calls that are still open get a result that says so."""
+    """End the turn. Calls that are still open get a result that says they did not run."""
 
     reason: StopReason
 
@@ -116,7 +116,7 @@ type NextStep = CallModel | ExecuteTools | InterruptForApproval | ReturnToClient
 
 
 def next_step(state: TurnState) -> NextStep:
-    """Decide what comes next."""
+    """Return the next step."""
     if state.prompt_denied is not None:
         return Finish(StopReason.PROMPT_DENIED)
     if state.failure is not None:
@@ -136,7 +136,9 @@ def next_step(state: TurnState) -> NextStep:
 
 
 def _step_for_misfit(state: TurnState) -> NextStep:
-    """Ask once more for data that has not the shape it has to have. Nothing may be done meanwhile: all is known."""
+    """Ask once more for output that does not fit its schema. No tool may run meanwhile: nothing is missing but the
+    form.
+    """
     limits = state.turn.limits
     if (
         state.repaired
@@ -149,12 +151,12 @@ def _step_for_misfit(state: TurnState) -> NextStep:
 
 
 def _only_asks(state: TurnState) -> bool:
-    """Tell whether nothing but a question is left, which takes no time of the turn."""
+    """Return whether only calls that need approval are left. Asking takes no time of the turn."""
     return bool(state.open_calls) and all(isinstance(call.verdict, NeedsApproval) for call in state.open_calls)
 
 
 def _wants_no_calls(state: TurnState) -> bool:
-    """Tell whether the caller wants words and no calls: what was said beside these is the answer."""
+    """Return whether the caller forbids calls: then the text beside them is the answer."""
     return state.turn.tool_choice is ToolChoiceMode.NONE and state.turn.output is None
 
 
@@ -178,9 +180,10 @@ def _call_model(state: TurnState) -> NextStep:
 
 
 def _last_call(state: TurnState) -> StopReason | None:
-    """Tell how the turn ends after one more inference without tools; None when there is time for more.
+    """Return how the turn ends after one more inference without tools; None if the model may still call tools.
 
-    Usually a bound is near. A model that calls where no tool may be called is told so, and gets to say it in words.
+    The usual cause is a bound that is near. A model that calls tools although none may be called is told so, and can
+    answer in words.
     """
     limits = state.turn.limits
     if not state.turn.tools and not state.iterations:
@@ -188,7 +191,7 @@ def _last_call(state: TurnState) -> StopReason | None:
     if state.turn.tool_choice is ToolChoiceMode.NONE and state.iterations:
         return StopReason.COMPLETED
     if state.tool_calls >= limits.max_tool_calls and not any(tool.client for tool in state.turn.tools):
-        return StopReason.MAX_TOOL_CALLS  # calls of the caller count elsewhere
+        return StopReason.MAX_TOOL_CALLS  # calls of the client count elsewhere
     if state.iterations >= limits.max_iterations - 1:
         return StopReason.MAX_ITERATIONS
     if state.elapsed >= limits.deadline * _SHARE_BEFORE_LAST_CALL:
@@ -199,7 +202,7 @@ def _last_call(state: TurnState) -> StopReason | None:
 
 
 def _tool_choice(state: TurnState) -> ToolChoice:
-    """Return the turn's choice; one that forces a call holds for the first inference only."""
+    """Return the turn's tool choice; a forced call applies to the first inference only."""
     choice = state.turn.tool_choice
     forces = isinstance(choice, NamedTool) or choice is ToolChoiceMode.REQUIRED
     return ToolChoiceMode.AUTO if forces and state.iterations else choice

@@ -1,29 +1,29 @@
-"""Finds a model that repeats itself, and holds back what it says again until the text goes on.
+"""Detects a model that repeats itself, and holds repeated text back until the text continues differently.
 
-A sentence is held as long as it could be one that was said before, and other text once it is periodic for a while. So
-what is repeated is heard once, and a refrain, a list or a table comes whole, only later. It knows no language, reads
-each character once, and remembers a bounded part of the text.
+A sentence is held as long as it may be a copy of an earlier one; other text is held once it has been periodic for a
+while. So a loop is heard once, while a refrain, a list or a table arrives complete, only later. The filter knows no
+language, reads each character once, and keeps a bounded part of the text.
 """
 
 import re
 from typing import Final
 
 _LEAST_COPIES: Final = 12
-"""Of the same text, one after the other and after the first one. A decade of the rosary has nine."""
+"""Least number of consecutive copies after the original. A decade of the rosary has nine."""
 _LEAST_OF_SENTENCES: Final = 3_000
-"""Characters of the copies of a sentence: lines that a pupil writes fifty times and short mantras have fewer."""
+"""Least characters in all copies of a sentence: lines written fifty times at school and short mantras have fewer."""
 _LEAST_OF_OTHER_TEXT: Final = 20_000
-"""Characters of the copies of other text: cells, rows, numbers, pixels and short cries are often all the same."""
+"""Least characters in all copies of other text: cells, rows, numbers and pixels are often equal."""
 _SENTENCE_BYTES: Final = 20
-"""Of the shortest sentence that a model is taken to say again by mistake."""
+"""Bytes of the shortest sentence that counts as repeated by mistake."""
 _SENTENCE_END: Final = re.compile(r"\s[.!?…]|[。！？।؟]")  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
-"""Backwards, as the latest text is kept."""
+"""Reversed, as the latest text is kept in reverse."""
 _DATA: Final = re.compile(r"[][{}<>|=\"\t]")
-"""What tables, code and data have, and sentences have rarely."""
+"""Characters that are common in tables, code and data, and rare in sentences."""
 _LONGEST: Final = 1_000
-"""Characters of a text whose copies are recognized."""
+"""Characters of the longest text whose copies are detected."""
 _SAMPLE: Final = 32
-"""Characters that are looked up in the text before them, wherever a sentence begins."""
+"""Characters at the beginning of a sentence that are searched for in the earlier text."""
 _ENDS_BEFORE_SPACE: Final = ".!?…:;"
 _ENDS: Final = "\n。！？；｡।؟"  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
 _CLOSING: Final = "\"'”’»)]*_」』"  # noqa: RUF001 - quotation marks
@@ -31,30 +31,30 @@ _PIECE: Final = re.compile(rf"[^{_ENDS}{_ENDS_BEFORE_SPACE}]{{1,16}}|.", re.DOTA
 
 
 class RepetitionFilter:
-    """Passes on the text of a message. `found` is set once it does nothing but repeat itself; the rest is dropped."""
+    """Passes on the text of a message. `found` is set once the message only repeats itself; the rest is dropped."""
 
     def __init__(self) -> None:
-        """Know no text yet."""
+        """Start without text."""
         self.found = False
         self._recent = ""
-        """The latest text, its last character first."""
+        """The latest text, in reverse."""
         self._period = 0
-        """How many characters ago the same was written; 0 where nothing is repeated."""
+        """Distance in characters to the earlier copy; 0 if nothing is repeated."""
         self._matched = 0
-        """Characters that are the same as those before them."""
+        """Number of characters that equal those of the earlier copy."""
         self._held = 0
-        """Those of them that were not passed on."""
+        """Number of matched characters that are held back."""
         self._unsampled = 0
         self._ended = self._begins = False
-        """Whether the next character begins a sentence if a space comes before it, and if it is none itself."""
+        """Whether the next character begins a sentence if a space precedes it, and if it is not a space itself."""
 
     @property
     def held(self) -> str:
-        """What was not passed on."""
+        """The text that is held back."""
         return self._recent[: self._held][::-1]
 
     def feed(self, text: str) -> str:
-        """Take in text; return what may be passed on by now."""
+        """Add text; return the part that may be passed on by now."""
         passed: list[str] = []
         for piece in _PIECE.findall(text):
             is_plain = len(piece) > 1 and not (self._period or self._begins or self._ended)
@@ -67,9 +67,9 @@ class RepetitionFilter:
         return "".join(passed)
 
     def end(self, *, cut: bool = False) -> str:
-        """Return what is held, because the text ends or something else follows; nothing where it is only repeated.
+        """Return the held text at the end of the text; nothing if it is only a repetition.
 
-        Of a text that is `cut`, more than another copy is dropped: nothing will follow it.
+        With `cut`, the text was truncated: anything beyond another copy is dropped, since nothing follows.
         """
         held, is_dropped = self.held, self.found or (cut and self._held > self._period)
         self._held = self._period = 0
@@ -98,12 +98,14 @@ class RepetitionFilter:
         return "" if self._period else self.end() or character
 
     def _look_up(self, length: int) -> None:
-        """Find where the latest text was written before; a text that is longer than a sample has not to go on so."""
+        """Search for the latest text in the earlier text; a text longer than the sample need not continue in the same
+        way.
+        """
         at = self._recent.find(self._recent[:length], 1) if length <= _SAMPLE else -1
         self._period, self._matched = (at, length) if 0 < at <= _LONGEST else (0, 0)
 
     def _is_loop(self) -> bool:
-        """Return whether the text is a loop; that is decided at the end of each copy."""
+        """Return whether the text is a loop; decided at the end of each copy."""
         if not self._period or self._matched % self._period or self._matched < _LEAST_COPIES * self._period:
             return False
         least = _LEAST_OF_SENTENCES if self._repeats_sentences() else _LEAST_OF_OTHER_TEXT

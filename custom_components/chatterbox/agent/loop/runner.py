@@ -1,7 +1,6 @@
-"""The runner of one turn: takes the steps that `next_step` names, and yields what happens as events.
+"""Runs one turn: performs the steps that `next_step` returns, and yields events.
 
-It owns the state of the turn, its tools and its clock, and holds no rule of its own; those stand in `next_step.py` and
-`call_rules.py`.
+It owns the state, the tools and the clock of the turn. The rules are in `next_step.py` and `call_rules.py`.
 """
 
 import logging
@@ -44,7 +43,7 @@ from .turn import ApprovalAnswer, Turn
 _LOGGER = logging.getLogger(__name__)
 
 _HOOK_GRACE: Final = 0.1
-"""Seconds that a hook gets even when the turn is out of time: what it has to see is there, and would be lost."""
+"""Seconds that a hook gets even if the turn is out of time; otherwise it would miss an existing result."""
 _WITHHELD: Final = "(These words were withheld.)"
 _CLIENT_TOOLS_FIRST: Final = "Not run: tools of the client were called at the same time. Call it again if it is needed."
 _AWAITS_APPROVAL: Final = "Not run yet: a person has to say yes first."
@@ -58,14 +57,14 @@ _ENDS_WITH_ANSWER: Final = frozenset(
         StopReason.OUTPUT_UNFIT,
     }
 )
-"""Endings whose text, if there is any, is the answer. The others need a sentence more."""
+"""Endings at which the text of the model, if any, is the answer. All others need a composed sentence."""
 _BOUNDS: Final = frozenset(
     {StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH}
 )
 
 
 class TurnRunner:
-    """One turn under way: its state, its tools, its clock."""
+    """One running turn: its state, its tools and its clock."""
 
     def __init__(
         self,
@@ -75,7 +74,7 @@ class TurnRunner:
         composer: ResponseComposer,
         turn: Turn,
     ) -> None:
-        """Begin a turn; its clock runs from now."""
+        """Start the clock of the turn."""
         self._provider = provider
         self._composer = composer
         self._ends_at = SYSTEM_CLOCK.now() + turn.limits.deadline
@@ -84,12 +83,12 @@ class TurnRunner:
             dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
         )
         self._messages: Transcript = ()
-        """What this turn has added to the history by now."""
+        """The messages that this turn has added to the history so far."""
         self._state = TurnState(replace(turn, history=repair(turn.history)))
         self._is_over = False
 
     async def run(self) -> AsyncGenerator[TurnEvent]:
-        """Yield the events of the turn, and fold each into the transcript. Ends with exactly one `TurnFinished`."""
+        """Yield the events of the turn, and fold each into the messages. Ends with exactly one `TurnFinished`."""
         try:
             async with aclosing(self._receive()) as events:
                 async for event in events:
@@ -164,7 +163,7 @@ class TurnRunner:
             yield PhaseEntered(Phase.TOOL_DECISION)
 
     async def _cleared_prompt(self, text: str) -> str:
-        """Return the words that the model, now and later, gets for the user's."""
+        """Return the user's words as the model gets them, in this turn and later."""
         seen = await self._hooks.user_prompt_submit(text)
         if seen.decision is None:
             return seen.value
@@ -172,7 +171,7 @@ class TurnRunner:
         return _WITHHELD
 
     async def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
-        """Take up the turn that asked, under its budgets; its calls come anew, decided."""
+        """Continue the turn that asked, under its budgets; the approved calls are judged again."""
         pending = answer.pending
         expired = time.time() >= pending.expires_at
         # The owner may have set a lower bound since the question.
@@ -285,12 +284,13 @@ class TurnRunner:
         return messages[-1].text
 
     def _unanswered(self) -> list[JudgedCall]:
-        """Return the calls that have no result yet; one that waits for a yes got its with its siblings."""
+        """Return the calls without a result. A call that waits for approval got its result with its siblings."""
         unanswered = open_calls(self._messages)
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
     def _undone(self, answer: str) -> str:
-        """Say what the calls of the turn were to change and have not; not beside a question of the model."""
+        """Return a sentence on changes that the calls of the turn failed to make; empty beside a question of the model.
+        """
         turn = self._state.turn
         if turn.checked_language is None or (turn.approval and not turn.approval.is_yes):
             return ""
@@ -318,7 +318,7 @@ class TurnRunner:
 
 
 def _noted(result: ToolResult, note: str) -> ToolResult:
-    """Add a note to what the model reads of a result; what is a JSON object stays one."""
+    """Add a note to a result for the model; a JSON object remains one."""
     if not note:
         return result
     if not is_json_object(result.content):

@@ -1,4 +1,4 @@
-"""Reads an answer that has to be data: from what a model wrote to an object that fits."""
+"""Reads structured output: parses the text of a model into an object that fits the schema."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from ..protocols import OutputFormat
 from ..timeouts import read_aside
 
 MAX_LENGTH: Final = 1_000_000
-"""Characters; what is longer was written by a model that cannot stop."""
+"""Characters; longer text comes from a model that does not stop."""
 
 _NO_OBJECT: Final = "There is no JSON object in it."
 
@@ -18,11 +18,11 @@ _NO_OBJECT: Final = "There is no JSON object in it."
 async def read_output(text: str, output: OutputFormat) -> JsonObject:
     """Return the data of an answer. Raises `Unfit`.
 
-    Words around the object, fences and slips of the pen are forgiven where there is one way to read the answer. What is
-    optional and null counts as left out.
+    Text around the object, code fences and small syntax errors are tolerated if only one reading is possible. An
+    optional property that is null counts as omitted.
     """
     fitted = await read_aside(len(text), _fitted, text, output.schema)
-    if flaw := output.flaw_of(fitted):  # anybody's code, which may want the event loop
+    if flaw := output.flaw_of(fitted):  # foreign code that may need the event loop
         raise Unfit(flaw)
     return fitted
 
@@ -52,7 +52,7 @@ def _read(text: str) -> JsonValue:
 
 
 def _among_words(text: str, problem: ValueError) -> JsonValue:
-    """Read the only object that stands in a text."""
+    """Parse the only object in a text."""
     fenced = fenced_blocks(text)
     start = text.find("{")
     if start < 0 or len(fenced) > 1:

@@ -1,4 +1,4 @@
-"""The input of a turn: words, history, tools, bounds, and a person's answer to what was asked."""
+"""The input of a turn: the user's words, history, tools, limits, and the answer to an approval request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,16 +18,16 @@ from ..messages import (
 from ..protocols import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions, OutputFormat
 
 _NO_TIME: Final = 0.001
-"""Seconds of a turn that ends before it does anything, and says so."""
+"""Seconds of a turn that ends before it starts, and says so."""
 _SHARE_OF_PREPARATION: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of a turn. Every one of them is at least one inference, call or moment."""
+    """Bounds of a turn. Each allows at least one inference, one call or one moment."""
 
     max_iterations: int = 10
-    """Inferences, the last answer included."""
+    """Inferences, the final answer included."""
     max_tool_calls: int = 32
     """Calls that run, not rounds."""
     deadline: float = 60.0
@@ -35,21 +35,21 @@ class Limits:
     tool_timeout: float = 30.0
     """Seconds that one tool, or one hook, may take."""
     approval_expiry: float = 60.0
-    """Seconds that a question for a yes stays open."""
+    """Seconds for which an approval request stays open."""
     max_output_tokens: int | None = None
-    """Tokens that all answers of the turn may take together, reasoning included; None for no bound."""
+    """Tokens of all answers of the turn together, reasoning included; None for no bound."""
 
     @property
     def preparation(self) -> float:
-        """Seconds of the deadline that may pass until the first inference, however much there is to gather."""
+        """Seconds of the deadline that preparation may take at most before the first inference."""
         return self.deadline * _SHARE_OF_PREPARATION
 
     def after(self, seconds: float) -> Limits:
-        """Return the bounds of a turn that somebody has been waiting for so long before it begins."""
+        """Return the limits of a turn whose user has already waited for `seconds`."""
         return replace(self, deadline=max(self.deadline - seconds, _NO_TIME))
 
     def __post_init__(self) -> None:
-        """Refuse bounds under which no turn could end well."""
+        """Reject bounds with which no turn could end well."""
         for name in ("max_iterations", "max_tool_calls"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
@@ -62,19 +62,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """A person said yes to a call."""
+    """A person approved a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A person said no to a call."""
+    """A person denied a call."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswer:
-    """What became of a `PendingApproval`: a decision per call id; none means no."""
+    """The answer to a `PendingApproval`: a decision per call id; a missing one denies."""
 
     pending: PendingApproval
     decisions: Mapping[str, Approved | Denied]
@@ -88,37 +88,38 @@ class ApprovalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Everything a turn gets. The caller's history is read, never changed."""
+    """The input of one turn. The caller's history is read, never changed."""
 
     user_text: str | None
-    """What the person said; None to continue after client tools or an approval."""
+    """The user's words; None to continue after client tools or an approval."""
     history: Transcript = ()
     instructions: str = ""
-    """The same in every turn of an agent, so that services can cache what begins with it."""
+    """Identical in every turn of an agent, so that services can cache the prompt prefix."""
     tools: tuple[ToolDefinition, ...] = ()
     tool_choice: ToolChoice = ToolChoiceMode.AUTO
     allowed_tools: frozenset[str] | None = None
-    """Names that may run; None for all. Hides nothing from the model."""
+    """Names of the tools that may run; None for all. The model still sees the others."""
     limits: Limits = Limits()
     approval: ApprovalAnswer | None = None
     context: str = ""
-    """What holds at this moment only, such as the time and the room; a model reads it before the person's words."""
+    """Context of this moment, such as the time and the room; the model reads it before the user's words."""
     attachments: tuple[Attachment, ...] = ()
-    """What the person shows with the words."""
+    """Pictures and documents that the user attached."""
     checked_language: str | None = None
-    """Tag of the language of an answer that ends with what its calls have not done; None if it need not."""
+    """Language tag of an answer that must end with the changes that failed; None to skip this check."""
     output: OutputFormat | None = None
-    """What shape the answer has to have; None for words. An answer of another shape is asked for once more."""
+    """The schema of the answer; None for text. An answer that does not fit is requested once more."""
     summary: Summary | None = None
-    """What stands for the beginning of the history where that is no longer sent; see `agent/conversation/window.py`."""
+    """A summary that replaces the beginning of the history; see `agent/conversation/window.py`."""
     options: AnswerOptions = NO_WISHES
     may_be_shortened: bool = True
-    """Whether the oldest of a history may be left out that the model cannot read at once; otherwise the turn fails."""
+    """Whether the oldest messages may be omitted if the history exceeds the context window; otherwise the turn fails.
+    """
     guards_client_calls: bool = True
-    """Whether hooks, if there are any, see calls of client tools, too, before these are handed out."""
+    """Whether hooks also see calls of client tools before these are handed out."""
 
     def __post_init__(self) -> None:
-        """Refuse a turn in which there is nothing to answer, and a choice of a tool that there is not."""
+        """Reject a turn without input, and a choice of an unknown tool."""
         names = [tool.name for tool in self.tools]
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
             offered = ", ".join(names) or "none"
