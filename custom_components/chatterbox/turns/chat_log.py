@@ -1,6 +1,6 @@
-"""Translation between Home Assistant's ChatLog and our transcript, and from the events of a turn to ChatLog deltas.
+"""Converts between Home Assistant's ChatLog and our transcript, and turns the events of a turn into ChatLog deltas.
 
-Our loop runs the tools itself, so calls enter the ChatLog as `external` and results as the native `llm.ToolResult`,
+The loop runs the tools itself, so calls enter the ChatLog as `external` and results as the native `llm.ToolResult`,
 which keeps cards and targets.
 """
 
@@ -58,7 +58,7 @@ from .shown_files import NO_FILES, ShownFiles
 class FromOutside:
     """Marks a result that holds text from outside the home.
 
-    It marks by type alone: for everybody else a marked result is the one that it was, with all its fields.
+    The mark is the type alone: to all other code a marked result is unchanged, with all its fields.
     """
 
     __slots__ = ()
@@ -66,16 +66,16 @@ class FromOutside:
 
 @dataclass(slots=True)
 class Note(llm.ToolResult):
-    """What the ChatLog keeps of a tool that has no native result: `{"note": text}`."""
+    """The ChatLog entry for a tool without a native result: `{"note": text}`."""
 
 
 @dataclass(slots=True)
 class NotRun(llm.ToolResult):
-    """What the ChatLog keeps for a call that did not run: `{"not_run": text}`. A tool may say so too, and has run."""
+    """The ChatLog entry for a call that did not run: `{"not_run": text}`. A tool that ran may return the same data."""
 
 
 def to_native(result: ToolResult) -> llm.ToolResult:
-    """Return what the ChatLog keeps of a result."""
+    """Return a result in the form in which the ChatLog stores it."""
     if isinstance(result.native, llm.ToolResult):
         native = result.native
     elif result.synthetic:
@@ -86,11 +86,11 @@ def to_native(result: ToolResult) -> llm.ToolResult:
 
 
 def _marked(result: llm.ToolResult) -> llm.ToolResult:
-    """Return a copy of a result that has the mark, and is still of the type that it was."""
+    """Return a marked copy of a result, which remains an instance of the result's type."""
     try:
         marked = copy(result)
         marked.__class__ = _marking(type(result))  # type: ignore[arg-type]  # a class has a hash, only its objects do not
-    except TypeError:  # nothing can be made of that type: the mark matters more than what it has of its own
+    except TypeError:  # that type cannot be extended: the mark matters more than the type's own attributes
         return _marking(llm.ToolResult)(result.data, result.error)
     return marked
 
@@ -98,13 +98,13 @@ def _marked(result: llm.ToolResult) -> llm.ToolResult:
 @cache
 def _marking(kind: type[llm.ToolResult]) -> type[llm.ToolResult]:
     marking = type(kind.__name__, (FromOutside, kind), {"__slots__": (), "__module__": __name__})
-    # For who writes JSON, a dataclass is what was made one itself; all else it has from what it was.
+    # JSON encoders recognize a dataclass by its own attributes; the others are inherited.
     return dataclass(init=False, repr=False, eq=False)(marking)
 
 
 @callback
 def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
-    """Return a result that a ChatLog holds, ours or that of another agent."""
+    """Return a result from a ChatLog, whether it is ours or that of another agent."""
     text, synthetic = _read(content.result)
     return ToolResult(
         content.tool_call_id,
@@ -118,7 +118,7 @@ def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
 
 
 def _read(result: llm.ToolResult) -> tuple[str, bool]:
-    """Return what the model reads, and whether it is no result because nothing ran."""
+    """Return the text for the model, and whether the call did not run."""
     match result:
         case Note(data={"note": str(text)}):
             return text, False
@@ -133,10 +133,10 @@ def _read(result: llm.ToolResult) -> tuple[str, bool]:
 
 
 def _knows_only_the_home(hass: HomeAssistant, agent_id: str) -> bool:
-    """Tell whether results of an agent that have no mark are from the home.
+    """Return whether unmarked results of an agent come from the home.
 
-    Ours have a mark if they are not. The built-in agent knows nothing else; in a pipeline that asks it first, it writes
-    under the name of the agent that would have been next. What the tools of others bring in, nobody here knows.
+    Our results are marked if they do not. The built-in agent knows only the home; a pipeline that asks it first logs it
+    under the name of the next agent. The results of other agents may come from anywhere.
     """
     entry = er.async_get(hass).async_get(agent_id)
     return agent_id == HOME_ASSISTANT_AGENT or (entry is not None and entry.platform == DOMAIN)
@@ -147,10 +147,12 @@ type SaidContent = UserContent | AssistantContent | ToolResultContent
 
 @dataclass(frozen=True)
 class SpokenContent(UserContent):
-    """Words of a person, with what held when they were said."""
+    """A user's message with the context of its turn."""
 
     context: str = ""
-    """As the model read it. It is sent again with the words, so that a conversation keeps its beginning."""
+    """As the model received it. It is sent again in later turns, so that the prompt prefix of a conversation stays the
+    same.
+    """
 
 
 @singleton
@@ -161,9 +163,9 @@ def _messages(_hass: HomeAssistant) -> dict[int, tuple[weakref.ref[SaidContent],
 
 @callback
 def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:
-    """Return what a content says, with what `files` tells of what was shown with it."""
+    """Return the message of a content; `files` describes its attachments."""
     if isinstance(content, UserContent) and content.attachments:
-        return user_message(content, files)  # a file may be gone by the next turn
+        return user_message(content, files)  # a file may be missing in the next turn
     messages, key = _messages(hass), id(content)
     if (kept := messages.get(key)) is None:
         kept = weakref.ref(content, lambda _: messages.pop(key, None)), _translated(hass, content, files)
@@ -184,14 +186,14 @@ def _translated(hass: HomeAssistant, content: SaidContent, files: ShownFiles) ->
 
 
 def user_message(said: UserContent, files: ShownFiles) -> UserMessage:
-    """Return what a person said, with what is shown with it and what was kept beside it."""
+    """Return the message of a user with its attachments and its stored context."""
     attachments, note = files.shown_with(said)
     held = said.context if isinstance(said, SpokenContent) else ""
     return UserMessage(said.content, attachments, "\n\n".join(filter(None, (held, note))))
 
 
 def _arguments_text(call: llm.ToolInput) -> str:
-    """Write arguments as our calls have them; those of another agent may hold what is no JSON."""
+    """Serialize arguments as in our calls; those of another agent may contain values that are not JSON."""
     try:
         return canonical_json(json_loads_object(json_dumps(call.tool_args)))
     except TypeError, ValueError:
@@ -199,12 +201,12 @@ def _arguments_text(call: llm.ToolInput) -> str:
 
 
 def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
-    """Tell our native content from what another agent left in the conversation."""
+    """Return whether native content is ours and not that of another agent."""
     return isinstance(native, tuple) and all(isinstance(item, ProviderItem) for item in native)
 
 
 def content_of(message: Message, agent_id: str) -> Content:
-    """Return a message as the ChatLog keeps it; `agent_id` has said it, or had it done."""
+    """Return a message as ChatLog content; `agent_id` is its author."""
     match message:
         case UserMessage():
             return SpokenContent(message.text, None, message.context)
@@ -231,7 +233,7 @@ type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
 
 
 type Follow = Callable[[TurnEvent], Awaitable[Sequence[TurnEvent]]]
-"""Is told of an event of the loop, and returns the events that are said and stored in its place."""
+"""Receives an event of the loop, and returns the events that are spoken and stored in its place."""
 
 
 async def _unchanged(event: TurnEvent) -> Sequence[TurnEvent]:
@@ -239,19 +241,19 @@ async def _unchanged(event: TurnEvent) -> Sequence[TurnEvent]:
 
 
 async def _at_once() -> None:
-    """Wait for nothing."""
+    """Return immediately."""
 
 
 @callback
 def keep_context(chat_log: ChatLog, context: str) -> None:
-    """Keep what holds now beside the words that were just said."""
+    """Store the context of this turn with the user's last message."""
     said = chat_log.content[-1]
     if isinstance(said, UserContent):
         chat_log.content[-1] = SpokenContent(said.content, said.attachments, context)
 
 
 def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
-    """Return what was said before the user's words of this turn, with what `files` tells of what was shown."""
+    """Return the messages before those of this turn; `files` describes their attachments."""
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
@@ -260,13 +262,13 @@ def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
 
 
 def _is_cancelled(content: Content) -> bool:
-    """Tell whether a content is what Home Assistant, since 2026.11, lets an agent say whose turn was cancelled."""
+    """Return whether a content is the one that Home Assistant, since 2026.11, adds for a turn that was cancelled."""
     return isinstance(content, AssistantContent) and content.content == "Error: CancelledError"
 
 
 @callback
 def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
-    """Put what was said earlier in a conversation before the words that were just said."""
+    """Insert earlier messages of a conversation before the user's last message."""
     contents = chat_log.content
     place = len(contents) - bool(contents and isinstance(contents[-1], UserContent))
     contents[place:place] = [content_of(message, agent_id) for message in earlier]
@@ -274,12 +276,12 @@ def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
 
 @callback
 def is_fresh(chat_log: ChatLog) -> bool:
-    """Tell whether nothing was said in a conversation but the words of this turn."""
+    """Return whether a conversation contains nothing but the user's message of this turn."""
     return not [content for content in chat_log.content[:-1] if not isinstance(content, SystemContent)]
 
 
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
-    """Return the user's words of this turn, with what is shown with them and what was kept beside them."""
+    """Return the user's message of this turn with its attachments and its stored context."""
     said = chat_log.content[-1]
     return user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
 
@@ -293,12 +295,12 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
     *,
     follow: Follow = _unchanged,
 ) -> None:
-    """Stream a turn into the ChatLog and into the report, then wait for `at_end`.
+    """Stream a turn into the ChatLog and into its record, then wait for `at_end`.
 
-    When the turn is cut off, by barge-in or by a bug, the ChatLog still gets what happened,
-    every call with one result, and keeps it for the next turn. What another turn of the
-    conversation has added meanwhile stays, before this one. Who waits for anything after this, and before Home
-    Assistant has put the ChatLog away, loses what another turn adds then.
+    If the turn is cut off, by barge-in or by a bug, the ChatLog still receives what happened, with one result for every
+    call, and keeps it for the next turn. Messages that another turn of the conversation added meanwhile are kept before
+    those of this turn. Callers must not await anything between this call and the moment when Home Assistant stores the
+    ChatLog: messages that another turn adds in between would be lost.
     """
     before = len(chat_log.content)
     start = before - isinstance(chat_log.content[-1], UserContent)
@@ -322,7 +324,7 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
 async def _deltas(
     chat_log: ChatLog, events: AsyncGenerator[TurnEvent], follow: Follow, report: TurnRecord
 ) -> AsyncGenerator[Delta]:
-    """Take the events into the report, and yield them as ChatLog deltas. A `role` begins a message."""
+    """Add the events to the record, and yield them as ChatLog deltas. A `role` begins a message."""
     in_message = False
     try:
         async for one in events:
@@ -337,7 +339,7 @@ async def _deltas(
                 elif delta := _assistant_delta(event):
                     if in_message:
                         yield delta
-                    elif "tool_calls" in delta:  # whose list would go on as that of the message
+                    elif "tool_calls" in delta:  # otherwise its list would continue that of the message
                         yield {"role": "assistant"}
                         yield delta
                     else:
@@ -363,21 +365,21 @@ def _assistant_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
 
 
 def _replace_words(chat_log: ChatLog, text: str) -> None:
-    """Put other words in place of the person's, before anything else is said: no later turn must send the old ones."""
+    """Replace the user's text before anything else is added: no later turn may send the original."""
     said = chat_log.content[-1]
     chat_log.content[-1] = replace(said, content=text) if isinstance(said, UserContent) else UserContent(text)
 
 
 def _saved(chat_log: ChatLog) -> ChatLog | None:
-    """Return the conversation as the last turn that ended left it."""
+    """Return the conversation as the last completed turn left it."""
     return chat_log.hass.data.get(DATA_CHAT_LOGS, {}).get(chat_log.conversation_id)
 
 
 def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
     """Save a ChatLog that Home Assistant drops because its turn did not return.
 
-    `start` is where the turn's own contents begin, with the person's words; `saved` the conversation when it began.
-    A turn that has ended since, while this one was being interrupted, keeps what it said.
+    The turn's own content begins at `start`, with the user's message; `saved` is the conversation at the start of the
+    turn. The content of a turn that ended while this one was being interrupted is kept.
 
     Source: `async_get_chat_log` and `async_get_chat_session` save only when their block ends without an exception
     (homeassistant.components.conversation.chat_log).

@@ -1,6 +1,6 @@
-"""Reading the input of a turn: a new request, or the answer to a question that waits.
+"""Reads the input of a turn: a new request, or the answer to a waiting question.
 
-A spoken PIN ends here: no later step sees it.
+A spoken PIN is used here and redacted: no later step sees it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,17 +35,17 @@ class Reading(Enum):
     AGREED_WITH_PIN = auto()
     DECLINED = auto()
     PIN_MISSING = auto()
-    """A plain yes where the PIN is needed, which is then asked for."""
+    """A plain yes although the PIN is required; the PIN is then requested."""
     PIN_UNCLEAR = auto()
-    """Something like a PIN that cannot be understood. It takes no try, and the PIN is asked for again."""
+    """Something like a PIN that cannot be understood. It costs no attempt, and the PIN is requested again."""
     PIN_NOT_NEEDED = auto()
-    """A PIN where a yes is enough. The question is asked again, for it was perhaps taken for another."""
+    """A PIN although a yes suffices. The question is repeated, since it may have been mistaken for another one."""
     TOO_LATE = auto()
-    """An answer to a question that has run out, or that needs a PIN where the agent has none any more."""
+    """An answer to an expired question, or to one that requires a PIN that the agent no longer has."""
     UNHEARD = auto()
-    """An answer while another question waits that nobody has heard here yet: it is said first."""
+    """An answer although a question is waiting that has not been spoken here yet; the question is spoken first."""
     SOMETHING_ELSE = auto()
-    """A new request. It holds no PIN, so a model may read it."""
+    """A new request. It contains no PIN, so a model may read it."""
 
 
 async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone changes what an answer is
@@ -57,10 +57,10 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     pin: PinHash | None,
     is_late: bool,  # noqa: FBT001  # it stands beside the question that it tells of
 ) -> Reading | Wrong | Locked:
-    """Tell what words are, spoken where `question` was asked: `text` as it was said, in `language`.
+    """Return the meaning of words that were spoken where `question` was asked: `text` as it was said, in `language`.
 
-    `asked` is what the question named; `pin` that of the agent, of which one of its tries is taken if the words are a
-    PIN and the question needs one. `is_late` tells that the question has run out.
+    `asked` holds the names in the question. `pin` is that of the agent; if the question requires it and the words are a
+    PIN, they cost one attempt. `is_late` says that the question has expired.
     """
     answer = understand_answer(text, understood_language(language), asked)
     knows_pin = question.needs_pin or pin is not None
@@ -84,7 +84,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 async def _async_compare(
     hass: HomeAssistant, question: Question, pin: PinHash, digits: str
 ) -> Reading | Wrong | Locked:
-    # A user can pretend to be at any device. The person of a satellite speaks in a child of its context.
+    # A user can pretend to be at any device. The person at a satellite speaks in a child of its context.
     is_user = question.context.user_id is not None and question.context.parent_id is None
     device_id = None if is_user else question.scope.device_id
     place = async_try_scope(hass, question.scope.agent_id, device_id)
@@ -93,7 +93,7 @@ async def _async_compare(
 
 
 CONVERSATION: Final = TurnSource()
-"""The source of a turn that can ask nothing."""
+"""The source of a turn that cannot ask anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +101,25 @@ class TurnInput:
     """The input of a turn."""
 
     user_input: ConversationInput
-    """The words of a person; their text is empty in a turn that is resumed."""
+    """The user's input; its text is empty in a resumed turn."""
     speaker: Speaker
     source: TurnSource = CONVERSATION
     answered: tuple[Question, GivenAnswer] | None = None
-    """A question that was answered, by these words or elsewhere."""
+    """A question that was answered, by this input or elsewhere."""
     decisions: Mapping[str, Approved | Denied] = field(default_factory=dict)
-    """The decision about each call of that question, by the id of the call."""
+    """The decision on each call of that question, by call id."""
     prefix: str = ""
-    """What is said before the answer."""
+    """Text that is spoken before the answer."""
     reply: str = ""
-    """The answer, where no model has to be asked."""
+    """The answer, if no model is needed."""
     asks_again: bool = False
-    """Whether the answer asks for another one."""
+    """Whether the answer is a question."""
     said_again: str = ""
-    """The ID of the question that the answer consists of."""
+    """The id of the question that the answer repeats."""
 
     @property
     def approved(self) -> Sequence[PendingCall]:
-        """The calls that were approved, with the PIN where one is needed."""
+        """The approved calls, with the PIN where one is required."""
         return [one for one in self._asked if isinstance(self.decisions.get(one.call.id), Approved)]
 
     @property
@@ -130,17 +130,17 @@ class TurnInput:
 
     @property
     def agreed(self) -> Question | None:
-        """The question that the speaker has approved in these words."""
+        """The question that the speaker approved with this input."""
         return self.answered[0] if self.answered and self.approved and not self.is_resumed else None
 
     @property
     def approval(self) -> ApprovalAnswer | None:
-        """The answer to the question, as the loop takes it."""
+        """The answer to the question, in the form of the loop."""
         return ApprovalAnswer(self.answered[0].pending, self.decisions) if self.answered else None
 
     @property
     def is_resumed(self) -> bool:
-        """Whether a question was answered elsewhere, so that nobody hears this turn where it was asked."""
+        """Whether the question was answered elsewhere, so that nobody hears this turn where the question was asked."""
         return self.answered is not None and self.answered[1].channel is not Channel.VOICE
 
     @property
@@ -153,7 +153,7 @@ class TurnInput:
         return self.answered[0].pending.calls if self.answered else ()
 
     def with_answer(self, question: Question, answer: GivenAnswer) -> TurnInput:
-        """Return this input as the answer to a question, which is one decision about all of its calls."""
+        """Return this input as the answer to a question: one decision for all of its calls."""
         is_yes = answer.approved and (answer.with_pin or not question.needs_pin)
         decision = Approved() if is_yes else Denied()
         decisions = {pending_call.call.id: decision for pending_call in question.pending.calls}
@@ -162,7 +162,7 @@ class TurnInput:
 
 @dataclass(frozen=True, slots=True)
 class InputReader:
-    """Reads the input of one agent: a request, or the answer to a question that waits."""
+    """Reads the input of one agent: a request, or the answer to a waiting question."""
 
     hass: HomeAssistant
     agent_id: str
@@ -185,10 +185,10 @@ class InputReader:
         return TurnInput(user_input, speaker, self.source)
 
     async def _async_heard(self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog) -> TurnInput:
-        """Return what words are that may be an answer."""
+        """Return the input of a turn whose words may be an answer."""
         sentences = await async_get_sentences(self.hass, user_input.language)
         scope = ApprovalScope.of_input(user_input, self.agent_id, chat_log.conversation_id)
-        # A script may speak in the name of who was asked, and in the same conversation. It is not who was asked.
+        # A script may speak in the name of the person who was asked, in the same conversation. It is not that person.
         is_person = speaker.asking is Asking.PERSON
         approvals = async_get_approvals(self.hass)
         question = approvals.asked_at(scope) if is_person else None
@@ -213,7 +213,7 @@ class InputReader:
     def _as_answer(
         self, read: TurnInput, question: Question, reading: Reading | Wrong | Locked, sentences: Mapping[str, str]
     ) -> TurnInput:
-        """Make a turn of what words were as an answer to a question."""
+        """Return the input of a turn from the meaning of its words as an answer."""
         approvals = async_get_approvals(self.hass)
         match reading:
             case Reading.AGREED | Reading.AGREED_WITH_PIN | Reading.DECLINED:
@@ -221,7 +221,7 @@ class InputReader:
                 answer = GivenAnswer(reading is not Reading.DECLINED, Channel.VOICE, read.speaker.user_id, with_pin)
                 try:
                     approvals.take(question.id, answer)
-                except QuestionGone:  # somebody else was faster
+                except QuestionGone:  # someone else answered first
                     return replace(read, reply=sentences["spoken_question_expired"])
                 return read.with_answer(question, answer)
             case Reading.SOMETHING_ELSE:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from homeassistant.components.assist_pipeline.pipeline import PipelineData
 
 LATELY: Final = timedelta(minutes=10)
-"""Time after the last change of a question for a PIN in which the PIN may still be said, or said again."""
+"""Time after the last change of a question for a PIN in which the PIN may still be spoken."""
 
 
 @callback
 def async_was_asked(hass: HomeAssistant) -> bool:
-    """Return True if an input may be an answer to a question, or a PIN. Call it at the beginning of every turn."""
+    """Return whether an input may be an answer to a question, or a PIN. Call it at the beginning of every turn."""
     until, now = _pin_questions(hass), dt_util.utcnow()
     if until:
         _redact_refused_runs(hass, until)
@@ -53,10 +53,10 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
 ) -> ConversationInput:
     """Return the input of a turn, redacted if it may contain a PIN.
 
-    Call it at the beginning of a turn, before anything else reads the input. `asked` is what the question at this scope
-    named; `has_pin` is True if the agent has a PIN, which may be said to a question that needs none. Without a waiting
-    question, an input is redacted if the PIN was asked for lately in the same conversation or at the same device, or if
-    it is nothing but digits while the PIN is asked for anywhere in the home.
+    Call it at the beginning of a turn, before anything else reads the input. `asked` holds the names in the question at
+    this scope. `has_pin` is True if the agent has a PIN, which may be spoken although the question does not require it.
+    Without a waiting question, an input is redacted if the PIN was recently requested in the same conversation or at
+    the same device, or if it consists of digits while the PIN is requested anywhere in the home.
     """
     until, approvals, now = _pin_questions(hass), async_get_approvals(hass), dt_util.utcnow()
     question = approvals.asked_at(scope)
@@ -89,7 +89,7 @@ def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, said: str) -> None
 
 
 def _clear_traces(text: str) -> None:
-    """Clear the traces if one contains the text. Home Assistant keeps three, and none can be changed."""
+    """Clear the traces if one contains the text. Home Assistant keeps three, and they cannot be edited."""
     events = (event for trace in async_get_traces() for event in trace.as_dict()["events"])
     if any((event["data"] or {}).get("text") == text for event in events):
         async_clear_traces()
@@ -99,7 +99,7 @@ _PIPELINES: HassKey[PipelineData] = HassKey("assist_pipeline")
 
 
 def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
-    """Replace the text in the debug runs of voice pipelines, which people show when they ask for help.
+    """Replace the text in the debug runs of voice pipelines, which people share when they ask for help.
 
     Source: `PipelineRun.process_event` (homeassistant.components.assist_pipeline.run).
     """
@@ -112,14 +112,14 @@ def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
 
 
 def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
-    """Redact what was said in places where the PIN was asked for, and came to no agent.
+    """Redact input that was spoken where the PIN was requested, and that reached no agent.
 
-    Home Assistant refuses the words of somebody else in a conversation, and those that come while it answers others.
+    Home Assistant rejects input of another user in a conversation, and input that arrives while it answers.
     """
     for run in _debug_runs(hass):
         match run:
             case {"intent-end": _}:
-                pass  # an agent has heard it
+                pass  # an agent has received it
             case {"intent-start": {"intent_input": str(said), "language": str(language), **where}} if (
                 where.get("conversation_id") in places or where.get("device_id") in places
             ) and may_be_pin(said, language, is_asked_for=True):
@@ -146,9 +146,9 @@ def _places(scope: ApprovalScope) -> tuple[str, ...]:
 @callback
 @singleton
 def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
-    """Return until when a PIN may be said, by the ids of conversations and devices in which it was asked for lately.
+    """Return until when a PIN may be spoken, by the ids of conversations and devices in which it was requested.
 
-    Every turn begins with this call, so the questions are followed before the first one.
+    Every turn begins with this call, so questions are tracked from the first one.
     """
     until: dict[str, datetime] = {}
 

@@ -1,8 +1,7 @@
-"""Preparing a turn: its tools, files, history and prompt, before the model is asked.
+"""Prepares a turn: its tools, files, history and prompt, before the model is called.
 
-The prompt has two parts: one that is the same for the whole home, and one that holds at this moment. Servers cache the
-beginning of a prompt, so the first part is sent first in every turn, and the second right before the words of the
-person.
+The prompt has a stable part, which is the same for the whole home, and a part for this moment. Services cache the
+prefix of a prompt, so the stable part is sent first in every turn, and the other one right before the user's message.
 """
 
 import asyncio
@@ -39,48 +38,48 @@ _END: Final = "</context>"
 _ON_QUESTIONS: Final = (
     "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
 )
-"""Or people would be asked twice."""
+"""Otherwise people would be asked twice."""
 _ON_ROOMS: Final = "What is said without a room, such as 'turn on the lights', is meant for the room of the person."
 _ASSIST_ON_ROOM: Final = (
     "You are in area {room} and all generic commands like 'turn on the lights' should target this area."
 )
-"""Assist's own words for that, in every turn. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
+"""Assist's own sentence for this, in every turn. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
 
 
 class PromptSources(NamedTuple):
-    """Who has something to say in a prompt."""
+    """The parts of a prompt."""
 
     template: str | None = None
-    """The owner's instructions, which get the same variables as from Home Assistant; None for Home Assistant's own."""
+    """The owner's instructions, rendered with Home Assistant's usual variables; None for Home Assistant's own."""
     home: str = ""
-    """What the LLM APIs say that holds for everybody."""
+    """The part of the LLM APIs' prompts that is the same for everyone."""
     moment: str = ""
-    """What the LLM APIs say that holds for who asks, or at this moment."""
+    """The part of the LLM APIs' prompts that depends on the speaker or the moment."""
     extra: str | None = None
-    """What who began the conversation has to add."""
+    """An addition by the integration that started the conversation."""
     person: str | None = None
-    """What the person is called who speaks; see `Speaker.name`."""
+    """The name of the speaker; see `Speaker.name`."""
     memories: str = ""
-    """What the person has asked the agent to remember; see `tools/memory_tools.py`."""
+    """The facts that the agent remembers of the speaker; see `tools/memory_tools.py`."""
     matches: str = ""
-    """What the words may mean of a home that is too large to be told as a whole; see `home/search.py`."""
+    """The entities that the request may mean, in a home that is too large for the prompt; see `home/search.py`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnPrompt:
-    """What a model is told in one turn beside the words of the person."""
+    """The prompt of one turn, apart from the user's message."""
 
     instructions: str
-    """The same in every turn, unless the owner's template says otherwise."""
+    """The same in every turn, unless the owner's template renders differently."""
     context: str
-    """Comes right before the words."""
+    """The part for this moment, placed right before the user's message."""
     template_error: str | None = None
-    """Why Home Assistant's own instructions stand in for the owner's; None if they do not."""
+    """The error for which Home Assistant's own instructions replace the owner's; None if there is none."""
 
 
 @callback
 def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
-    """Write the prompt of a turn. Home Assistant's own instructions stand in for a template that is broken."""
+    """Write the prompt of a turn. Home Assistant's own instructions replace a template with an error."""
     language = hass.config.language
     variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
@@ -103,7 +102,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
 
 
 def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
-    """Return rendered instructions, and why they are not those of `template`."""
+    """Return rendered instructions, and the error of `template` if they are not its own."""
     try:
         return _templates(hass)(template).async_render(variables, parse_result=False), None
     except TemplateError as error:
@@ -116,7 +115,7 @@ _MOST_TEMPLATES: Final = 16
 
 @singleton
 def _templates(hass: HomeAssistant) -> Callable[[str], Template]:
-    """Return a function that makes templates and keeps the latest: compiling one takes longer than rendering it."""
+    """Return a function that creates templates and keeps the latest: compiling one takes longer than rendering it."""
     return lru_cache(_MOST_TEMPLATES)(partial(Template, hass=hass))
 
 
@@ -124,16 +123,16 @@ def _templates(hass: HomeAssistant) -> Callable[[str], Template]:
 def async_provide_prompt(
     chat_log: ChatLog, llm_context: llm.LLMContext, sources: PromptSources, instance: llm.APIInstance | None
 ) -> TurnPrompt:
-    """Write the prompt of a turn, and let everybody who looks into the ChatLog see it, with the tools of `instance`.
+    """Write the prompt of a turn, and store it in the ChatLog with the tools of `instance`.
 
-    Does what `ChatLog.async_provide_llm_data` does, which knows no prompt in parts.
+    The counterpart of `ChatLog.async_provide_llm_data`, which supports no prompt in parts.
     """
     if not sources.extra and chat_log.extra_system_prompt:
         sources = sources._replace(extra=chat_log.extra_system_prompt)
     prompt = async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
     chat_log.llm_api = instance
-    # Since 2026.11: with the key that it has left there, another agent would take these tools for its own.
+    # Since 2026.11: with the key that it leaves there, another agent would take these tools for its own.
     vars(chat_log)["_llm_api_key"] = None
     chat_log.extra_system_prompt = sources.extra
     chat_log.content[0] = SystemContent(content="\n\n".join(filter(None, (prompt.instructions, prompt.context))))
@@ -147,20 +146,20 @@ def async_provide_prompt(
 
 @lru_cache(maxsize=16)
 def _instructions(own: str, home: str, language: str, zone: str) -> str:
-    """Join what stays; the same text is the same object, so that whoever has kept something of it finds it at once."""
+    """Join the stable part. Equal text is the same object, so that caches keyed by it are found at once."""
     on_home = (home, _ON_ROOMS, _ON_QUESTIONS) if home else ()
     return "\n".join(filter(None, (own, *on_home, f"Home: language {language}, time zone {zone}.")))
 
 
 def _names(text: str, name: str) -> bool:
-    """Tell whether a name stands in a text, and is no part of a longer word."""
+    """Return whether a text contains a name as a word."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
-    """Return the name of the area that a device is in, with that of its floor; empty where there is none.
+    """Return the area of a device with its floor; empty without an area.
 
-    First as Assist says it, and then so that no name can pass for something else.
+    First in Assist's words, then in a form in which no name can pass for other text.
     """
     device = dr.async_get(hass).async_get(device_id)
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
@@ -175,22 +174,22 @@ def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTurn:
-    """What the loop needs of a turn."""
+    """The input of the loop for one turn."""
 
     tools: TurnTools
     turn: Turn
     record: TurnRecord
-    """Begun with the turn, whose time is running since."""
+    """Its clock has been running since the start of the turn."""
     settings: AgentSettings
-    """The agent's settings, as the source of the turn narrows them."""
+    """The agent's settings, as restricted by the source of the turn."""
     template_error: str | None
-    """Why the owner's instructions cannot be rendered; None if they can."""
+    """The error of the owner's instructions; None if they can be rendered."""
 
 
 async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
-    """Collect tools, files, prompt and history of a turn. Its limits are what is left of those of the agent by then.
+    """Collect tools, files, prompt and history of a turn. Its limits are what remains of those of the agent by then.
 
-    Raises the error of the source for a tool that it asks for and that does not exist.
+    Raises the error of the source for an unknown tool that it requests.
     """
     user_input, source, settings = read.user_input, read.source, read.source.settings(agent.settings)
     gathering = async_gather_tools(
@@ -228,7 +227,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         output=source.output,
         options=source.options,
         may_be_shortened=source.may_be_shortened,
-        guards_client_calls=False,  # what they do is the client's, and nothing in the home
+        guards_client_calls=False,  # their effects are the client's, outside the home
     )
     return PreparedTurn(selection.tools, turn, record, settings, prompt.template_error)
 

@@ -1,4 +1,4 @@
-"""Recording a turn: while it runs on the event bus and in the audit, and when it is over in the store and for usage."""
+"""Records a turn: on the event bus and in the audit while it runs, in the store and the usage when it is over."""
 
 import logging
 import re
@@ -46,7 +46,7 @@ from ..settings.redaction import secrets_in, without_secrets
 from .input import TurnInput
 
 _MAX_SHOWN: Final = 10_000
-"""Bytes of the arguments, and of the result, of one call; Home Assistant records up to 32,768 of an event."""
+"""Bytes of the arguments and of the result of one call; the recorder accepts up to 32,768 for an event."""
 _MAX_LOGGED: Final = 1_000
 """Characters of the arguments of a call in the log."""
 _SECRET_FIELD: Final = re.compile(r"token|code|pass|secret|auth|credential|key$|(?<![a-z])pin(?![a-z])", re.IGNORECASE)
@@ -55,11 +55,11 @@ _SECRET_FIELD: Final = re.compile(r"token|code|pass|secret|auth|credential|key$|
 def turn_origin(
     user_input: ConversationInput, agent_id: str, conversation_id: str, speaker: Speaker, history_id: str = ""
 ) -> Mapping[str, JsonValue]:
-    """Return what tells a turn from others: who answers whom, where, and in which conversation.
+    """Return the facts that identify a turn: speaker, agent, place and conversation.
 
     `turn_id` (new with every call of this), `entity_id` (the agent's), `conversation_id`, `history_id` (the same, or
-    that of an earlier conversation that goes on), `language`; `device_id`, `satellite_id`, `user_id`, `person_id`,
-    `person` (a name) and `caller` (the automation or the script that speaks) are None where they are not known.
+    that of the earlier conversation that is resumed), `language`; `device_id`, `satellite_id`, `user_id`, `person_id`,
+    `person` (a name) and `caller` (the automation or script that speaks) are None if unknown.
     """
     return {
         "turn_id": ulid_now(),
@@ -77,7 +77,7 @@ def turn_origin(
 
 
 async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
-    """Yield the events of a turn whose answer is known."""
+    """Yield the events of a turn whose answer needs no model."""
     yield PhaseEntered(Phase.RECEIVE_INPUT)
     yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
     yield TextDelta(text)
@@ -87,14 +87,14 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
 
 
 async def async_audit(hass: HomeAssistant, read: TurnInput, record: TurnRecord) -> CallAudit:
-    """Return the audit of a turn, which owes a record of each call that was approved."""
+    """Return the audit of a turn, which has to record every call that was approved."""
     texts = await async_get_change_texts(hass)
     return CallAudit(texts, record.origin, read.user_input.context, read.answered, read.denied)
 
 
 @dataclass(slots=True)
 class TurnRecorder:
-    """Records one turn: `finish` follows on `async_start_recording`, whatever happens in between."""
+    """Records one turn: `finish` must follow `async_start_recording`, whatever happens in between."""
 
     hass: HomeAssistant
     read: TurnInput
@@ -102,13 +102,13 @@ class TurnRecorder:
     audit: CallAudit
     recording: TurnRecording
     requester: ApprovalRequester | None = None
-    """Asks for approval; None in a turn that calls no tool."""
+    """Asks for approval; None in a turn that calls no tools."""
     _shown: dict[str, JsonObject] = field(default_factory=dict)
-    """The data of the events about calls that run, by the ids of the calls."""
+    """The data of the events on running calls, by call id."""
     _has_said_prefix: bool = False
 
     async def async_follow(self, event: TurnEvent) -> Sequence[TurnEvent]:
-        """Record an event of the loop, and return the events that are said and stored in its place."""
+        """Record an event of the loop, and return the events that are spoken and stored in its place."""
         match event:
             case ToolStarted() | ToolFinished():
                 self._fire_tool_event(event)
@@ -136,7 +136,7 @@ class TurnRecorder:
         self.fire(EVENT_TOOL_FINISHED, {**shown, **outcome})
 
     def _log_call(self, call: ToolCall) -> None:
-        """Log a call without secrets, and without arguments where what is said is not stored."""
+        """Log a call without secrets, and without arguments if words are not stored."""
         secrets = secrets_in(self.recording.entry.data) | secrets_in(self.recording.subentry.data)
         arguments = shown_arguments(call) if self.record.is_stored else {}
         shown = canonical_json(without_secrets(_without_secret_fields(arguments), secrets))
@@ -147,7 +147,9 @@ class TurnRecorder:
         self.hass.bus.async_fire(event_type, {**self.record.origin, **data}, context=self.read.user_input.context)
 
     def _passed(self, event: TurnEvent) -> TurnEvent:
-        """Hand an event to the source; return it with the prefix where the answer begins, and in the whole answer."""
+        """Pass an event to the source; return it, with the prefix added where the answer begins and in the complete
+        answer.
+        """
         self.read.source.hear(event)
         match event:
             case TextDelta(text) if self.read.prefix and not self._has_said_prefix:
@@ -159,7 +161,7 @@ class TurnRecorder:
                 return event
 
     def finish(self) -> None:
-        """Record the end of the turn, also of one that was cut off."""
+        """Record the end of the turn, even if it was cut off."""
         self.audit.finished()
         self.fire(EVENT_TURN_FINISHED, self.record.as_event_data(tells_words=self.record.is_stored))
         async_dispatcher_send(self.hass, SIGNAL_TURN, self.record)
@@ -169,8 +171,8 @@ class TurnRecorder:
 async def async_start_recording(
     hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, read: TurnInput, record: TurnRecord
 ) -> TurnRecorder:
-    """Start to record a turn. The words are not part of the first event: a hook may still hide them."""
-    # An API client that only pretends to be at a satellite must not end the conversation there.
+    """Start to record a turn. The first event does not contain the words: a hook may still hide them."""
+    # An API client that claims to be a satellite must not end the conversation there.
     stored_as = {**record.origin, "device_id": read.speaker.sure_device_id}
     recording = TurnRecording(hass, entry, subentry, stored_as, record, is_wanted=record.is_stored)
     recorder = TurnRecorder(hass, read, record, await async_audit(hass, read, record), recording)
@@ -189,7 +191,7 @@ class ReportedResult(ConversationResult):
     record: TurnRecord
 
     def as_response(self) -> JsonObject:
-        """Return the whole turn as `docs/actions.md` describes it."""
+        """Return the whole turn in the form that `docs/actions.md` describes."""
         record, facts = self.record, self.record.facts.as_json()
         return {
             "conversation_id": self.conversation_id,
@@ -214,7 +216,7 @@ class ReportedResult(ConversationResult):
 
 
 def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
-    """Return a result with the record of its turn; its timings become `extra_data` of the speech."""
+    """Return a result with the record of its turn; the timings become `extra_data` of the speech."""
     for speech in result.response.speech.values():
         speech["extra_data"] = times_of(record.facts)
     return ReportedResult(

@@ -1,4 +1,4 @@
-"""Resuming a turn whose question was answered elsewhere, while nobody speaks."""
+"""Resumes a turn whose question was answered elsewhere, without words."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,18 +18,18 @@ from .run import AgentTurns
 from .source import TurnSource
 
 _PUT_AWAY_WITHIN: Final = 5.0
-"""Seconds until Home Assistant has put a conversation away whose turn is over."""
+"""Seconds until Home Assistant has stored the conversation of a finished turn."""
 _LOOK_AGAIN_AFTER: Final = 0.05
 _IS_OWNED: Final = "context" in signature(chat_session.async_get_chat_session).parameters
 _OF_NOBODY: Final[Mapping[str, Any]] = {"context": None} if _IS_OWNED else {}
-"""Since Home Assistant 2026.11, a conversation is owned by its first user, and entered in the context of one."""
+"""Since Home Assistant 2026.11, a conversation belongs to its first user, and is entered in that user's context."""
 
 
 async def async_resume(
     hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question, answer: GivenAnswer
 ) -> str:
-    """Resume a turn with an answer, in its own conversation, and return what is said in the end."""
-    # The answer may come in the middle of another conversation, whose context variables must not leak into this one.
+    """Resume a turn with an answer, in its own conversation, and return the final text."""
+    # The answer may arrive during another conversation, whose context variables must not leak into this one.
     task = asyncio.get_running_loop().create_task(
         _async_take(hass, turns, source, question, answer), name="chatterbox resumed turn", context=Variables()
     )
@@ -57,7 +57,8 @@ async def _async_take(
 
 
 async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None:
-    """Wait until the turn that asked has left its ChatLog: an automation may answer at once. Raises TimeoutError."""
+    """Wait until the turn that asked has left its ChatLog: an automation may answer immediately. Raises TimeoutError.
+    """
     async with asyncio.timeout(_PUT_AWAY_WITHIN):
         while not _is_put_away(hass, question):  # noqa: ASYNC110  # nobody is told when it has
             await asyncio.sleep(_LOOK_AGAIN_AFTER)
@@ -66,7 +67,7 @@ async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None
 def _is_put_away(hass: HomeAssistant, question: Question) -> bool:
     chat_log = hass.data.get(DATA_CHAT_LOGS, {}).get(question.scope.conversation_id)
     asked = question.pending.calls[0].call.id
-    if chat_log is None or getattr(chat_log, "turn_active", False):  # since 2026.11, turns find it before others end
+    if chat_log is None or getattr(chat_log, "turn_active", False):  # since 2026.11, turns can overlap in it
         return False
     contents = [content for content in chat_log.content if isinstance(content, AssistantContent)]
     return any(call.id == asked for content in contents for call in content.tool_calls or ())

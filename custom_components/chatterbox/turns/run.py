@@ -1,6 +1,6 @@
-"""One turn of an agent: prepare it, run the loop, record it, and ask about the calls that wait for approval.
+"""One turn of an agent: prepares it, runs the loop, records it, and requests approval for the calls that need it.
 
-The words of a turn were read before (`input.py`); a turn begins with them, or with an answer that came from elsewhere.
+The input was read before (`input.py`); a turn starts with a request, or with an answer that came from elsewhere.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -42,7 +42,7 @@ from .warm_up import WarmUp
 
 @dataclass(slots=True)
 class AgentTurns:
-    """The turns of one agent: which are under way, and what was wrong with the agent in the last one."""
+    """The turns of one agent: those that are running, and the problems of the agent in the last one."""
 
     _hass: HomeAssistant
     _agent_id: str
@@ -55,7 +55,7 @@ class AgentTurns:
     _missing_apis: tuple[str, ...] = ()
     _is_over: bool = False
     _latest: WeakValueDictionary[str, TurnRecord] = field(default_factory=WeakValueDictionary)
-    """The turn that began last in each conversation. Resumed turns, which nobody hears, are none."""
+    """The latest turn of each conversation. Resumed turns, which nobody hears, do not count."""
 
     @property
     def _continuity(self) -> Continuity:
@@ -63,22 +63,22 @@ class AgentTurns:
 
     @callback
     def end(self) -> None:
-        """Ask nothing any more, also in turns that are under way: the next agent may have other rules."""
+        """Ask no more questions, not even in running turns: the next agent may have other rules."""
         self._is_over = True
         async_get_approvals(self._hass).drop_all_of(self._agent_id)
 
     async def async_give_up(self, read: TurnInput, conversation_id: str) -> None:
-        """Record that approved calls were not run: their turn could not begin."""
+        """Record that approved calls did not run, because their turn could not start."""
         thread, record = self._continuity.thread_of(conversation_id), self._new_record(read)
         record.origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
         (await async_audit(self._hass, read, record)).finished()
 
     async def async_prepare(self, read: TurnInput, chat_log: ChatLog) -> PreparedTurn:
-        """Prepare a turn. Raises the error of its source for a tool that it asks for and that does not exist."""
+        """Prepare a turn. Raises the error of its source for an unknown tool that it requests."""
         return await self._async_prepare(read, chat_log, self._new_record(read))
 
     async def async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None) -> TurnRecord:
-        """Take a turn, prepared before where its source may ask for the impossible. Raises only for bugs."""
+        """Run a turn. A source that may request unknown tools has it prepared first. Raises only for bugs."""
         with async_get_histories(self._hass).awaiting():
             return await self._async_run(read, chat_log, prepared)
 
@@ -174,7 +174,7 @@ class AgentTurns:
         return loop.stream(turn)
 
     def _local_requests(self, read: TurnInput, turn: Turn, guard: CallGuard) -> LocalRequests | None:
-        """Return which words Home Assistant itself acts on; None where all are the model's."""
+        """Return the requests that Home Assistant may handle without the model; None if the model handles all."""
         source, user_input = read.source, read.user_input
         if not (self._agent.acts_locally and source.falls_back and source.has_chat_log):
             return None
@@ -208,9 +208,10 @@ class AgentTurns:
 
     @callback
     def async_note_heard(self, read: TurnInput, record: TurnRecord) -> None:
-        """Note the question that a turn has said, unless it was cut off or resumed, or a newer turn has begun there.
+        """Mark the question of a turn as heard, unless the turn was cut off or resumed, or is not the latest of its
+        conversation.
 
-        Call it last, with nothing awaited before the result of the turn is handed over.
+        Call it last, without awaiting anything before the result of the turn is returned.
         """
         pending = record.finished.pending if record.finished else None
         asked = pending.id if pending else read.said_again
@@ -225,13 +226,13 @@ class AgentTurns:
         return (kind(self._hass, self._subentry, by_point, context, record.origin, refusal, asking),)
 
     def _note_missing(self, apis: tuple[str, ...]) -> None:
-        """Tell the owner when sources of tools go, and when they are there again."""
+        """Report missing sources of tools, and their return."""
         if apis != self._missing_apis:
             self._missing_apis = apis
             async_report_missing_tools(self._hass, self._subentry, apis)
 
     def _note_template(self, error: str | None) -> None:
-        """Tell the owner when the instructions begin to fail, and when they work again."""
+        """Report instructions that cannot be rendered, and their recovery."""
         if error is not None:
             LOGGER.warning("The instructions of %s cannot be rendered: %s", self._agent_id, error)
         self._template_error = error
@@ -240,7 +241,7 @@ class AgentTurns:
 
 @dataclass(frozen=True, slots=True)
 class _Composer:
-    """The `ResponseComposer` of a turn: for a model without words it says why something was not done."""
+    """The `ResponseComposer` of a turn. If the model gave no answer, it explains why something was not done."""
 
     composer: TranslatedComposer
     guard: CallGuard

@@ -1,6 +1,6 @@
-"""An owner's scripts as hooks: a script receives what is about to happen, and its response decides.
+"""Runs the owner's scripts as hooks: a script receives an event of the turn, and its response decides on it.
 
-`docs/scripts-that-decide.md` lists what a script receives and what it may answer.
+`docs/scripts-that-decide.md` describes the input and the responses of a script.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,34 +23,34 @@ from ..records.turn_record import parsed_content, shown_arguments
 from ..repairs import async_report_failed_script
 
 _TIME_LIMIT: Final = 2.0
-"""Seconds that a script may take: somebody waits for it, at every call."""
+"""Seconds that a script may take: the person waits for it at every call."""
 
 _NOBODY_TO_ASK: Final = "(Not run: it needs a yes, and nobody is there to give it.)"
 
 _asking: ContextVar[frozenset[str]] = ContextVar("chatterbox_asking", default=frozenset())
-"""Agents whose scripts are being asked, in whatever such a script has started, too."""
+"""Agents whose scripts are running, also within anything that such a script started."""
 
 
 class ScriptFailed(Exception):
-    """A script did not decide: it is gone, broken, slow or busy, or its answer makes no sense."""
+    """A script made no decision: it is missing, broken, slow or busy, or its response is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptHooks(Hooks):
-    """Asks the scripts of one agent that decide about words, calls and results, in one turn."""
+    """Runs the scripts of one agent that decide on words, calls and results, in one turn."""
 
     hass: HomeAssistant
     agent: ConfigSubentry
     by_point: Mapping[HookPoint, str]
     """Entity ids."""
     context: Context
-    """Of whoever speaks: a script may do what they may."""
+    """Context of the speaker, whose permissions also apply to the script."""
     origin: Mapping[str, JsonValue]
-    """What a script is told at every point; see `record.turn_origin`."""
+    """Facts that a script receives at every point; see `record.turn_origin`."""
     refusal: str
-    """The reason of a script that gives none."""
+    """The reason for a script that gives none."""
     asking: Asking = Asking.PERSON
-    """Who can answer when a script wants a question to be asked."""
+    """Who can answer a question that a script requests."""
 
     @override
     def denies_on_failure(self, point: HookPoint) -> bool:
@@ -97,10 +97,10 @@ class ScriptHooks(Hooks):
         return self._verdict(answer, "text", _text)
 
     async def _ask[D](self, point: HookPoint, told: JsonObject, read: Callable[[JsonObject], D]) -> D | None:
-        """Return what the script at a point answers, as `read` understands it; None where there is no script.
+        """Return the response of the script at a point, parsed by `read`; None without a script.
 
-        A failure is raised, and reported until the script answers again. An agent that a script of its own talks to
-        asks no script anew, or this would never end: its calls fail, though nobody has to mend anything.
+        A failure is raised, and reported until the script responds again. An agent that is called by one of its own
+        scripts runs no script, since this would never end: its calls fail, and nothing is reported.
         """
         if (script := self.by_point.get(point)) is None:
             return None
@@ -130,7 +130,7 @@ class ScriptHooks(Hooks):
         return json_loads_object(json_dumps(response))
 
     def _verdict[V](self, answer: JsonObject, key: str, read: Callable[[JsonValue], V]) -> Deny | Rewrite[V] | None:
-        """Read an answer that may hold, under `key`, what is to be put in place. Raises `ScriptFailed`."""
+        """Parse a response that may contain a replacement under `key`. Raises `ScriptFailed`."""
         if unknown := answer.keys() - {"decision", "reason", key}:
             raise ScriptFailed(f"nothing is known by the name of {', '.join(sorted(unknown))}")
         value = answer.get(key)
@@ -149,7 +149,7 @@ class ScriptHooks(Hooks):
 
 
 class SpeechScriptHooks(ScriptHooks):
-    """Asks a script about speech, too, so that no speech is streamed before it is known as a whole."""
+    """Runs a script on speech, too, so that no speech is streamed before the whole message is known."""
 
     @override
     async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
@@ -157,7 +157,7 @@ class SpeechScriptHooks(ScriptHooks):
 
 
 def _text(value: JsonValue) -> str:
-    """Return words; a template makes a number of "42"."""
+    """Return text; a template renders "42" as a number."""
     match value:
         case str() if value.strip():
             return value

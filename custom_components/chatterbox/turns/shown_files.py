@@ -1,6 +1,6 @@
-"""Pictures and documents in a chat, as a model receives them.
+"""Pictures and documents of a chat, in the form in which a model receives them.
 
-All files of a conversation are read at once, each once, for one turn; nothing is kept.
+All files of a conversation are read at once, each once per turn; nothing is kept.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ from homeassistant.core import HomeAssistant, callback
 from ..agent.messages import Attachment
 
 MAX_FILE: Final = 10 * 2**20
-"""Bytes of one file; services take 5 to 20 MB of a picture."""
+"""Bytes of one file; services accept pictures of 5 to 20 MB."""
 MAX_FILES: Final = 20 * 2**20
-"""Bytes of all files of a conversation, the newest first; base64 makes a third more of them."""
+"""Bytes of all files of a conversation, the newest first; base64 adds a third."""
 READ_TIMEOUT: Final = 5.0
-"""Seconds that all of them may take, from a share too."""
+"""Seconds for reading all files, also from a network share."""
 
 
 class _NotShown(StrEnum):
-    """Why a model is not shown a file."""
+    """The reason for which a model does not receive a file."""
 
     GONE = "it is not there any more"
     LATE = "it could not be read in time"
@@ -38,7 +38,7 @@ class ShownFiles:
     contents: Mapping[Path, bytes | _NotShown] = field(default_factory=dict)
 
     def shown_with(self, words: UserContent) -> tuple[tuple[Attachment, ...], str]:
-        """Return the files that a model receives with these words, and a note in place of those that it cannot see."""
+        """Return the files of a message, and a note in place of those that the model cannot receive."""
         shown: list[Attachment] = []
         notes: list[str] = []
         for attachment in words.attachments or ():
@@ -56,7 +56,7 @@ NO_FILES: Final = ShownFiles()
 
 @callback
 def shown_paths(chat_log: ChatLog) -> Collection[Path]:
-    """Return where the files of a conversation are, the newest first, each once."""
+    """Return the paths of the files of a conversation, the newest first, without duplicates."""
     return {
         attachment.path: None
         for content in reversed(chat_log.content)
@@ -75,7 +75,7 @@ async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], s
 
 
 def can_be_shown(path: Path) -> bool:
-    """Tell whether a file is there and not too large. Looks at the disk, so not for the event loop."""
+    """Return whether a file exists and is not too large. Accesses the disk, so not for the event loop."""
     try:
         return path.is_file() and path.stat().st_size <= MAX_FILE
     except OSError:
@@ -93,7 +93,7 @@ def _read_all(paths: Iterable[Path]) -> Mapping[Path, bytes | _NotShown]:
 
 
 def _read(path: Path, limit: int) -> bytes | _NotShown:
-    """Read a file of up to `limit` bytes; what is no file, such as a pipe, is never opened."""
+    """Read a file of up to `limit` bytes; anything but a regular file, such as a pipe, is never opened."""
     try:
         if not path.is_file():
             return _NotShown.GONE

@@ -1,7 +1,7 @@
-"""Spoken answers: the deltas that a voice says, and a filler when the first words are late.
+"""Spoken answers: the deltas for a voice, and a filler if the first words are late.
 
-The filler is spoken only: it is no part of the ChatLog or of the result. A pipeline whose text-to-speech takes no
-stream speaks the result alone, so it is silent until then.
+The filler is only spoken: it is not part of the ChatLog or of the result. A pipeline whose text-to-speech does not
+stream speaks the result alone, and is silent until then.
 """
 
 import asyncio
@@ -19,25 +19,25 @@ from ..agent.speech import SpeechFilter
 type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
 
 _ENDS_SENTENCE: Final = "\n\n"
-"""Nobody hears it, and who synthesises sentence by sentence (`sentence_stream`) does not wait for what comes next."""
+"""Inaudible. Voices that synthesise sentence by sentence (`sentence_stream`) need not wait for the next sentence."""
 
 
 class SpokenDeltas:
-    """Stands before the listener of a ChatLog and makes the text of each message speakable."""
+    """Wraps the listener of a ChatLog, and makes the text of each message speakable."""
 
     def __init__(self, chat_log: ChatLog, listener: DeltaListener, language: str) -> None:
-        """Speak `language`, the one of the speaker's pipeline."""
+        """Speak `language`, that of the speaker's pipeline."""
         self._chat_log = chat_log
         self._listener = listener
         self._language = language
         self._filter: SpeechFilter | None = None
         self._ends_amid_words = False
-        """Whether the last thing that was said may go on, for who hears it."""
+        """Whether a listener would expect the last sentence to continue."""
         self.has_begun = False
-        """Whether the answer has begun to be heard."""
+        """Whether any of the answer has been spoken."""
 
     def __call__(self, chat_log: ChatLog, delta: dict[str, object]) -> None:
-        """Pass on a delta, its text as it can be spoken so far."""
+        """Pass on a delta with the text that can be spoken by now."""
         if "role" in delta or "tool_calls" in delta:
             self._end_message()
         content = delta.get("content")
@@ -50,23 +50,23 @@ class SpokenDeltas:
         self._pass_on(rest, self._filter.feed(content))
 
     def finish(self) -> None:
-        """Say what was still held back of the message that ends here."""
+        """Speak the held text of the message that ends here."""
         speech_filter, self._filter = self._filter, None
         if speech_filter is not None:
             self._pass_on({}, speech_filter.finish())
 
     @callback
     def say(self, text: str) -> None:
-        """Say something that is no part of the message under way, as it is."""
+        """Speak text unchanged that is not part of the current message."""
         self._listener(self._chat_log, {"role": "assistant", "content": text})
 
     def break_off(self, text: str) -> None:
-        """Say a last sentence; what is still held back of a message is not said any more."""
+        """Speak a last sentence; the held text of the message is dropped."""
         self._filter = None
         self.say(text)
 
     def _end_message(self) -> None:
-        """Say the end of a message that another one, or an action, comes after; it need not be a full stop."""
+        """End a message before another one or an action; a full stop may be missing."""
         self.finish()
         if self._ends_amid_words:
             self._pass_on({}, _ENDS_SENTENCE)
@@ -81,7 +81,7 @@ class SpokenDeltas:
 
 @contextmanager
 def speaking(chat_log: ChatLog, language: str) -> Generator[SpokenDeltas | None]:
-    """Let whoever listens to the ChatLog hear speakable text, for one turn; None if nobody does."""
+    """Give the listener of the ChatLog speakable text, for one turn; None without a listener."""
     listener = chat_log.delta_listener
     if listener is None:
         yield None
@@ -96,7 +96,7 @@ def speaking(chat_log: ChatLog, language: str) -> Generator[SpokenDeltas | None]
 
 
 _BEGINS_TO_SPEAK: Final = 61
-"""Characters of an answer at which the pipeline begins to speak.
+"""Characters of an answer at which the pipeline starts to speak.
 
 Source: more than `STREAM_RESPONSE_CHARS` (homeassistant.components.assist_pipeline.default_pipeline).
 """
@@ -106,9 +106,9 @@ Source: more than `STREAM_RESPONSE_CHARS` (homeassistant.components.assist_pipel
 def filling_silence[T](
     hass: HomeAssistant, entry: ConfigEntry[T], spoken: SpokenDeltas | None, sentence: str, after: float
 ) -> Generator[None]:
-    """Say `sentence` once, if nothing else is said within `after` seconds from now; 0 is for never.
+    """Speak `sentence` once if nothing else is spoken within `after` seconds; 0 disables it.
 
-    `entry` owns the wait, which ends with the block, or when the entry is unloaded.
+    `entry` owns the timer, which ends with the block, or when the entry is unloaded.
     """
     if spoken is None or after <= 0:
         yield
@@ -121,7 +121,7 @@ def filling_silence[T](
 
 
 async def _fill(spoken: SpokenDeltas, sentence: str, after: float) -> None:
-    """Say a sentence after some seconds, with so many line breaks, which nobody hears, that the pipeline speaks it.
+    """Speak a sentence after some seconds, with enough inaudible line breaks that the pipeline starts to speak.
 
     A blank line also ends the sentence for voices that synthesise sentence by sentence (`sentence_stream`).
     """

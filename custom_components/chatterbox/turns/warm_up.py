@@ -1,6 +1,6 @@
-"""Warming up an agent while a person still speaks: its server reads the beginning of the prompt.
+"""Warms up an agent while a person is still speaking: its service reads the prompt prefix in advance.
 
-Nothing here is worth an error, a wait or a line in the log: without it, an answer only comes a little later.
+No failure here is worth an error, a wait or a log line: it only means a later answer.
 """
 
 import asyncio
@@ -22,34 +22,34 @@ from ..tools.turn_tools import async_offer_common_tools
 from .prepare import PromptSources, async_write_prompt
 
 KEPT_FOR: Final = 60.0
-"""Seconds for which a server is taken to remember what it has read."""
+"""Seconds for which a service is assumed to cache a prefix."""
 
 LONGEST: Final = 60.0
-"""Seconds that a server may take to read. It is left as soon as a turn begins."""
+"""Seconds that reading may take. It is cancelled as soon as a turn begins."""
 
 _A_MOMENT: Final = 1.0
 """Seconds that a cancelled task may take to close its connection."""
 
 type Prefix = tuple[str, tuple[ToolDefinition, ...]]
-"""Instructions and tools, as the server reads them before anything else."""
+"""Instructions and tools, which a service reads before anything else."""
 
 
 class WarmUp:
-    """Keeps the server of one agent's model warm, from setup until it is closed."""
+    """Keeps the prompt prefix of one agent cached at its service, until it is closed."""
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry, model: Prefiller, settings: AgentSettings) -> None:
-        """Do nothing yet."""
+        """Start idle."""
         self._hass = hass
         self._entry = entry
         self._model = model
         self._settings = settings
         self._read: list[tuple[Prefix, float]] = []
-        """What turns have begun with of late, and when, in seconds of `time.monotonic`."""
+        """Recent prefixes of turns with their times, in seconds of `time.monotonic`."""
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
 
     async def async_prepare(self) -> None:
-        """Gather what a turn begins with, and begin to send it; returns as soon as that is under way."""
+        """Collect the prefix of the next turn, and start to send it; returns as soon as it is being sent."""
         if self.is_under_way:
             return
         offer = await async_offer_common_tools(self._hass, self._settings)
@@ -70,22 +70,22 @@ class WarmUp:
 
     @property
     def is_under_way(self) -> bool:
-        """Tell whether the server is made to read at the moment."""
+        """Return whether the service is reading a prefix now."""
         return self._task is not None and not self._task.done()
 
     async def async_give_way(self, seconds: float) -> None:
-        """Leave the server to a turn; returns when nothing is in its way, after `seconds` at the latest."""
+        """Cancel reading for a turn; returns when the service is free, after `seconds` at the latest."""
         if (task := self._task) is not None:
             task.cancel()
             await asyncio.wait({task}, timeout=min(seconds, _A_MOMENT))
 
     @callback
     def async_note_turn(self, turn: Turn) -> None:
-        """Take note of what a turn begins with: the server reads that now."""
+        """Note the prefix of a turn, which the service is reading now."""
         self._async_note((turn.instructions, turn.tools))
 
     async def _async_send(self, prefix: Prefix | None) -> None:
-        """Have the server read a prefix; without one only open a connection."""
+        """Have the service read a prefix; without one, only open a connection."""
         try:
             async with asyncio.timeout(LONGEST):
                 if prefix is None:
@@ -97,14 +97,14 @@ class WarmUp:
             LOGGER.debug("%s was not warmed up: %s", self._model, type(error).__name__)
 
     def _async_note(self, prefix: Prefix) -> None:
-        """Take note that the server has read, or is about to read, a prefix."""
+        """Note a prefix that the service has read or is about to read."""
         now = time.monotonic()
         self._read = [one for one in self._read if one[1] > now - KEPT_FOR and one[0] != prefix]
         self._read.append((prefix, now))
 
     @callback
     def async_close(self) -> None:
-        """Stop for good; Home Assistant cancels the task of an entry that it unloads."""
+        """Stop for good; Home Assistant cancels the tasks of an entry that it unloads."""
         self._is_closed = True
 
 
