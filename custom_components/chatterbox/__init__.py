@@ -1,7 +1,7 @@
 """Chatterbox: a voice conversation agent with an agentic loop.
 
-Sets up the integration, and sets up, reloads, unloads and removes config entries. What an entry has is built in
-`runtime/composition.py`.
+Sets up the integration, and sets up, reloads, unloads and removes config entries. `runtime/composition.py` builds the
+contents of an entry.
 """
 
 from collections.abc import Sequence
@@ -34,11 +34,11 @@ from .usage.tracker import async_get_usage_tracker
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
-"""Of every entry."""
+"""Platforms of every entry."""
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
-    """Set up what all entries share, before there is an agent whose calls have to be followed."""
+    """Set up what all entries share, before any agent exists whose calls must be recorded."""
     async_get_context_watch(hass)
     async_audit_questions(hass)
     async_follow_entities(hass)
@@ -53,10 +53,10 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
 async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
     """Check the service of an entry and start its agents.
 
-    A service may fail as long as another one answers for an agent. Otherwise raises `ConfigEntryAuthFailed` for a key
-    that is not accepted, and `ConfigEntryNotReady` for every other failure that may pass.
+    A service may be down if another one stands in for it in every agent. Otherwise raises `ConfigEntryAuthFailed` for a
+    rejected key, and `ConfigEntryNotReady` for every other failure that may pass.
     """
-    # First of all, so that no change is missed in the meantime.
+    # First, so that no change is missed in the meantime.
     entry.async_on_unload(entry.add_update_listener(_async_follow_changes))
     async_schedule_retention(hass, entry)  # also while the service is down
     try:
@@ -96,7 +96,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
 
 
 async def _async_follow_changes(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
-    """Build those agents anew that were changed; all of them after a change of their service."""
+    """Rebuild the agents that were changed; all of them after a change of their service."""
     async with entry.setup_lock:
         if entry.state is ConfigEntryState.LOADED and _has_same_service(entry):
             await _async_renew(hass, entry)

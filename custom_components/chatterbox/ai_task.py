@@ -1,4 +1,4 @@
-"""The AI task entity: one task of an automation or an app is one turn of the loop."""
+"""The AI task entity: each task of an automation or an app is one turn of the loop."""
 
 from collections.abc import Collection
 from contextvars import ContextVar
@@ -48,21 +48,21 @@ _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FIN
 
 
 def task_error(key: str, **placeholders: str) -> HomeAssistantError:
-    """Return the error of a translation key."""
+    """Return an error with a translated message."""
     return HomeAssistantError(
         translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None
     )
 
 
 def service_error(error: ProviderError, service: str) -> HomeAssistantError:
-    """Return what a service has said, as it is told everywhere else."""
+    """Return the error of a service, with the same message as elsewhere."""
     return task_error(error_key(error), service=service)
 
 
 def error_of_end(finished: TurnFinished | None, task: str, service: str) -> HomeAssistantError | None:
-    """Return why a turn ended, if it did, without what the task wants; None when it is there.
+    """Return the error of a turn that ended without the result of the task; None if the result is there.
 
-    What was done before is part of it: an automation that goes on should not do that again.
+    The error names what was done before, so that an automation that continues need not repeat it.
     """
     match finished:
         case TurnFinished(stop_reason=StopReason.OUTPUT_UNFIT, misfit=misfit):
@@ -78,17 +78,17 @@ def error_of_end(finished: TurnFinished | None, task: str, service: str) -> Home
 
 
 _MOST: Final = 64
-"""Characters of a name that every provider takes."""
+"""Characters of a name that every provider accepts."""
 
 
 def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
-    """Return the shape that the answer to a task has to have.
+    """Return the output format of the answer to a task.
 
-    Raises `HomeAssistantError` for a structure that no model can be given.
+    Raises `HomeAssistantError` for a structure that cannot be described to a model.
     """
     try:
         converted = convert_schema(structure, llm.selector_serializer)
-    except Exception as error:  # a schema may hold anybody's code
+    except Exception as error:  # a schema may contain foreign code
         raise task_error("task_structure_unusable", task=task, problem=str(error)) from error
     remarks: JsonObject = {"description": " ".join(converted.remarks)} if converted.remarks else {}
     return OutputFormat(
@@ -97,14 +97,14 @@ def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
 
 
 async def data_of(answer: str, shape: OutputFormat, structure: vol.Schema) -> Any:
-    """Return the data of an answer, with what the structure adds to it. Raises `Unfit`."""
+    """Return the data of an answer, with the defaults of the structure. Raises `Unfit`."""
     data = await read_output(answer, shape)
     checked = structure(data)
-    return data if checked == data else checked  # 5 stays 5, and does not become 5.0
+    return data if checked == data else checked  # 5 remains 5 and does not become 5.0
 
 
 def _flaw(structure: vol.Schema, data: JsonObject) -> str:
-    """Tell what is wrong with data that fits the JSON Schema; nothing when nothing is."""
+    """Return what is wrong with data that fits the JSON Schema; empty if it is valid."""
     try:
         structure(data)
     except vol.Invalid as error:
@@ -121,7 +121,7 @@ _NOBODY_LISTENS: Final = (
 )
 
 _asked_in: ContextVar[Context | None] = ContextVar("chatterbox_task_asked_in", default=None)
-"""The context of the task that is about to begin."""
+"""The context of the task that is about to start."""
 
 
 async def async_setup_entry(
@@ -129,7 +129,7 @@ async def async_setup_entry(
     entry: ChatterboxConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add one entity for each model for tasks of a service."""
+    """Add one entity for each AI task of a service."""
 
     @callback
     def add(subentry: ConfigSubentry) -> None:
@@ -140,10 +140,10 @@ async def async_setup_entry(
 
 
 class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
-    """A model that does tasks."""
+    """An agent for tasks."""
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
-        """Take what the runtime put together for the subentry."""
+        """Take the agent that the runtime built."""
         super().__init__(entry, subentry, entry.runtime_data.tasks[subentry.subentry_id])
         self._attr_supported_features = AITaskEntityFeature.GENERATE_DATA
         if known_server(entry.data).attachments:
@@ -154,20 +154,20 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Get ready for turns."""
+        """Prepare for turns."""
         await super().async_added_to_hass()
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
 
     @override
     async def async_will_remove_from_hass(self) -> None:
-        """Take back what was reported; a model that comes again finds out again."""
+        """End the issues of the agent; an agent that is loaded again reports them anew."""
         self._turns.end()
         async_forget_turns(self.hass, self.subentry)
 
     @callback
     @override
     def async_set_context(self, context: Context) -> None:
-        """Take note of who asks: several tasks may be done at the same time, and the entity remembers only the last."""
+        """Keep the context of a task: tasks may run concurrently, and the entity remembers only the last context."""
         super().async_set_context(context)
         _asked_in.set(context)
 
@@ -187,8 +187,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
     @override
     async def _async_generate_image(self, task: GenImageTask, chat_log: ChatLog) -> GenImageTaskResult:
-        """Make a picture. Raises a `HomeAssistantError` that says what went wrong."""
-        _asked_in.set(None)  # no tool is called
+        """Generate an image. Raises a `HomeAssistantError` that says what went wrong."""
+        _asked_in.set(None)  # this calls no tools
         if task.attachments:
             raise task_error("task_image_from_words_alone", task=task.name)
         if spent := self._agent.chain.own.spent():
@@ -235,13 +235,13 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             async_check_health(self.hass)
 
     def _answer(self, task: str, record: TurnRecord) -> str:
-        """Return what the model has answered. Raises a `HomeAssistantError` where that is not what the task wants."""
+        """Return the model's answer. Raises a `HomeAssistantError` if it is not the result of the task."""
         if error := error_of_end(record.finished, task, self.entry.title):
             raise error
         return record.finished.text if record.finished else ""
 
     async def _async_check(self, attachments: Collection[Attachment]) -> None:
-        """Refuse what the model could not be shown: in data, it has no place to say so."""
+        """Reject attachments that the model cannot receive: structured output has no place for a note on them."""
         shown = known_server(self.entry.data).attachments
         for attachment in attachments:
             name, kind = attachment.path.name, attachment.mime_type
@@ -252,5 +252,5 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
 
 def _unaskable(speaker: Speaker) -> Speaker:
-    """Return who speaks, for a place in which nobody hears a question."""
+    """Return the speaker of a place in which no question can be heard."""
     return replace(speaker, asking=Asking.NOBODY) if speaker.asking is Asking.PERSON else speaker

@@ -1,6 +1,6 @@
 """The backup platform: pauses writes to the history while Home Assistant copies its file.
 
-A history that is down never stops a backup: it is copied as it is.
+A history that is down never stops a backup: its file is copied as it is.
 """
 
 import asyncio

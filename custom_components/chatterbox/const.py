@@ -1,4 +1,4 @@
-"""Names and defaults that more than one of our Home Assistant modules uses."""
+"""Names and defaults that several modules use."""
 
 from enum import StrEnum
 from logging import Logger, getLogger
@@ -9,7 +9,7 @@ LOGGER: Final[Logger] = getLogger(__package__)
 DOMAIN: Final = "chatterbox"
 
 INTEGRATION: Final = __package__ or DOMAIN
-"""The package of the integration, for what imports a module while Home Assistant runs."""
+"""The package of the integration, for imports while Home Assistant is running."""
 
 # A config entry is one service. Its data: CONF_KIND and what that kind asks for.
 CONF_KIND: Final = "kind"
@@ -26,19 +26,19 @@ CONF_RESPONSE_MEGABYTES: Final = "response_megabytes"
 CONF_REQUEST_MEGABYTES: Final = "request_megabytes"
 DEFAULT_RESPONSE_DAYS: Final = 30
 DEFAULT_RESPONSE_MEGABYTES: Final = 100
-"""0 is without end, as it is for conversations; megabytes are those of each agent."""
+"""0 is unlimited, as for conversations; the limit applies to each agent."""
 DEFAULT_REQUEST_MEGABYTES: Final = 1
 
 
 class ServiceKind(StrEnum):
-    """What a config entry talks to: nothing but this home, or a model server over a wire format.
+    """The kind of service of a config entry: none but this home, or a model server over a wire format.
 
-    A model server has CONF_SERVER (id of a profile in `agent/providers/profiles.py`), CONF_BASE_URL and,
-    where it asks for one, CONF_API_KEY.
+    A model server has CONF_SERVER (id of a profile in `agent/providers/profiles.py`), CONF_BASE_URL and, if the server
+    requires one, CONF_API_KEY.
     """
 
     OFFLINE = "offline"
-    """Home Assistant's own understanding of sentences; needs nothing."""
+    """Home Assistant's own recognition of sentences; needs nothing else."""
     OPENAI_CHAT = "openai_chat"
     OPENAI_RESPONSES = "openai_responses"
     ANTHROPIC_MESSAGES = "anthropic_messages"
@@ -103,7 +103,7 @@ CONF_REMEMBER_FACTS: Final = "remember_facts"
 CONF_SEARCH_HISTORY: Final = "search_history"
 
 SCRIPT_DOMAIN: Final = "script"
-"""Of the integration that runs an owner's scripts."""
+"""Domain of the integration that runs scripts."""
 
 # Fired while a turn runs; data: see `turns/events.py`, and for questions `approvals/questions.py`.
 EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
@@ -116,7 +116,7 @@ EVENT_CHANGE: Final = "chatterbox_change"
 """Fired for each call that changed something, or would have; data: see `approvals/audit.py`."""
 
 SERVICE_ASK: Final = "ask"
-"""The action by which somebody says something to an agent; see `actions/ask.py`."""
+"""The action that sends a message to an agent; see `actions/ask.py`."""
 
 # Names of the tools that an agent has of its own.
 TOOL_REMEMBER: Final = f"{DOMAIN}__remember"
@@ -125,7 +125,7 @@ TOOL_LIST_MEMORIES: Final = f"{DOMAIN}__list_memories"
 TOOL_SEARCH_HISTORY: Final = f"{DOMAIN}__search_history"
 
 REDACTED_PIN: Final = "(a PIN)"
-"""Replaces an input that contains a PIN, also where a model reads it."""
+"""Replaces input that contains a PIN, also for the model."""
 
 BASE_PATH: Final = f"/api/{DOMAIN}/v1"
-"""Of the Responses API."""
+"""Path of the Responses API."""

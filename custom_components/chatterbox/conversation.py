@@ -1,4 +1,4 @@
-"""The conversation entity: reads the words of a person, has the loop answer them, and returns the result."""
+"""The conversation entity: reads the user's input, has the loop answer it, and returns the result."""
 
 import asyncio
 from contextlib import suppress
@@ -55,12 +55,12 @@ async def async_setup_entry(
 
 
 class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
-    """An agent to talk to."""
+    """A conversation agent."""
 
     _attr_supports_streaming = True
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
-        """Take the agent that the runtime put together for the subentry."""
+        """Take the agent that the runtime built for the subentry."""
         super().__init__(entry, subentry, entry.runtime_data.agents[subentry.subentry_id])
         self._warm_up: WarmUp | None = None
         """None for an agent without a model."""
@@ -70,12 +70,12 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     @property
     @override
     def supported_languages(self) -> list[str] | Literal["*"]:
-        """Return what the agent's service understands."""
+        """Return the languages that the agent's service understands."""
         return self._agent.supported_languages
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Get ready for turns."""
+        """Prepare for turns."""
         await super().async_added_to_hass()
         if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model.provider, self._agent.settings)
@@ -87,7 +87,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     @override
     async def async_prepare(self, language: str | None = None) -> None:
-        """Get ready while the person still speaks."""
+        """Prepare for a turn while the person is still speaking."""
         spoken = language or self.hass.config.language
         await async_get_sentences(self.hass, spoken)
         if self._warm_up is not None:
@@ -97,13 +97,13 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     @override
     async def async_will_remove_from_hass(self) -> None:
-        """Take back what was reported and asked; an agent that comes again finds out again."""
+        """End the agent's issues and questions; an agent that is loaded again reports them anew."""
         self._turns.end()
         async_forget_turns(self.hass, self.subentry)
 
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
-        """Answer, whatever happens: the person cannot see an error."""
+        """Answer in any case: the person cannot see an error."""
         if user_input.satellite_id is None and user_input.device_id is None:
             return await self._async_answer(user_input, chat_log, None)
         late, sentences = self._agent.settings.filler_after, await async_get_sentences(self.hass, user_input.language)
@@ -116,13 +116,13 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def _async_answer(
         self, user_input: ConversationInput, chat_log: ChatLog, spoken: SpokenDeltas | None
     ) -> ConversationResult:
-        """Take a turn, of which a voice hears what is `spoken`; None where nobody hears it."""
+        """Run a turn whose speech goes to `spoken`; None if nobody hears it."""
         try:
             read = await self._reader.async_read(user_input, chat_log)
             record = await self._turns.async_run(read, chat_log)
             _trace(chat_log, record.facts)
             answer = reported(await _async_result(user_input, chat_log, read, record), record)
-        except Exception:  # noqa: BLE001  # the last border before a person who stands in a room and waits
+        except Exception:  # noqa: BLE001  # the last handler before a person who waits for an answer
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
             result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
@@ -131,15 +131,15 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             return answer
         finally:
             async_check_health(self.hass)
-        if spoken is not None:  # a pipeline that has begun to speak does not speak the result
-            with suppress(Exception):  # who listens may be what broke
+        if spoken is not None:  # a pipeline that has started to speak does not speak the result
+            with suppress(Exception):  # the listener may be the cause
                 spoken.break_off(result.response.speech["plain"]["speech"])
         return result
 
     async def _async_resume(self, question: Question, answer: GivenAnswer) -> str:
         """Resume the turn whose question was answered elsewhere, and return its answer.
 
-        It goes on even if nobody waits for it any more.
+        The turn continues even if nobody waits for it.
         """
         resumed = self._async_take_resumed(question, answer)
         return await asyncio.shield(
@@ -149,7 +149,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def _async_take_resumed(self, question: Question, answer: GivenAnswer) -> str:
         try:
             return await async_resume(self.hass, self._turns, self._source, question, answer)
-        except Exception:  # noqa: BLE001  # the answer is told, as in every turn
+        except Exception:  # noqa: BLE001  # the failure is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.entity_id)
             return (await async_get_sentences(self.hass, question.language))["spoken_agent_failed"]
         finally:
@@ -159,12 +159,12 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 async def _async_result(
     user_input: ConversationInput, chat_log: ChatLog, read: TurnInput, record: TurnRecord
 ) -> ConversationResult:
-    """Return what Home Assistant is told of a turn."""
+    """Return the result of a turn for Home Assistant."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := record.finished:
         spoken = await speakable_in_pieces(finished.text, user_input.language) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
-        # Who has streamed the sentence would show it again beneath an error.
+        # A frontend that streamed the sentence would show it again as an error.
         is_silent = chat_log.delta_listener is None
         if is_silent and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
             return _error_result(user_input, chat_log, speech)
@@ -175,7 +175,7 @@ async def _async_result(
 
 
 def _trace(chat_log: ChatLog, facts: TurnFacts) -> None:
-    """Add the numbers of a turn to the trace of its conversation, its tokens under the names of Home Assistant."""
+    """Add the figures of a turn to the trace of its conversation, with Home Assistant's names for tokens."""
     stats = {
         "input_tokens": facts.usage.input_tokens,
         "cached_input_tokens": facts.usage.cached_tokens,

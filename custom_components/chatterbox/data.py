@@ -1,6 +1,6 @@
-"""What Chatterbox keeps for as long as Home Assistant runs, all under one key of `hass.data`.
+"""The state of Chatterbox for as long as Home Assistant runs, all under one key of `hass.data`.
 
-What belongs to a config entry is in its `runtime_data` instead.
+The state of a config entry is in its `runtime_data` instead.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,10 @@ DATA: Final[HassKey[dict[Callable[[HomeAssistant], object], Any]]] = HassKey(DOM
 
 
 def singleton[Value](make: Callable[[HomeAssistant], Value]) -> Callable[[HomeAssistant], Value]:
-    """Decorate a function so that it makes its value once, and returns the same one from then on.
+    """Decorate a function so that it creates its value once per Home Assistant, and returns the same value from then
+    on.
 
-    Unlike `homeassistant.helpers.singleton` it needs no key for each value.
+    Unlike `homeassistant.helpers.singleton`, it needs no key for each value.
     """
 
     @wraps(make)

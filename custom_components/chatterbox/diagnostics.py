@@ -1,6 +1,6 @@
 """Diagnostics of a service or an agent: its settings and its recent turns, without secrets.
 
-Keys and prompts are redacted. What was said is only included where the owner of the service has chosen that.
+Keys and prompts are redacted. Words are included only if the owner of the service has chosen that.
 `docs/diagnostics.md` explains diagnostics line by line.
 """
 
@@ -30,11 +30,11 @@ from .turns.prepare import PromptSources, async_write_prompt
 
 
 async def _async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: PromptFitter) -> JsonObject:
-    """Return the parts of the prompt of an agent in tokens, which are estimated, and the tools, the largest first.
+    """Return the estimated tokens of the parts of an agent's prompt, and of each tool, the largest first.
 
-    `instructions` are the agent's own, `home` what the sources of its tools tell of the home, `tools` all of them
-    together, `total` everything, `window` what the model can read, and `last_request` what the last one took. Takes as
-    long as those sources do, but no longer than they may in a turn.
+    `instructions` are the agent's own, `home` is the text of the LLM APIs, `tools` are all tools together, `total` is
+    the sum, `window` is the context window of the model, and `last_request` is the size of the last request. Takes as
+    long as the LLM APIs do, but no longer than they may in a turn.
     """
     nobody = context_without_speaker(hass)
     offer = await async_offer_common_tools(hass, settings)
@@ -128,7 +128,7 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
 
 
 async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | None:
-    """Return the state of a service's history, its responses None while it is down; None where it is not open."""
+    """Return the state of a service's history. Its response count is None while it is down; None if it is not open."""
     if (store := async_get_histories(hass).of(entry)) is None:
         return None
     state = store.state
@@ -179,7 +179,7 @@ def _entries(hass: HomeAssistant) -> list[ChatterboxConfigEntry]:
 
 @callback
 def _secrets(hass: HomeAssistant) -> frozenset[str]:
-    """Return the secrets of all services: an agent may fall back on the agent of another one."""
+    """Return the secrets of all services: an agent may use the agent of another service as a fallback."""
     fields = [one for entry in _entries(hass) for one in (entry.data, entry.options)]
     fields += [agent.data for entry in _entries(hass) for agent in entry.subentries.values()]
     return frozenset(secret for one in fields for secret in secrets_in(one))

@@ -1,4 +1,4 @@
-"""What Chatterbox's entities share: identity, device and availability."""
+"""The base of Chatterbox's entities: identity, device and availability."""
 
 from typing import override
 
@@ -21,7 +21,7 @@ class AgentDeviceEntity(Entity):
     _attr_has_entity_name = True
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, part: str = "") -> None:
-        """Take the identity of a subentry of `entry`, or, with a translation key, of a part of it."""
+        """Take the identity of a subentry of `entry` or, with a translation key, of a part of it."""
         self.entry = entry
         self.subentry = subentry
         self._attr_unique_id = subentry.subentry_id
@@ -38,7 +38,7 @@ class AgentDeviceEntity(Entity):
 
 
 async def async_remove_entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent_id: str) -> None:
-    """Remove the entities of an agent that is built anew; they stay registered."""
+    """Remove the entities of an agent that is rebuilt; they stay registered."""
     for platform in async_get_platforms(hass, DOMAIN):
         for entity in [*platform.entities.values()] if platform.config_entry is entry else ():
             if isinstance(entity, AgentDeviceEntity) and entity.subentry.subentry_id == agent_id:
@@ -46,12 +46,12 @@ async def async_remove_entities(hass: HomeAssistant, entry: ChatterboxConfigEntr
 
 
 class ChatterboxEntity(CoordinatorEntity[HealthMonitor], AgentDeviceEntity):
-    """An entity that is an agent itself, and has its name."""
+    """The entity of an agent itself, which has the agent's name."""
 
     _attr_name = None
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent) -> None:
-        """Take the agent that the runtime has built for a subentry of `entry`."""
+        """Take the agent that the runtime built for a subentry of `entry`."""
         CoordinatorEntity.__init__(self, entry.runtime_data.health)
         AgentDeviceEntity.__init__(self, entry, subentry)
         self._agent = agent
@@ -59,5 +59,5 @@ class ChatterboxEntity(CoordinatorEntity[HealthMonitor], AgentDeviceEntity):
     @property
     @override
     def available(self) -> bool:
-        """Return whether any model of its chain can answer."""
+        """Return whether any model of its provider chain can answer."""
         return self._agent.chain.is_available

@@ -1,4 +1,4 @@
-"""Tools of ours for every agent of the home, through Home Assistant's LLM tools platform: the weather.
+"""The weather tool for every agent of the home, through Home Assistant's LLM tools platform.
 
 Called by Home Assistant (`homeassistant.components.llm`).
 """

@@ -1,6 +1,6 @@
-"""Home Assistant's logbook asks here how to describe our events.
+"""Describes our events for Home Assistant's logbook.
 
-Knows the data of `chatterbox_change`, whose words were found when it was fired. Those of other versions may lack some.
+Knows the data of `chatterbox_change`, whose texts were written when it was fired. Data of other versions may lack some.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ def async_describe_events(
     hass: HomeAssistant,
     async_describe_event: Callable[[str, str, Callable[[LazyEventPartialState], Description]], None],
 ) -> None:
-    """Tell the logbook how to describe what agents changed, and what they did not."""
+    """Register descriptions of the changes that agents made or failed to make."""
     async_describe_event(DOMAIN, EVENT_CHANGE, partial(_describe_change, hass))
 
 
@@ -43,7 +43,7 @@ def async_describe_events(
 def _describe_change(hass: HomeAssistant, event: LazyEventPartialState) -> Description:
     """Describe a change as one of its only entity, else as one of the actor.
 
-    The frontend shows the name of the entity of an entry, where it has one, in place of the name of the entry.
+    If an entry has an entity, the frontend shows the entity's name instead of the entry's.
     """
     data: Mapping[str, object] = event.data
     place, person = data.get("place") or "Chatterbox", data.get("person")

@@ -1,6 +1,6 @@
-"""Repair issues: problems that only the owner can solve, and the dialog that solves one for them.
+"""Repair issues: problems that only the owner can solve, and the dialog that solves one of them.
 
-Issues are not kept over a restart: a problem that persists is found again.
+Issues do not survive a restart: a problem that persists is found again.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ _HISTORY_DOWN: Final = {
     Trouble.SLOW: "history_server_gone",
     Trouble.OTHER: "history_failed",
 }
-"""The keys of issues that are not named after their trouble."""
+"""The keys of issues that are not named after their kind of trouble."""
 
 
 @callback
 def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_ids: Sequence[str]) -> None:
-    """Report the LLM APIs that an agent is set to use and that do not exist; none of them ends the issue."""
+    """Report the LLM APIs that an agent uses and that do not exist; an empty list ends the issue."""
     _report(hass, agent, "missing_tools", {"sources": ", ".join(api_ids)} if api_ids else None)
 
 
@@ -58,7 +58,7 @@ def async_report_service_down(hass: HomeAssistant, entry: ConfigEntry, since: da
 
 @callback
 def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, overflow: PromptTooLong | None) -> None:
-    """Report that a prompt does not fit the context window of an agent's model; None ends the issue."""
+    """Report a prompt that exceeds the context window of an agent's model; None ends the issue."""
     placeholders = None
     if overflow is not None:
         numbers = {"prompt_tokens": overflow.prompt_tokens, "window_tokens": overflow.window_tokens}
@@ -70,7 +70,7 @@ def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, ove
 def async_report_failed_script(
     hass: HomeAssistant, agent: ConfigSubentry, point: HookPoint, script: str | None
 ) -> None:
-    """Report a script that was called at a point of a turn and failed; None ends the issue."""
+    """Report a hook script that failed; None ends the issue."""
     problem = "guard_failed" if point is HookPoint.PRE_TOOL_USE else "script_failed"
     placeholders = None
     if script is not None:
@@ -87,7 +87,7 @@ def async_report_broken_template(hass: HomeAssistant, agent: ConfigSubentry, pro
 
 @callback
 def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
-    """End the issues that the turns of an agent have reported: it is removed, or reports them again."""
+    """End the issues that the turns of an agent have reported: the agent is removed, or reports them again."""
     async_report_missing_tools(hass, agent, ())
     async_report_broken_template(hass, agent, None)
     for point in HookPoint:
@@ -96,20 +96,20 @@ def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
 
 @callback
 def async_report_gone_names(hass: HomeAssistant, agent: ConfigSubentry, gaps: Sequence[str]) -> None:
-    """Report where an agent's settings name something that does not exist; no lines end the issue."""
+    """Report missing references in an agent's settings; an empty list ends the issue."""
     gone = "\n".join(f"- {gap}" for gap in gaps)
     _report(hass, agent, "names_gone", {"gone": gone} if gaps else None)
 
 
 @callback
 def async_report_history(hass: HomeAssistant, address: str, where: str, state: StoreState) -> None:
-    """Report the trouble of the store at an address, called `where`; a store without trouble ends the issue.
+    """Report the trouble of the history at an address, called `where`; a history without trouble ends the issue.
 
-    A damaged file that was put aside is reported until Home Assistant restarts, or the owner dismisses it.
+    A damaged file that was set aside is reported until Home Assistant restarts, or the owner dismisses the issue.
     """
-    place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may hold a password
+    place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may contain a password
     down_id, aside_id = f"history_down_{place}", f"history_put_aside_{place}"
-    if state.trouble in {None, Trouble.CLOSED}:  # closed: Home Assistant stops, or no entry uses it any more
+    if state.trouble in {None, Trouble.CLOSED}:  # closed: Home Assistant stops, or no entry uses it
         ir.async_delete_issue(hass, DOMAIN, down_id)
     else:
         key = _HISTORY_DOWN.get(state.trouble, f"history_{state.trouble}")
@@ -122,7 +122,7 @@ def async_report_history(hass: HomeAssistant, address: str, where: str, state: S
 def async_report_spent_budget(
     hass: HomeAssistant, agent: ConfigSubentry, spent: tuple[BudgetPeriod, float] | None
 ) -> None:
-    """Report that the budget of an agent's model for a day or a month, in US dollars, is spent; None ends the issue."""
+    """Report a spent daily or monthly budget of an agent's model, in US dollars; None ends the issue."""
     period, limit = spent or (None, 0)
     placeholders = {"limit": f"{limit:.2f}"}
     _report(hass, agent, "budget_spent", placeholders if period == "day" else None)
@@ -131,7 +131,7 @@ def async_report_spent_budget(
 
 @callback
 def async_report_unguarded(hass: HomeAssistant, agent_id: str, pipeline: Pipeline, request: str | None) -> None:
-    """Report a request that an assistant acts on before it asks its agent, which would ask; None ends the issue."""
+    """Report a request that an assistant handles before its agent, which would ask first; None ends the issue."""
     issue_id = f"unguarded_{agent_id}_{pipeline.id}"
     if request is None:
         ir.async_delete_issue(hass, DOMAIN, issue_id)
@@ -157,7 +157,7 @@ class _GuardAssistant(ConfirmRepairFlow):
 
     @override
     async def async_step_confirm(self, user_input: dict[str, str] | None = None) -> RepairsFlowResult:
-        """Switch it off once the owner agrees."""
+        """Switch it off after the owner has agreed."""
         pipeline_id = str((self.data or {}).get("pipeline_id"))
         if user_input is not None and (pipelines := self.hass.data.get(PIPELINES)):
             store = pipelines.pipeline_store
@@ -172,7 +172,7 @@ async def async_create_fix_flow(
     issue_id: str,  # noqa: ARG001
     data: dict[str, str | int | float | None] | None,  # noqa: ARG001
 ) -> RepairsFlow:
-    """Return the dialog of an issue; there is one."""
+    """Return the dialog of an issue; there is only one."""
     return _GuardAssistant()
 
 
@@ -183,7 +183,7 @@ def _shown(number: int | None) -> str:
 def _report(
     hass: HomeAssistant, agent: ConfigSubentry, problem: str, placeholders: Mapping[str, str] | None, place: str = ""
 ) -> None:
-    """Report a problem of an agent, once for each place; None ends the issue."""
+    """Report a problem of an agent, once per `place`; None ends the issue."""
     issue_id = f"{problem}_{place}{agent.subentry_id}"
     if placeholders is None:
         ir.async_delete_issue(hass, DOMAIN, issue_id)

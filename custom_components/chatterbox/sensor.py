@@ -33,28 +33,28 @@ _CENT_PARTS: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNumbers:
-    """What the number sensors of an agent show."""
+    """The figures that the sensors of an agent show."""
 
     usage: AgentUsage
     last_turn: LastTurn | None
     last_usage: Usage | None
     prompt: PromptSize | None
-    """Of the last request to its model, since the start."""
+    """Of the last request to its model since the start."""
     has_price: bool
     today: date
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumberDescription(SensorEntityDescription):
-    """A number of an agent."""
+    """A figure of an agent."""
 
     entity_category: EntityCategory | None = EntityCategory.DIAGNOSTIC
     value: Callable[[AgentNumbers], float | None]
     needs_model: bool = True
-    """Whether only an agent with a model has it."""
+    """Whether only agents with a model have it."""
     attributes: Callable[[AgentNumbers], Mapping[str, int]] | None = None
     period_start: Callable[[date], date] | None = None
-    """Returns the day on which the current sum began; None for one that began with the agent."""
+    """Returns the first day of the current period; None for a sum over the lifetime of the agent."""
 
 
 def _total(key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = True) -> NumberDescription:
@@ -69,7 +69,7 @@ def _total(key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = 
 def _money(
     key: str, value: Callable[[AgentNumbers], float], period_start: Callable[[date], date] | None = None
 ) -> NumberDescription:
-    """Describe an amount, which is unknown where the price is: 0 would be wrong."""
+    """Describe an amount, which is unknown if the price is unknown: 0 would be wrong."""
     return NumberDescription(
         key=key,
         value=lambda numbers: value(numbers) if numbers.has_price else None,
@@ -148,10 +148,10 @@ NUMBERS: Final = (
     _percent("cache_hit_ratio", _cache_hit_ratio),
     _percent("window_used", lambda numbers: 100 * numbers.prompt.share if numbers.prompt else None, _window_parts),
 )
-"""Every number of an agent."""
+"""All figures of an agent."""
 
 _ENABLED: Final = frozenset({"spent_this_month", "turns", "failures", "time_to_first_token"})
-"""Numbers that everyone sees; the others can be enabled."""
+"""Figures that are enabled by default."""
 
 
 async def async_setup_entry(
@@ -159,7 +159,7 @@ async def async_setup_entry(
     entry: ChatterboxConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the sensors of each agent of a service; only a conversation agent has questions."""
+    """Add the sensors of each agent of a service; only conversation agents have questions."""
 
     @callback
     def add(subentry: ConfigSubentry) -> None:
@@ -179,14 +179,14 @@ def _number_sensors(entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> I
 
 
 class NumberSensor(AgentDeviceEntity, SensorEntity):
-    """One number of an agent."""
+    """One figure of an agent."""
 
     entity_description: NumberDescription
     _attr_should_poll = False
     _unrecorded_attributes = frozenset({"tools", "instructions", "history", "window", "dropped_messages"})
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, description: NumberDescription) -> None:
-        """Show a number of the agent of a subentry."""
+        """Show a figure of the agent of a subentry."""
         super().__init__(entry, subentry, description.key)
         self.entity_description = description
         self._attr_entity_registry_enabled_default = description.key in _ENABLED
@@ -260,13 +260,13 @@ class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):
     @property
     @override
     def native_value(self) -> int:
-        """Return how many wait."""
+        """Return the number of waiting questions."""
         return len(self._waiting)
 
     @property
     @override
     def extra_state_attributes(self) -> dict[str, list[dict[str, JsonValue]]]:
-        """Return what is asked, where, and until when."""
+        """Return the text, place and expiry of each question."""
         return {"waiting": [_shown(question) for question in self._waiting]}
 
 

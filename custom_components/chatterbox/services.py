@@ -1,4 +1,4 @@
-"""The actions of Chatterbox, which are there as long as Home Assistant runs, whether or not there is an agent.
+"""Registers the actions of Chatterbox, which exist as long as Home Assistant runs, even without an agent.
 
 Each kind has a module of its own.
 """
@@ -12,7 +12,7 @@ from .actions.history import async_register_history_actions
 
 @callback
 def async_register_actions(hass: HomeAssistant) -> None:
-    """Register all of them."""
+    """Register all actions."""
     async_register_answers(hass)
     async_register_ask(hass)
     async_register_history_actions(hass)

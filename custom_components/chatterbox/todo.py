@@ -1,4 +1,4 @@
-"""To-do lists of what agents remember: one for each person and each agent that may remember something.
+"""To-do lists of the facts that agents remember: one for each person and each agent with a memory.
 
 Every user of Home Assistant can read and change the lists. Agents cannot, since configuration entities are not exposed
 to assistants unless the owner exposes them.
@@ -34,7 +34,7 @@ _PART: Final = "memories"
 async def async_setup_entry(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
 ) -> None:
-    """Add the lists of those agents that may remember something, and remove those of the others.
+    """Add the lists of the agents with a memory, and remove those of the others.
 
     Raises `PlatformNotReady` while the stored facts cannot be read.
     """
@@ -57,7 +57,7 @@ async def async_setup_entry(
 
 
 class MemoryList(AgentDeviceEntity, TodoListEntity):
-    """What an agent remembers of a person. Checked items are kept, and the agent is not told of them."""
+    """The facts that an agent remembers of a person. The agent does not see checked items."""
 
     _attr_should_poll = False
     _attr_entity_category = EntityCategory.CONFIG
@@ -68,7 +68,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
     )
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, person_id: str, name: str) -> None:
-        """Take the agent of a subentry, and a person by their id."""
+        """Take the agent of a subentry, and a person by id."""
         super().__init__(entry, subentry, _PART)
         self._attr_unique_id = _unique_id(subentry, person_id)
         self._keeper = Keeper(subentry.subentry_id, person_id)
@@ -83,7 +83,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
 
     @callback
     def async_rename(self, name: str) -> None:
-        """Show another name of the person."""
+        """Show a new name of the person."""
         if name != self._attr_translation_placeholders["person"]:
             self._attr_translation_placeholders = {"person": name}
             self.__dict__.pop("name", None)  # Home Assistant caches it, although placeholders may change
@@ -92,7 +92,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
 
     @override
     async def async_create_todo_item(self, item: TodoItem) -> None:
-        """Keep a fact."""
+        """Store a fact."""
         with _refusals():
             await async_get_memories(self.hass).async_add(
                 self._keeper, item.summary or "", self._attr_translation_placeholders["person"]
@@ -100,7 +100,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
-        """Change a fact, put it aside, or restore it."""
+        """Change a fact, disable it, or enable it again."""
         is_aside = item.status == TodoItemStatus.COMPLETED  # an action passes a plain string
         with _refusals():
             await async_get_memories(self.hass).async_change(
@@ -109,7 +109,7 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
-        """Forget facts."""
+        """Delete facts."""
         with _refusals():
             await async_get_memories(self.hass).async_forget(self._keeper, uids)
 
@@ -137,7 +137,7 @@ class _Lists:
         subentry: ConfigSubentry,
         async_add_entities: AddConfigEntryEntitiesCallback,
     ) -> None:
-        """Show none yet."""
+        """Start without lists."""
         self._hass = hass
         self._entry = entry
         self._subentry = subentry
@@ -156,7 +156,7 @@ class _Lists:
 
     @callback
     def async_show(self, names: Mapping[str, str]) -> None:
-        """Show the lists of these persons, by their ids, and no others."""
+        """Show the lists of these persons, by id, and no others."""
         registry, agent = er.async_get(self._hass), self._subentry.subentry_id
         wanted = {_unique_id(self._subentry, person_id) for person_id in names}
         for known in er.async_entries_for_config_entry(registry, self._entry.entry_id):
