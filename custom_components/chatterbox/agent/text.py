@@ -56,9 +56,9 @@ def fold(text: str, *, keep_accents: bool = False) -> str:
 
 
 def runs(folded: str) -> Iterator[tuple[str, bool]]:
-    """Yield the runs of letters, marks and digits of a folded text; True for one of a script without spaces.
+    """Yield the runs of letters, marks and digits of a folded text; True for a script without spaces.
 
-    The first kind is a word. In the second, only the caller can tell words: by character or by pairs of characters.
+    Other runs are words. Runs without spaces can only be divided by the caller, into characters or pairs of characters.
     """
     if folded.isascii():
         yield from ((word, False) for word in _ASCII_WORD.findall(folded))
@@ -112,9 +112,9 @@ def read_language_files[T: BaseModel](folder: Path, model: type[T]) -> Mapping[s
 
 
 def shortened(text: str, length: int) -> str:
-    """Return a text of at most `length` characters: of a longer one the beginning and the end, and how much is missing.
+    """Return a text of at most `length` characters: the beginning and the end of a longer one, and how much is missing.
 
-    `length` has to leave room for the note that says so, which has up to 70 characters.
+    `length` must leave room for the note on the missing part, which has up to 70 characters.
     """
     if len(text) <= length:
         return text
@@ -124,7 +124,7 @@ def shortened(text: str, length: int) -> str:
 
 
 def clipped(text: str, length: int) -> str:
-    """Return a text on one line, of at most `length` characters: of a longer one the beginning."""
+    """Return a text on one line, of at most `length` characters: the beginning of a longer one."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - len(ELLIPSIS)] + ELLIPSIS
 
@@ -141,9 +141,9 @@ def base_language(tag: str) -> str:
 def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | None:
     """Return the one tool that a name means, or None.
 
-    The exact name wins; then the only tool that has it but for case, for the prefix before a
-    double underscore, or for a single one in its place (Home Assistant put the domain before
-    all its tools in 2026.9; some had it already, as in `todo_get_items`).
+    An exact match wins; then the only tool whose name differs in case, in the prefix before a double underscore, or in
+    a single underscore in its place (Home Assistant added the domain to all its tools in 2026.9; some had it already,
+    as in `todo_get_items`).
     """
     for tool in tools:
         if tool.name == name:
@@ -158,7 +158,7 @@ def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | No
 
 @lru_cache(maxsize=1024)
 def spellings(name: str) -> frozenset[str]:
-    """Return the names by which `find_tool` knows a tool, in small letters."""
+    """Return the names under which `find_tool` finds a tool, in lower case."""
     return frozenset(spelling(name) for spelling in _SPELLINGS) - {""}
 
 

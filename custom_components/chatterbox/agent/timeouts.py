@@ -1,7 +1,7 @@
-"""Waits for foreign work, and never longer than it says.
+"""Waits for foreign code, with a bound on every wait.
 
-`asyncio.timeout` waits for as long as the work ignores its cancellation; tools, hooks and providers may be other
-people's code, so here such work is left behind, and the log says so.
+`asyncio.timeout` waits until the work has handled its cancellation. Tools, hooks and providers may be foreign code that
+ignores it, so work that does is abandoned here, and logged.
 """
 
 import asyncio
@@ -14,47 +14,48 @@ from typing import Final, Protocol
 
 
 class Timer(Protocol):
-    """Something that will be called."""
+    """A scheduled callback."""
 
     def cancel(self) -> None:
-        """Leave it at that; nothing happens when it was called already."""
+        """Cancel the callback; does nothing if it has already run."""
         ...
 
 
 class Clock:
-    """The clock of the machine, which never goes back; a test has one of its own."""
+    """The monotonic clock of the system; tests have their own."""
 
     def now(self) -> float:
-        """Return the time in seconds. They count from any moment; only differences mean something."""
+        """Return the time in seconds since an arbitrary moment."""
         return time.monotonic()
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
-        """Let the event loop call when so much time has passed, and never before this has returned."""
+        """Have the event loop run a callback after some seconds, never before this call has returned."""
         return asyncio.get_running_loop().call_later(seconds, callback)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Sleep for some seconds."""
         await asyncio.sleep(seconds)
 
 
 SYSTEM_CLOCK: Final = Clock()
 
 _LONG: Final = 8_192
-"""Characters of a text that is read in a thread: what a model may have written for each takes some microseconds."""
+"""Characters from which text is parsed in a thread: some take several microseconds each."""
 
 
 async def read_aside[**P, R](length: int, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Read a text of this length, in a thread if it is long: nobody else has to wait for it."""
+    """Run `read` on a text of this length, in a thread if it is long, so that the event loop is not blocked."""
     return await asyncio.to_thread(read, *args, **kwargs) if length > _LONG else read(*args, **kwargs)
 
 
 class WaitedTooLong(TimeoutError):
-    """A wait was longer than its limit: for who waits for a server, as if the system had said so."""
+    """A wait exceeded its limit. A `TimeoutError`, so that it is handled like a timeout of the system."""
 
 
 @asynccontextmanager
 async def time_limit(seconds: float, clock: Clock = SYSTEM_CLOCK) -> AsyncGenerator[None]:
-    """Bound the waits of a block by a clock. Raises `WaitedTooLong`; a block that waits for nothing always has time."""
+    """Limit the time that a block waits, by a clock. Raises `WaitedTooLong`; a block that never waits always succeeds.
+    """
     timeout = asyncio.timeout(None)
     try:
         async with timeout:
@@ -72,16 +73,16 @@ async def time_limit(seconds: float, clock: Clock = SYSTEM_CLOCK) -> AsyncGenera
 _LOGGER = logging.getLogger(__name__)
 
 GRACE: Final = 0.2
-"""Seconds that cancelled work gets to let go: a turn that is over waits for it."""
+"""Seconds that cancelled work gets for its cleanup, for which a finished turn waits."""
 
 STREAM_GRACE: Final = 0.1
-"""Seconds that a stream gets to let go: somebody waits for what comes after it."""
+"""Seconds that a stream gets for its cleanup, for which the next step waits."""
 
 _MOST_AHEAD: Final = 32
 """Items that a stream may be ahead of its reader."""
 
 _PASSES: Final = 50
-"""Times that the event loop comes around for it at least: where it has much to do, a moment is soon over."""
+"""Least number of event loop iterations for cleanup: on a busy loop, the time alone may be too short."""
 
 
 class TookTooLong(Exception):
@@ -89,14 +90,14 @@ class TookTooLong(Exception):
 
 
 class WorkCancelled(Exception):
-    """The work ended by a cancellation that did not come from us."""
+    """The work was cancelled by someone else."""
 
 
 async def finish_within[T](seconds: float, work: Coroutine[object, object, T], name: str) -> T:
-    """Return what the work returns, or raise what it raises.
+    """Return the result of the work, or raise its exception.
 
-    Raises `TookTooLong` when it takes longer, and `WorkCancelled` when it was cancelled from
-    elsewhere. When this returns the work has ended, unless it ignores its cancellation.
+    Raises `TookTooLong` after `seconds`, and `WorkCancelled` if the work was cancelled by someone else. On return the
+    work has ended, unless it ignores its cancellation.
     """
     task = asyncio.create_task(work, name=name, eager_start=True)
     if task.done() and not task.cancelled():  # most work has nothing to wait for
@@ -122,20 +123,20 @@ async def leavable[T](
     may_fail: type[Exception] | tuple[()] = (),
     cancelled_as: Callable[[str], Exception] = WorkCancelled,
 ) -> AsyncGenerator[T]:
-    """Yield what a stream yields, and raise what it raises; whoever reads can leave at any moment.
+    """Yield the items of a stream, and raise its exceptions; the reader can leave at any time.
 
-    A stream that ends by a cancellation that did not come from its reader raises `cancelled_as`.
+    A stream that is cancelled by someone else than its reader raises `cancelled_as`.
 
-    The stream runs in a task of its own, a little ahead of its reader, so that what comes in one piece is handed over
-    in one go. The task closes it, too: only who runs a generator can. When this is closed, or its reader is cancelled,
-    the stream is closed as well, unless it takes more than `grace` seconds. What it raises then is logged, but for
-    `may_fail`: a service may well fail at the moment in which nobody waits for it any more.
+    The stream runs in its own task, a little ahead of its reader, so that items that arrive together are delivered
+    together. The task also closes the stream, since only the task that runs a generator can. When this generator is
+    closed or its reader is cancelled, the stream is closed as well, unless that takes more than `grace` seconds.
+    Exceptions after that are logged, except `may_fail`: a service may well fail when nobody waits for it.
     """
     ahead = asyncio.Queue[T](_MOST_AHEAD)
 
     async def run() -> None:
         try:
-            with suppress(asyncio.QueueShutDown):  # the reader has left, and the stream was told so and did not hear
+            with suppress(asyncio.QueueShutDown):  # the reader has left, and the stream ignores it
                 async with aclosing(stream):
                     async for item in stream:
                         await ahead.put(item)
@@ -166,13 +167,13 @@ async def leavable[T](
 
 
 def is_cancelled() -> bool:
-    """Tell whether it is this task that was cancelled, and not what it waited for."""
+    """Return whether the current task was cancelled, and not the work that it waits for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 async def _let_go(task: asyncio.Task[object], grace: float) -> None:
-    """Cancel work that still runs, and wait a moment for its end."""
+    """Cancel running work, and wait briefly for its end."""
     if task.cancel():
         await asyncio.wait({task}, timeout=grace)
         for _ in range(_PASSES):
@@ -182,4 +183,4 @@ async def _let_go(task: asyncio.Task[object], grace: float) -> None:
     if not task.done():
         _LOGGER.error("%s ignores its cancellation", task.get_name())
     elif not task.cancelled():
-        task.exception()  # seen, so that asyncio need not complain
+        task.exception()  # retrieved, so that asyncio does not log it

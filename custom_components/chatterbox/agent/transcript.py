@@ -1,7 +1,7 @@
-"""A transcript that holds whatever happens: folded from events, repaired when handed in.
+"""Valid transcripts: built from the events of a turn, and repaired when they are passed in.
 
-Pure. The invariant that providers insist on stands here: every call of an assistant
-message has exactly one result, right after that message.
+Pure. Providers insist on one invariant, which this module maintains: every call of an assistant message has exactly one
+result, right after that message.
 """
 
 from collections.abc import Collection, Iterable
@@ -21,26 +21,26 @@ def synthetic_result(call: ToolCall, content: str) -> ToolResult:
 
 
 def has_outside_content(transcript: Iterable[Message]) -> bool:
-    """Tell whether a tool has put text from outside the home into a transcript."""
+    """Return whether a tool has brought text from outside the home into a transcript."""
     return any(isinstance(message, ToolResult) and message.open_world for message in transcript)
 
 
 class TranscriptRecorder:
     """Folds the events of a turn into messages.
 
-    Feed it every event, in order. After any event, also in the middle of a turn that will
-    never go on, `interrupted()` is a valid transcript of what happened so far.
+    Feed it every event, in order. After any event, even in the middle of a turn that never continues, `interrupted()`
+    returns a valid transcript of what happened so far.
     """
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Start without messages."""
         self.messages: Transcript = ()
         self._text: list[str] = []
         self._calls: tuple[ToolCall, ...] = ()
         self._started: dict[str, ToolStarted] = {}
 
     def add(self, event: TurnEvent) -> None:
-        """Take in one event."""
+        """Add one event."""
         match event:
             case TextDelta():
                 self._text.append(event.text)
@@ -57,11 +57,11 @@ class TranscriptRecorder:
                 pass
 
     def append(self, message: Message) -> None:
-        """Take in a message that no event announces: what the person said."""
+        """Add a message that has no event: the user's words."""
         self.messages += (message,)
 
     def interrupted(self) -> Transcript:
-        """Return the messages so far, with what was cut off closed properly."""
+        """Return the messages so far, with results for the calls that were cut off."""
         messages = self.messages
         if self._text or self._calls:
             messages += (AssistantMessage("".join(self._text), tool_calls=self._calls),)
@@ -91,8 +91,8 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> Transcript:
     """Return the messages so that every call has one result, right after its message.
 
-    Calls without a result get one that says so, but for those that are left open; results without a call, or beyond
-    the first, are dropped; a result that stands too late is moved to its call. A valid transcript comes back unchanged.
+    Calls without a result get one that says so, except those in `leaving`. Results without a call, and second results,
+    are dropped; a misplaced result is moved to its call. A valid transcript is returned unchanged.
     """
     pending = tuple(messages)
     results: dict[str, list[ToolResult]] = {}
@@ -114,5 +114,5 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
 
 
 def changing_tools(tools: Iterable[ToolDefinition]) -> frozenset[str]:
-    """Return the names of the tools that are not known to only read."""
+    """Return the names of the tools that are not read-only."""
     return frozenset({tool.name for tool in tools if not tool.annotations.read_only})

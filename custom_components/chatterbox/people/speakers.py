@@ -1,6 +1,6 @@
 """The speaker of a sentence, as far as it is known, and the automations and scripts that run in its context.
 
-This decides about safety: unless it is certain that somebody is there, nobody is.
+Safety depends on this: a person counts as present only if that is certain.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
 from ..data import singleton
 from ..settings.agent import AgentSettings
 
-# Importing them from their integrations would set these up before us, and we would miss their first events.
+# Importing them from their integrations would set those up before us, and we would miss their first events.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
 EVENT_SCRIPT_STARTED: Final = "script_started"
 

@@ -1,7 +1,7 @@
 """The record of a turn, built once from its events; bus events, trace, diagnostics, sensors and history read from it.
 
-Projections: the data of bus events, numbers and times (`TurnFacts`), what a tool says it has done, and the messages
-that are stored. `SIGNAL_TURN` hands the finished record to usage, diagnostics and sensors.
+Projections: the data of bus events, figures and times (`TurnFacts`), the reports of tools, and the messages that are
+stored. `SIGNAL_TURN` passes the finished record to usage, diagnostics and sensors.
 """
 
 import time
@@ -49,25 +49,25 @@ from ..const import DOMAIN
 
 _NO_USAGE: Final = Usage()
 _ANSWERS: Final = (TextDelta, ReasoningDelta, ToolCallReady, UsageReported)
-"""The first of these is the beginning of a model's answer."""
+"""The first of these events is the beginning of a model's answer."""
 _TIMES: Final = frozenset({"at", "began", "duration", "first_token", "first_words"})
-"""Fields in seconds, of which JSON holds milliseconds."""
+"""Fields in seconds, which are milliseconds in JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceFacts:
-    """One request to a model, with those to others that had to take over from it."""
+    """One request to a model, including those to fallbacks that took over."""
 
     began: float
-    """Seconds since the turn began, as is every moment here."""
+    """Seconds since the turn began, like all times here."""
     first_token: float | None = None
-    """Seconds until it began to answer, counted from `began`; None when it never did."""
+    """Seconds from `began` until the answer began; None without an answer."""
     duration: float | None = None
-    """Seconds; None when it was cut off."""
+    """Seconds; None if it was cut off."""
     usage: Usage | None = None
-    """None when the request failed, or was cut off."""
+    """None if the request failed or was cut off."""
     answered_by: str = ""
-    """Subentry id of the agent whose model answered; empty for Home Assistant itself, and for nobody."""
+    """Subentry id of the agent whose model answered; empty for Home Assistant itself, and without an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +76,11 @@ class ToolFacts:
 
     name: str
     began: float | None = None
-    """None when it did not run."""
+    """None if it did not run."""
     duration: float | None = None
-    """Seconds; None when it did not run, or was cut off."""
+    """Seconds; None if it did not run or was cut off."""
     is_error: bool | None = None
-    """None when it has no result."""
+    """None without a result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,28 +91,28 @@ class HandoverFacts:
     to: str
     """Its name."""
     reason: str
-    """Names of those who did not answer, each with the class of its error, or the state of its circuit."""
+    """Names of the models that did not answer, each with the class of its error or the state of its circuit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFacts:
-    """How a turn went."""
+    """The figures of a turn."""
 
     began_at: float
     """Seconds since the epoch."""
     duration: float
     """Seconds."""
     first_words: float | None = None
-    """Seconds until the first words of the answer; None when there were none."""
+    """Seconds until the first words of the answer; None without words."""
     inferences: tuple[InferenceFacts, ...] = ()
     tools: tuple[ToolFacts, ...] = ()
     handovers: tuple[HandoverFacts, ...] = ()
     stop_reason: StopReason | None = None
-    """None when it was cut off."""
+    """None if it was cut off."""
     error: str = ""
-    """Class of the error that it failed with."""
+    """Class of the error with which it failed."""
     iterations: int = 0
-    """Rounds; 0 when it was cut off."""
+    """Inferences; 0 if it was cut off."""
     phases: tuple[PhaseTime, ...] = ()
 
     @property
@@ -121,11 +121,11 @@ class TurnFacts:
         return sum((one.usage for one in self.inferences if one.usage), _NO_USAGE)
 
     def as_json(self) -> JsonObject:
-        """Return it as a JSON object with the same names; moments and durations are in milliseconds."""
+        """Return the figures as a JSON object with the same names; times are in milliseconds."""
         return {name: _as_json(name, value) for name, value in _FACTS.dump_python(self).items()}
 
     def timings(self) -> JsonObject:
-        """Return of the same what took its time: first words, requests, tools, handovers."""
+        """Return the timings alone: first words, requests, tools, handovers."""
         data = self.as_json()
         return {name: data[name] for name in ("first_words", "inferences", "tools", "handovers")}
 
@@ -133,7 +133,7 @@ class TurnFacts:
 _FACTS: Final = TypeAdapter(TurnFacts)
 
 
-def _as_json(name: str, value: Any) -> JsonValue:  # whatever pydantic returns
+def _as_json(name: str, value: Any) -> JsonValue:  # any value that pydantic returns
     match value:
         case dict():
             return {key: _as_json(key, one) for key, one in value.items()}
@@ -149,7 +149,7 @@ def _as_json(name: str, value: Any) -> JsonValue:  # whatever pydantic returns
 
 
 def times_of(facts: TurnFacts) -> str:
-    """Return how a turn went, a line for each request, tool and handover, in milliseconds."""
+    """Return the timings as text, one line per request, tool and handover, in milliseconds."""
     turn = f"turn: {_ms(facts.duration)}, first words after {_ms(facts.first_words)}"
     requests = [f"request {number}: {_inference(inference)}" for number, inference in enumerate(facts.inferences, 1)]
     tools = [f"tool {tool.name}: {_tool(tool)}" for tool in facts.tools]
@@ -180,15 +180,15 @@ def _ms(seconds: float | None) -> str:
 _MAX_TEXT: Final = 2_000
 _MAX_CALLS: Final = 12_000
 _MOST_CALLS: Final = 40
-"""Calls that are shown one by one; the first ones tell most."""
+"""Calls that are shown individually; the first ones are the most informative."""
 NOTHING_SHOWN: Final = -1
-"""In place of a number of bytes: of arguments and of a result nothing is shown, not even that they are empty."""
+"""A size limit at which arguments and results are not shown at all, not even as empty."""
 _CUT_OFF: Final = "interrupted"
-"""Stop reason of a turn that did not come to an end of its own."""
+"""Stop reason of a turn that was cut off."""
 
 
 def shown_arguments(call: ToolCall) -> JsonObject:
-    """Parse what ran. A call that could not be understood has no arguments to show."""
+    """Return the arguments with which a call ran; none if they could not be parsed."""
     try:
         arguments = parse_json(call.arguments)
     except ValueError:
@@ -197,7 +197,7 @@ def shown_arguments(call: ToolCall) -> JsonObject:
 
 
 def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
-    """Return the `name` and the `arguments` of a call, these in about so many bytes at most."""
+    """Return the `name` and the `arguments` of a call, which are limited to about `most` bytes."""
     if most == NOTHING_SHOWN:
         return {"name": call.name, "arguments": {}}
     arguments = shown_arguments(call)
@@ -207,7 +207,7 @@ def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
 
 
 def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
-    """Return the `result` of a call, in about so many bytes at most, and whether it `is_error`."""
+    """Return the `result` of a call, limited to about `most` bytes, and whether it `is_error`."""
     if most == NOTHING_SHOWN:
         return {"result": None, "is_error": result.is_error}
     content = _cut(result.content, most)
@@ -215,7 +215,7 @@ def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
 
 
 def shown_text(text: str) -> str:
-    """Return what somebody said, not all of it if that is long."""
+    """Return a text, shortened if it is long."""
     return _cut(text, _MAX_TEXT)
 
 
@@ -228,13 +228,13 @@ def _cut(text: str, most: int) -> str:
 
 
 def _size(value: JsonValue) -> int:
-    """Return the bytes that a value takes, without the quotes around a text."""
+    """Return the size of a value in bytes, without the quotes around a text."""
     written = len(canonical_json(value).encode("utf-8", "surrogatepass"))
     return written - 2 if isinstance(value, str) else written
 
 
 def parsed_content(result: ToolResult) -> JsonValue:
-    """Return what a tool answered, as JSON if it is that."""
+    """Return the content of a result, parsed if it is JSON."""
     try:
         return parse_json(result.content)
     except ValueError:
@@ -246,48 +246,48 @@ class TurnRecord:
     """The record of one turn, complete when the turn is over."""
 
     input: str
-    """The words of the turn, as far as they may be known."""
+    """The user's words, or a redacted form of them."""
     agent: str = ""
     """Subentry id of the agent."""
     origin: Mapping[str, JsonValue] = field(default_factory=dict)
-    """What tells the turn from others; see `turns/events.py`."""
+    """Facts that identify the turn; see `turns.record.turn_origin`."""
     is_stored: bool = True
-    """Whether its words may be stored and shown; numbers may be in any case."""
+    """Whether the words may be stored and shown; figures always may."""
     context: str = ""
-    """What held when it was said; see `UserMessage`."""
+    """The context of the user's message; see `UserMessage`."""
     attachments: tuple[Attachment, ...] = ()
-    """What was shown with it."""
+    """The attachments of the user's message."""
     brought: Transcript = ()
-    """Messages that the source of the turn adds before the words, such as results of a client's tools."""
+    """Messages that the source adds before the user's message, such as results of client tools."""
     clock: Callable[[], float] = time.monotonic
     """Returns seconds; the turn begins when its record is created."""
     wall_clock: Callable[[], float] = time.time
     """Returns seconds since the epoch."""
     recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
-    """What came of it so far, as messages."""
+    """The messages of the turn so far."""
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: list[ToolResult] = field(default_factory=list)
     finished: TurnFinished | None = None
     _accepted: bool = False
-    """Whether all hooks have let the words pass; until then nobody else hears of them."""
+    """Whether all hooks have accepted the words; they are not published before."""
     _began: float = field(init=False)
     _began_at: float = field(init=False)
     _duration: float | None = None
     _first_words: float | None = None
     _phases: list[PhaseTime] = field(default_factory=list)
     _inferences: list[InferenceFacts] = field(default_factory=list)
-    """Those that are over."""
+    """Finished inferences."""
     _inference: InferenceFacts | None = None
-    """The one that is under way."""
+    """The running inference."""
     _tools: dict[str, ToolFacts] = field(default_factory=dict)
     _handovers: list[HandoverFacts] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin to count."""
+        """Start the clock."""
         self._began, self._began_at = self.clock(), self.wall_clock()
 
     def add(self, event: TurnEvent) -> None:
-        """Take in one event, as it happens."""
+        """Add one event, as it happens."""
         now = self.clock() - self._began
         self.recorder.add(event)
         if not self._accepted:
@@ -340,7 +340,7 @@ class TurnRecord:
 
     @property
     def said(self) -> UserMessage | None:
-        """What was said; None where nothing was, or what an owner's script has refused."""
+        """The user's message; None if there is none, or if a hook has refused it."""
         is_denied = self.finished is not None and self.finished.stop_reason is StopReason.PROMPT_DENIED
         if is_denied or not self._accepted or not self.input:
             return None
@@ -348,7 +348,7 @@ class TurnRecord:
 
     @property
     def messages(self) -> Transcript:
-        """What the turn adds to its conversation; calls that are a client's to run have no result yet."""
+        """The messages that the turn adds to its conversation; calls for the client have no result yet."""
         came_of_it: Transcript = self.recorder.interrupted()
         if self.finished and self.finished.client_calls:
             handed_out = {call.id for call in self.finished.client_calls}
@@ -362,12 +362,12 @@ class TurnRecord:
 
     @property
     def duration(self) -> float:
-        """Seconds from the person's words to the end of the answer, or until now."""
+        """Seconds from the user's words to the end of the answer, or until now."""
         return self.clock() - self._began if self._duration is None else self._duration
 
     @property
     def facts(self) -> TurnFacts:
-        """How the turn went, in numbers; so far, while it runs."""
+        """The figures of the turn; so far, if it is running."""
         finished = self.finished
         return TurnFacts(
             began_at=self._began_at,
@@ -384,7 +384,7 @@ class TurnRecord:
 
     @property
     def handovers(self) -> list[JsonValue]:
-        """Where the agent's own model did not answer: `to` whom, and the `reason`."""
+        """The models that took over from the agent's own: `to` whom, and the `reason`."""
         return [{"to": one.to, "reason": one.reason} for one in self._handovers]
 
     def as_event_data(self, *, tells_words: bool = True) -> dict[str, JsonValue]:
@@ -392,9 +392,10 @@ class TurnRecord:
 
         Long texts, arguments and results are cut, so that Home Assistant can record the event; without `tells_words`
         they are empty.
-        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `more_tool_calls` (how many
-        were left out), `speech`, `handovers` (`to`, `reason`) where the agent's own model did not answer, `stop_reason`
-        (`interrupted` when it was cut off), `usage` (tokens by kind), `iterations`, `duration_ms`.
+
+        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `more_tool_calls` (how many were
+        left out), `speech`, `handovers` (`to`, `reason`) if the agent's own model did not answer, `stop_reason`
+        (`interrupted` if it was cut off), `usage` (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
         share = _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2 if tells_words else NOTHING_SHOWN
@@ -416,23 +417,23 @@ class TurnRecord:
 
 
 SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
-"""Sent once for each turn, also for one that was cut off."""
+"""Sent once for each turn, even if it was cut off."""
 
 
 def entities_done(native: object) -> frozenset[str]:
-    """Return the ids of the entities that an intent acted on, by its native result; none for a tool that says none."""
+    """Return the ids of the entities that an intent acted on, from its native result."""
     response = intent_response(native)
     return frozenset([target.id for target in _entities(response.success_results if response else ()) if target.id])
 
 
 def names_not_done(native: object) -> tuple[str, ...]:
-    """Return the names of the entities that an intent could not act on, by its native result."""
+    """Return the names of the entities that an intent could not act on, from its native result."""
     response = intent_response(native)
     return tuple([target.name for target in _entities(response.failed_results if response else ())])
 
 
 def did_nothing(native: object) -> bool:
-    """Return whether an intent failed for each entity. Home Assistant reports its area as a success all the same."""
+    """Return whether an intent failed for every entity. Home Assistant then still reports its area as a success."""
     return bool(names_not_done(native)) and not entities_done(native)
 
 
@@ -441,7 +442,7 @@ def _entities(targets: Sequence[intent.IntentResponseTarget]) -> list[intent.Int
 
 
 def error_text(result: ToolResult) -> str:
-    """Return what a call that failed says about it, as short as it has it."""
+    """Return the shortest form of the error of a failed call."""
     if said := intent_speech(result.native):
         return said
     match parsed_content(result):
@@ -452,17 +453,17 @@ def error_text(result: ToolResult) -> str:
 
 
 def intent_speech(native: object) -> str:
-    """Return the speech that an intent has set itself, by its native result; empty if there is none."""
+    """Return the speech that an intent has set, from its native result; empty if it set none."""
     response = intent_response(native)
     speech: object = response.speech.get("plain", {}).get("speech") if response else None
     return speech.strip() if isinstance(speech, str) else ""
 
 
 def intent_response(native: object) -> intent.IntentResponse | None:
-    """Return the response of an intent, by its native result; None for that of another tool."""
+    """Return the response of an intent, from its native result; None for any other tool."""
     match native:
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
-            # Home Assistant leaves the attribute out when the dict was not made from a response.
+            # Home Assistant omits the attribute if the dict was not made from a response.
             response: object = getattr(data, "original", None)
             return response if isinstance(response, intent.IntentResponse) else None
         case _:
@@ -470,11 +471,11 @@ def intent_response(native: object) -> intent.IntentResponse | None:
 
 
 def result_content(result: llm.ToolResult) -> str:
-    """Write a result as the model reads it, in the turn as well as when it comes back from the ChatLog.
+    """Return the text of a result for the model, in the turn and later from the ChatLog.
 
-    The JSON of its data; that of a failure always says that it is one. It is whole: what is too much for a model is
-    left out when that is asked (`agent/conversation/window.py`). Names that an intent could not act on stand first:
-    models overlook them beside those that it did. Raises TypeError or ValueError when the data is not JSON.
+    It is the JSON of the data, which always says if the call failed, and is complete: `agent/conversation/window.py`
+    cuts what is too much for a model. The names of entities that an intent could not act on come first, because models
+    overlook them after those that it acted on. Raises TypeError or ValueError for data that is not JSON.
     """
     data: object = result.data
     match data:

@@ -20,7 +20,7 @@ _LIMITS: Final = Limits()
 
 
 SUMMARY_LIST: Final = "list"
-"""No model summarizes conversations; what was asked and done is listed."""
+"""No model summarizes conversations; requests and actions are listed."""
 SUMMARY_OWN_MODEL: Final = "own_model"
 """The model of the agent itself."""
 SUMMARIES: Final = (SUMMARY_LIST, SUMMARY_OWN_MODEL)
@@ -30,23 +30,23 @@ class Confirmation(StrEnum):
     """How an action is confirmed when the model says nothing about it."""
 
     RESULT = "result"
-    """By its result: "Turned on the kitchen light"."""
+    """By the result: "Turned on the kitchen light"."""
     DONE = "done"
-    """By one word."""
+    """With one word."""
 
 
 class OutsideCare(StrEnum):
-    """What needs an approval once a conversation holds content from outside the home."""
+    """Which calls need approval after outside content."""
 
     RISKY = "risky"
-    """What matters or cannot be foreseen; see `approvals.policy.is_risky`."""
+    """Calls that are risky or unforeseeable; see `approvals.policy.is_risky`."""
     EVERY_CHANGE = "every_change"
     NOTHING = "nothing"
-    """Nothing more than otherwise."""
+    """None beyond the rules."""
 
 
 class WhenSpent(StrEnum):
-    """What happens to a turn when the budget of the model is spent."""
+    """The consequence of a spent budget."""
 
     HAND_OVER = "hand_over"
     """The next provider of the chain answers."""
@@ -55,36 +55,36 @@ class WhenSpent(StrEnum):
 
 
 class LocalCommands(StrEnum):
-    """When Home Assistant's own understanding acts for an agent with a model, on what it recognizes with certainty."""
+    """When Home Assistant's own recognition handles requests of an agent with a model, if it is certain of them."""
 
     FIRST = "first"
-    """Before the model, which is not asked then, and when the model has done nothing."""
+    """Before the model, which is then not called, and after it if it has done nothing."""
     WHEN_UNDONE = "when_undone"
     NEVER = "never"
-    """Only in place of a model that does not answer."""
+    """Only instead of a model that does not answer."""
 
 
 class RequestKind(StrEnum):
-    """Kinds of requests that Home Assistant understands itself, and that a model often answers better."""
+    """Kinds of requests that Home Assistant recognizes, and that a model often answers better."""
 
     WEATHER = "weather"
     MEDIA = "media"
-    """To find something and play it."""
+    """Finding media and playing it."""
     LISTS = "lists"
     PEOPLE = "people"
 
 
 @dataclass(frozen=True, slots=True)
 class HomeDetail:
-    """How the home is described to a model."""
+    """How the home is described to the model."""
 
     is_compact: bool = True
-    """By a short description; otherwise by Home Assistant's own list."""
+    """In short form; otherwise as Home Assistant's own list."""
     most_listed: int = 0
-    """With more entities, the short description only counts them; 0 for never."""
+    """With more entities, the short form only counts them; 0 for no limit."""
 
     def sums_up(self, entities: int) -> bool:
-        """Return whether a home of so many entities has more than are listed."""
+        """Return whether a home has more entities than are listed."""
         return self.is_compact and 0 < self.most_listed < entities
 
 
@@ -93,69 +93,71 @@ class AgentSettings:
     """The settings of an agent. The defaults are those of an agent without stored settings."""
 
     model: str = ""
-    """Empty for the offline service, which has none."""
+    """Empty for the offline service, which has no model."""
     llm_apis: tuple[str, ...] = ()
     """Ids of the LLM APIs that provide its tools."""
     compact_home: bool = True
-    """Whether the model gets a short description of the home, and not Home Assistant's own list."""
+    """Whether the model gets the short description of the home instead of Home Assistant's own list."""
     most_listed: int = 500
-    """How many entities are listed; of more, only those that fit the words. 0 to list all."""
+    """Number of entities that are listed; of a larger home, only those that match the request. 0 to list all."""
     prompt: str | None = None
     """Template of its instructions; None for Home Assistant's own."""
     fallbacks: tuple[str, ...] = ()
-    """Subentry ids of the agents whose models answer, in this order, when its own does not."""
+    """Subentry ids of the agents whose models answer instead, in this order."""
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
     reasoning_effort: str | None = None
     """A value of `agent.providers.options.ReasoningEffort`."""
     verbosity: str | None = None
-    """OpenAI Responses only, as is `service_tier`: a value of the enum of that name in its provider."""
+    """OpenAI Responses only, like `service_tier`: a value of the enum of that name in its provider."""
     service_tier: str | None = None
     keep_alive: int | None = None
-    """Ollama only: seconds that the model stays in memory; -1 for no limit."""
+    """Ollama only: seconds for which the model stays in memory; -1 for no limit."""
     num_ctx: int | None = 8192
-    """Ollama only: context window that the model is loaded with, in tokens; None for the server's default, which is
-    too small for most homes."""
+    """Ollama only: context window with which the model is loaded, in tokens; None for the server's default, which is
+    too small for most homes.
+    """
     extra_parameters: JsonObject | None = None
     """Merged into the request; see `ModelOptions.extra`."""
     history_tokens: int = 12_000
-    """How much of earlier turns is sent to the model, in tokens."""
+    """Tokens of earlier turns that are sent to the model."""
     context_window: int | None = None
-    """Context window of the model in tokens; None for what the server says. Ollama has `num_ctx`."""
+    """Context window of the model in tokens; None for the server's value. Ollama has `num_ctx`."""
     summary: str = SUMMARY_LIST
-    """What summarizes turns that are no longer sent: `SUMMARY_LIST`, `SUMMARY_OWN_MODEL`, or the subentry id of the
-    agent whose model does."""
+    """How turns that are no longer sent are summarized: `SUMMARY_LIST`, `SUMMARY_OWN_MODEL`, or the subentry id of the
+    agent whose model does it.
+    """
     confirmation: Confirmation = Confirmation.RESULT
     local_commands: LocalCommands = LocalCommands.FIRST
     model_requests: frozenset[str] = frozenset(RequestKind)
-    """Kinds of requests that go to the model first, even so; values of `RequestKind`."""
+    """Kinds of requests that always go to the model; values of `RequestKind`."""
     filler_after: float = 4.0
-    """Seconds of silence after which a satellite says that it was understood; 0 for never."""
+    """Seconds of silence after which a satellite speaks a filler; 0 for never."""
     connect_timeout: float = 5.0
-    """Seconds until a connection to the model's server stands."""
+    """Seconds for connecting to the model's server."""
     first_token_timeout: float = 20.0
-    """Seconds until the model begins to answer."""
+    """Seconds for the beginning of the model's answer."""
     between_tokens_timeout: float = 30.0
     """Seconds between two parts of an answer."""
     limits: Limits = _LIMITS
     max_characters: int = 200_000
-    """Of one answer, thoughts and arguments of calls included: there it is cut."""
+    """Length limit of one answer, reasoning and tool arguments included."""
     price_input: float | None = None
-    """US dollars for a million tokens, as are the next two; None for the known price."""
+    """US dollars per million tokens, like the next two; None for the known price."""
     price_cached: float | None = None
     price_output: float | None = None
     budget_day: float | None = None
-    """US dollars that may be spent on the model; None for no limit."""
+    """US dollars for the model; None for no limit."""
     budget_month: float | None = None
     when_spent: WhenSpent = WhenSpent.HAND_OVER
     policy: Policy = field(default_factory=Policy)
-    """What may be done without an approval."""
+    """The rules for calls that run without approval."""
     pin: PinHash | None = None
-    """Without one, nothing is done that requires a PIN."""
+    """Without a PIN, calls that require one are denied."""
     ask_after_outside_content: OutsideCare = OutsideCare.RISKY
     notify: tuple[str, ...] = ()
-    """Entity ids of notify entities, above all phones, that get questions."""
+    """Entity ids of notify entities, usually phones, that receive questions."""
     trusted_callers: frozenset[str] = frozenset()
     """Entity ids of automations and scripts that need no approval."""
     people_at_satellites: Mapping[str, str] = field(default_factory=dict)
@@ -163,13 +165,13 @@ class AgentSettings:
     keep_history: bool = True
     """Whether conversations are stored."""
     keep_days: int = 30
-    """How long; 0 for no limit."""
+    """Days for which conversations are stored; 0 for no limit."""
     keep_megabytes: int = 100
-    """How much, in millions of characters; 0 for no limit."""
+    """Most millions of characters that are stored; 0 for no limit."""
     continue_minutes: int = 0
-    """How long a conversation of a satellite or a person continues after Home Assistant has ended it."""
+    """Minutes for which a conversation of a satellite or a person continues after Home Assistant has ended it."""
     user_prompt_submit: str | None = None
-    """Entity id of a script that is called at this point of a turn, as are the next three."""
+    """Entity id of a script that is called at this point of a turn, like the next three."""
     pre_tool_use: str | None = None
     post_tool_use: str | None = None
     pre_speech: str | None = None
@@ -201,14 +203,14 @@ _READ: Final = frozenset(
         *("trusted_callers", "people_at_satellites", "ask_after_outside_content", "local_commands", "model_requests"),
     }
 )
-"""Settings that are converted from what is stored."""
+"""Settings that are converted from their stored form."""
 _AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.name not in _READ)
 """All others; each has the name of its option."""
 _OF_LIMITS: Final = (const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT)
 
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
-    """Read the data of a subentry; what is not stored has its default."""
+    """Read the data of a subentry; missing options have their defaults."""
     return AgentSettings(
         **{name: data[name] for name in _AS_STORED if name in data},
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
@@ -235,7 +237,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
 
 
 def _policy(rules: JsonValue, sources: JsonValue) -> Policy:
-    """Read rules. When they cannot be read, every change needs an approval."""
+    """Read the rules. If they cannot be read, every change needs approval."""
     try:
         return replace(policy_from_json(rules), sources=sources_from_json(sources))
     except PolicyError as error:
@@ -271,6 +273,6 @@ def _log_unknown(option: str, value: str) -> None:
 
 
 def keeps_history(subentry: ConfigSubentry) -> bool:
-    """Return whether conversations with an agent are stored, which those with a model for tasks are only if set so."""
+    """Return whether conversations with an agent are stored; those of AI tasks are stored only if this is set."""
     kept: bool = subentry.data.get(const.CONF_KEEP_HISTORY, subentry.subentry_type != const.SUBENTRY_AI_TASK)
     return kept

@@ -1,6 +1,6 @@
-"""The options of agents and AI tasks, each declared once: its group, the bounds of numbers, who has it; and validation.
+"""The options of agents and AI tasks, each declared once with its group, its bounds and the kinds that have it.
 
-Forms (`flows/`) show them, `settings/agent.py` reads them.
+Validates values. Forms (`flows/`) show the options, and `settings/agent.py` reads them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ STORAGE: Final = "storage"
 AUTOMATION: Final = "automation"
 
 DRAWING_KINDS: Final = frozenset({const.ServiceKind.OPENAI_CHAT, const.ServiceKind.OPENAI_RESPONSES})
-"""Kinds of service that may have a model for images, in OpenAI's format."""
+"""Kinds of service that may have an image model, in OpenAI's format."""
 SCRIPTS: Final = (
     const.CONF_USER_PROMPT_SUBMIT,
     const.CONF_PRE_TOOL_USE,
@@ -47,7 +47,7 @@ _OF_REQUESTS: Final = (
     const.CONF_NUM_CTX,
     const.CONF_EXTRA_PARAMETERS,
 )
-"""Options that a model is sent."""
+"""Options that change the requests to a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +164,12 @@ NUMBERS: Final = {option.name: option.number for group in _OPTIONS.values() for 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a person has to correct before an agent can be saved."""
+    """A problem that must be corrected before an agent can be saved."""
 
     place: str
     """A field or a section of a form."""
     key: str
-    """Of a sentence."""
+    """Key of a translated sentence."""
     placeholders: Mapping[str, str]
 
 
@@ -183,7 +183,7 @@ def options_of(kind: const.ServiceKind, subentry_type: str) -> Mapping[str, tupl
 
 
 def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
-    """Return what is stored for a new agent."""
+    """Return the stored data of a new agent."""
     if kind is const.ServiceKind.OFFLINE:
         return {}
     return {CONF_MODEL: model, CONF_LLM_HASS_API: [llm.LLM_API_ASSIST], CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT}
@@ -195,7 +195,7 @@ def value_of(settings: AgentSettings, option: str) -> Any:
 
 
 def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
-    """Return whether two agents send their models the same requests."""
+    """Return whether two agents send the same requests to their models."""
     return all(getattr(one, option) == getattr(other, option) for option in _OF_REQUESTS)
 
 
@@ -229,7 +229,7 @@ def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None
 
 
 def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
-    """Return the problems of timeouts that a longer limit makes useless."""
+    """Return the problems of timeouts that exceed a limit of the whole turn."""
     waits = (
         (const.CONF_CONNECT_TIMEOUT, settings.connect_timeout, settings.first_token_timeout),
         (const.CONF_FIRST_TOKEN_TIMEOUT, settings.first_token_timeout, settings.limits.deadline),
@@ -242,7 +242,7 @@ def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
 
 
 def _plain(number: float) -> str:
-    """Format a number without needless zeros, the thousands of a long one apart as every language reads them."""
+    """Format a number without trailing zeros, with spaces between the thousands of a long one, as in every language."""
     if not float(number).is_integer():
         return f"{number:g}"
     is_long = abs(number) >= 10_000  # noqa: PLR2004  # with four digits, no line breaks between them

@@ -21,13 +21,13 @@ PRIVATE_FIELDS: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMET
 """Fields of entries and agents that are never shown: secrets, fields that may hold some, and prompts."""
 
 _SECRET_FIELDS: Final = frozenset({CONF_API_KEY, CONF_EXTRA_PARAMETERS, CONF_PIN})
-"""Those whose values are searched for in all texts."""
+"""Fields whose values are searched for in all texts."""
 
 _SHORTEST: Final = 6
 """Length of a secret that is searched for in all texts: a shorter one, such as `low`, is part of many words."""
 
 _CREDENTIALS: Final = re.compile(r"(?P<scheme>[\w+.\-]+)://[^:/@]*:(?P<password>[^@]*)@")
-"""How an address of a database begins. Source: `_parse_url` in sqlalchemy/engine/url.py"""
+"""The beginning of a database address. Source: `_parse_url` in sqlalchemy/engine/url.py"""
 
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s\"'<>]*")
 

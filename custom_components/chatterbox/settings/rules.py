@@ -1,4 +1,4 @@
-"""The rules of a household for what may be done without an approval, its trust in sources of tools, and their JSON.
+"""The rules for calls that run without approval, the trust in sources of tools, and their JSON.
 
 `approvals/policy.py` applies them. Stored rules are read strictly, because a misread rule could allow too much.
 """
@@ -18,13 +18,13 @@ from ..agent.messages import JsonObject, JsonValue
 
 
 class Verdict(StrEnum):
-    """What happens to a call."""
+    """The consequence for a call."""
 
     ALLOW = "allow"
     ASK = "ask"
-    """Somebody has to approve it."""
+    """It needs approval."""
     PIN = "pin"
-    """Somebody has to approve it with the PIN."""
+    """It needs approval with the PIN."""
     DENY = "deny"
 
     @property
@@ -74,7 +74,7 @@ class TimeWindow:
     """Not included."""
 
     def __post_init__(self) -> None:
-        """Refuse a window that ends when it begins."""
+        """Reject a window that ends when it begins."""
         if self.after == self.before:
             raise ValueError("both times are the same; without a window, a rule holds all day")
 
@@ -87,7 +87,7 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A verdict, and the conditions under which it applies: all that are given, each by any of its values."""
+    """A verdict, and the conditions under which it applies: all given conditions, each by any of its values."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -104,14 +104,14 @@ class Rule:
     tools: _Some[_Name] = frozenset()
     """Names under which they are offered."""
     users: _Some[_Name] = frozenset()
-    """Ids of users of Home Assistant who ask."""
+    """Ids of the users of Home Assistant who speak."""
     devices: _Some[_Name] = frozenset()
-    """Ids of devices that are asked from: satellites, not what a signed-in user says."""
+    """Ids of satellite devices; a device that a signed-in user claims does not count."""
     window: TimeWindow | None = None
 
     @property
     def is_about_entities(self) -> bool:
-        """Return whether it has a condition on what is acted on."""
+        """Return whether it has a condition on entities or actions."""
         return bool(self.domains or self.device_classes or self.areas or self.labels or self.entities or self.actions)
 
 

@@ -94,13 +94,13 @@ def error_key(error: AgentError) -> str:
 
 
 def words_of_service(error: ProviderError) -> str:
-    """Return what a service itself said when it refused, empty if it said nothing."""
+    """Return the words with which a service refused; empty if there are none."""
     start, _, words = str(error).partition(": ")
     return words if start.startswith("HTTP ") or start == "the service reported an error" else ""
 
 
 def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed | ConfigEntryNotReady:
-    """Translate what a service said when its entry was set up: ask for a new key, or try again later."""
+    """Translate a failure during setup: ask for a new key, or try again later."""
     kind = ConfigEntryAuthFailed if isinstance(error, ProviderRejectedKey) else ConfigEntryNotReady
     return kind(
         translation_domain=DOMAIN, translation_key=error_key(error), translation_placeholders={"service": service}
@@ -108,7 +108,7 @@ def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed 
 
 
 def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:
-    """Say that what may be spent is spent."""
+    """Return the sentence on a spent budget."""
     return sentences["spoken_budget_spent_month" if spent.period == "month" else "spoken_budget_spent"]
 
 
@@ -119,7 +119,7 @@ class TranslatedComposer:
     sentences: Mapping[str, str]
     """Section `common` of a translation, by bare key."""
     tools: Sequence[ToolDefinition]
-    """The tools of the turn. Those that only read are not reported."""
+    """The tools of the turn. Read-only ones are not reported."""
     confirmation: Confirmation = Confirmation.RESULT
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
@@ -137,9 +137,9 @@ class TranslatedComposer:
         return " ".join(self._report(tool_results, briefly=self.confirmation is Confirmation.DONE))
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        """Name the entities that could not be acted on; without any, say so if every call has failed.
+        """Name the entities that could not be acted on; if there are none, say whether every call has failed.
 
-        A result whose own speech is in the answer is told already.
+        A result whose own speech is part of the answer is not repeated.
         """
         tried = [result for result in tool_results if not _found_nothing(result)]
         done = frozenset[str]().union(*(entities_done(result.native) for result in tried))
@@ -171,7 +171,7 @@ class TranslatedComposer:
         return said
 
     def not_done(self, names: Sequence[str]) -> str:
-        """Say which of what was meant could not be acted on."""
+        """Name the entities that could not be acted on."""
         return self._listed("not_done", names)
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
@@ -233,19 +233,20 @@ def _stems(folder: Path) -> tuple[str, ...]:
 
 
 def _found_nothing(result: ToolResult) -> bool:
-    """Tell whether Home Assistant has found nothing to do in a sentence."""
+    """Return whether Home Assistant recognized nothing to do in a sentence."""
     response = intent_response(result.native)
     return response is not None and response.error_code in _FOUND_NOTHING
 
 
 def _is_action(result: ToolResult) -> bool:
-    """Tell whether a result is that of an action. A tool that is not an intent always acts, unless it only reads."""
+    """Return whether a result is that of an action. A tool that is not an intent counts as one unless it is read-only.
+    """
     response = intent_response(result.native)
     return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
 
 
 def _names(results: Iterable[Sequence[intent.IntentResponseTarget]]) -> list[str]:
-    """Return the names of the entities once each, or of the other targets of a result that has no entities."""
+    """Return the names of the entities without duplicates, or of the other targets of a result without entities."""
     names: dict[str, None] = {}
     for targets in results:
         entities = [target for target in targets if target.type is intent.IntentResponseTargetType.ENTITY]

@@ -1,6 +1,6 @@
-"""Prices and context windows of models: what the owner has entered, else what a snapshot of known models says.
+"""Prices and context windows of models: the owner's settings, else a snapshot of known models.
 
-`script/prices` writes the snapshot, `prices.json`. It is read when it is first needed, off the event loop.
+`script/prices` writes the snapshot, `prices.json`. It is read on first use, off the event loop.
 """
 
 import re
@@ -144,9 +144,9 @@ def read_known_models() -> KnownModels:
 async def async_known_price(
     hass: HomeAssistant, service: Mapping[str, Any], server: ServerProfile, settings: AgentSettings
 ) -> ModelPrice | None:
-    """Return the price of a model where its owner has entered none; None for an unknown price.
+    """Return the price of a model for which the owner has entered none; None for an unknown price.
 
-    `service` is the data of an entry, `server` its profile. A local server is free, unless it passes requests on.
+    `service` is the data of an entry, `server` its profile. A local server is free, unless it forwards requests.
     """
     base_url = service[CONF_BASE_URL]
     if is_local_address(base_url):
@@ -156,9 +156,9 @@ async def async_known_price(
 
 
 def entered_price(settings: AgentSettings, known: ModelPrice | None) -> ModelPrice | None:
-    """Return the price of a model, with what its owner has entered in place of what is `known`.
+    """Return the price of a model, with the owner's rates in place of those that are `known`.
 
-    None where a rate is missing. Without a rate of their own, cached tokens cost as much as others.
+    None if a rate is missing. Without a rate of their own, cached tokens cost as much as others.
     """
     entered = (settings.price_input, settings.price_cached, settings.price_output)
     if entered == (None, None, None):

@@ -1,8 +1,8 @@
-"""Usage of agents: what they have read, written, done and cost, summed up, stored and shown by sensors.
+"""Usage of agents: tokens, costs, turns and tool calls, which are added up, stored and shown by sensors.
 
-Sensors show what is stored, so that no crash makes a total smaller, which long-term statistics would take for a new
-meter. Usage is stored some seconds after the first change, which spares the disk, and at once when a budget is spent:
-no crash opens it again. Budgets are compared with the current usage.
+Sensors show stored values, so that no crash makes a total smaller, which long-term statistics would take for a new
+meter. Usage is stored some seconds after the first change, to spare the disk, and at once when a budget is spent, so
+that a crash does not reopen it. Budgets are compared with the current usage.
 """
 
 from collections import defaultdict
@@ -29,11 +29,11 @@ from ..records.turn_record import SIGNAL_TURN, TurnFacts, TurnRecord
 from .prices import ModelPrice
 
 _TURNS_KNOWN: Final = 50
-"""A turn that is reported twice is reported twice soon."""
+"""Ids of counted turns that are kept: duplicate reports of a turn come soon."""
 _DAYS_KNOWN: Final = 40
-"""Of each agent. A clock that is set back finds what was spent on the day that it shows."""
+"""Days that are kept for each agent, in case the clock is set back."""
 _MOST_TOKENS: Final = 2**53
-"""Whatever a server reports: a file holds no number that is much larger."""
+"""A limit for reported counts, since a file cannot hold much larger numbers."""
 _FAILURES: Final = frozenset(
     {
         StopReason.MAX_ITERATIONS,
@@ -47,7 +47,7 @@ _FAILURES: Final = frozenset(
         StopReason.PROVIDER_FAILED,
     }
 )
-"""A turn that ended so has not come to an answer."""
+"""Stop reasons of turns without an answer."""
 
 type PriceOf = Callable[[str], ModelPrice | None]
 """Returns the price of an agent's model, by its subentry id; None for an unknown price."""
@@ -64,21 +64,21 @@ class AgentUsage:
     """Includes reasoning tokens."""
     reasoning_tokens: int = 0
     inferences: int = 0
-    """Requests that its model has answered."""
+    """Requests that the model has answered."""
     cost: float = 0.0
     """US dollars."""
     spent: Mapping[str, float] = field(default_factory=dict)
     """US dollars by day (ISO 8601) and by month ("2026-11"), the latest addition at the end."""
     turns: int = 0
     tool_calls: int = 0
-    """Those that have run."""
+    """Calls that have run."""
     failures: int = 0
-    """Turns that have not come to an answer."""
+    """Turns without an answer."""
     failovers: int = 0
-    """How often another model had to take over."""
+    """Handovers to another model."""
 
     def with_request(self, usage: Usage, price: ModelPrice | None, day: date) -> Self:
-        """Add a request that was answered."""
+        """Add an answered request."""
         cost = price.cost(usage) if price else 0.0
         return replace(
             self,
@@ -112,13 +112,13 @@ class AgentUsage:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent on the model of an agent, in US dollars; None for no limit."""
+    """The budget of an agent's model, in US dollars; None for no limit."""
 
     per_day: float | None = None
     per_month: float | None = None
 
     def spent(self, usage: AgentUsage, day: date) -> tuple[BudgetPeriod, float] | None:
-        """Return the period for which the budget is spent, the longer first, and its limit; None while it is not."""
+        """Return the period whose budget is spent, the longer one first, and its limit; None if none is spent."""
         if self.per_month is not None and usage.spent_in_month_of(day) >= self.per_month:
             return "month", self.per_month
         if self.per_day is not None and usage.spent_on(day) >= self.per_day:
@@ -143,7 +143,7 @@ class UsageTotals:
         return self.agents.get(agent, _NOTHING)
 
     def with_turn(self, agent: str, turn_id: str, facts: TurnFacts, price_of: PriceOf, day: date) -> Self:
-        """Count a turn, unless it was counted before."""
+        """Count a turn, unless it has been counted."""
         if turn_id in self.turns:
             return self
         agents = {**self.agents, agent: self.of(agent).with_turn(facts)}
@@ -179,7 +179,7 @@ def _month(day: date) -> str:
 
 
 def _spent(spent: Mapping[str, float], cost: float, day: date) -> Mapping[str, float]:
-    """Add to a day and its month, and drop the periods that were added to longest ago."""
+    """Add to a day and its month, and drop the periods with the oldest additions."""
     changed = dict(spent)
     for span in (day.isoformat(), _month(day)):
         changed[span] = changed.pop(span, 0.0) + cost
@@ -198,17 +198,17 @@ SIGNAL_USAGE: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_
 
 @dataclass(frozen=True, slots=True)
 class LastTurn:
-    """The last turn of an agent. It is not kept over a restart."""
+    """The last turn of an agent since the start."""
 
     duration: float
     """Seconds."""
     first_token: float | None = None
-    """Seconds until its model began to answer; None while no model has."""
+    """Seconds until the model began its answer; None without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The price of an agent's model, and what may be spent on it."""
+    """The price and the budget of an agent's model."""
 
     price: ModelPrice | None
     """None for an unknown price."""
@@ -239,7 +239,7 @@ class UsageTracker:
         self._last_usages: dict[str, Usage] = {}
 
     async def async_start(self) -> None:
-        """Load what is stored, and count turns until Home Assistant stops."""
+        """Load the stored usage, and count turns until Home Assistant stops."""
         try:
             if (stored := await self._store.async_load()) is not None:
                 self._totals = self._stored = UsageTotals.from_json(stored)
@@ -260,11 +260,11 @@ class UsageTracker:
 
     @callback
     def async_set_account(self, agent: str, account: Account) -> None:
-        """Count what the model of an agent takes at this price, and against this budget, from now on."""
+        """Apply this price and budget to an agent's model from now on."""
         self._accounts[agent] = account
 
     def usage(self, agent: str) -> AgentUsage:
-        """Return the usage of an agent, as it is stored."""
+        """Return the stored usage of an agent."""
         return self._stored.of(agent)
 
     def has_price(self, agent: str) -> bool:
@@ -272,11 +272,11 @@ class UsageTracker:
         return self._account(agent).price is not None
 
     def spent_budget(self, agent: str) -> tuple[BudgetPeriod, float] | None:
-        """Return the period for which the budget of an agent is spent, and its limit; None while it is not."""
+        """Return the period whose budget an agent has spent, and its limit; None if none is spent."""
         return self._account(agent).budget.spent(self._totals.of(agent), today())
 
     def refusal(self, agent: str) -> BudgetSpent | None:
-        """Return why the model of an agent may not be asked now; None when it may."""
+        """Return why the model of an agent may not be called now; None if it may."""
         spent = self.spent_budget(agent)
         return BudgetSpent(spent[0]) if spent else None
 
@@ -330,7 +330,7 @@ class UsageTracker:
         self._changed.update(agents)
         if self._hass.is_stopping or spent_before != [self.spent_budget(agent) for agent in agents]:
             self._async_save_now()
-        elif not self._is_save_planned:  # each call would put the others off
+        elif not self._is_save_planned:  # otherwise each call would delay the save
             self._is_save_planned = True
             self._store.async_delay_save(self._async_data_to_store, _SAVE_DELAY)
 
@@ -341,7 +341,7 @@ class UsageTracker:
 
     @callback
     def _async_data_to_store(self) -> JsonObject:
-        """Return what is about to be stored, and have it shown."""
+        """Return the data to store, and show it in sensors."""
         self._is_save_planned = False
         entries = self._hass.config_entries.async_entries(DOMAIN)
         self._totals = self._stored = self._totals.only_of({agent for entry in entries for agent in entry.subentries})
@@ -351,7 +351,7 @@ class UsageTracker:
 
     @callback
     def _async_end_day(self, _now: datetime) -> None:
-        """Show what was spent today while it still is today."""
+        """Show the amount of the day that ends."""
         if self._is_save_planned:
             self._async_save_now()
 
