@@ -130,7 +130,7 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_out_of_scope(node: ast.AST) -> bool:
-    """Tell whether no test has to notice a change in a node: logs, annotations, texts of errors, type checks."""
+    """Return whether no test has to notice a change in a node: logs, annotations, texts of errors, type checks."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="LOGGER" | "_LOGGER")))):
             return True
@@ -261,7 +261,7 @@ class Run:
             self.tell(f"{'caught  ' if is_caught else 'SURVIVED'} {mutant.path}:{mutant.line} ({took})\n")
 
     async def is_caught(self, mutant: Mutant, folder: Path) -> bool:
-        """Tell whether a test notices a mutant: first one of its module's own, then one of its area."""
+        """Return whether a test notices a mutant: first one of its module's own, then one of its area."""
         path = folder / mutant.path
         source = path.read_text()
         for tests in filter(None, mutant.tests()):

@@ -149,7 +149,7 @@ def row_of(model: ModelInfo) -> dict[str, Any]:
 
 
 def is_wanted(provider: Provider, model: ModelInfo) -> bool:
-    """Tell whether somebody may talk with a model today."""
+    """Return whether somebody may talk with a model today."""
     prices = prices_of(model)
     if model.deprecated or NO_CHAT.search(model.id) or prices.input_mtok is None or prices.output_mtok is None:
         return False
@@ -158,7 +158,7 @@ def is_wanted(provider: Provider, model: ModelInfo) -> bool:
 
 
 def fits(row: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a name is one of a row."""
+    """Return whether a name is one of a row."""
     return any(re.search(regex_of(pattern), name) for pattern in row["names"])
 
 

@@ -145,7 +145,7 @@ def _format(request: web.Request) -> Format:
 
 
 def _has_result(body: dict[str, JsonValue]) -> bool:
-    """Tell whether a request ends in the result of a tool."""
+    """Return whether a request ends in the result of a tool."""
     messages = body["input"] if "input" in body else body["messages"]
     last = messages[-1] if isinstance(messages, list) else None
     if not isinstance(last, dict):

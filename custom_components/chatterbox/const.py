@@ -105,7 +105,7 @@ CONF_SEARCH_HISTORY: Final = "search_history"
 SCRIPT_DOMAIN: Final = "script"
 """Domain of the integration that runs scripts."""
 
-# Fired while a turn runs; data: see `turns/events.py`, and for questions `approvals/questions.py`.
+# Fired while a turn runs; data: see `turns/record.py`, and for questions `approvals/questions.py`.
 EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
 EVENT_TOOL_CALLED: Final = "chatterbox_tool_called"
 EVENT_TOOL_FINISHED: Final = "chatterbox_tool_finished"

@@ -59,7 +59,7 @@ async def talk(room: Room, *sentences: str) -> str:
 
 
 def listens(room: Room) -> bool:
-    """Tell whether the satellite listens for an answer."""
+    """Return whether the satellite listens for an answer."""
     return bool(room.result["continue_conversation"])
 
 

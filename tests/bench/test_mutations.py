@@ -11,7 +11,7 @@ SOURCE = '''
 LIMIT: int = 3
 
 def is_open(door: Door, logger: Logger) -> bool:
-    """Tell whether it is open."""
+    """Return whether it is open."""
     LOGGER.info("looked")
     count: int = 0
     if door.state == "open" and not door.is_broken:

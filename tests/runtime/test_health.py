@@ -72,7 +72,7 @@ async def server(hass: HomeAssistant) -> AsyncGenerator[Server]:
 
 
 def is_available(hass: HomeAssistant) -> bool:
-    """Tell whether Home Assistant shows the agent as available."""
+    """Return whether Home Assistant shows the agent as available."""
     state = hass.states.get(AGENT)
     assert state is not None
     return state.state != STATE_UNAVAILABLE

@@ -96,7 +96,7 @@ def suggested(step: ConfigFlowResult) -> Mapping[str, Any]:
 
 
 def is_open(step: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a section of a form is unfolded."""
+    """Return whether a section of a form is unfolded."""
     return not step["data_schema"].schema[name].options["collapsed"]
 
 

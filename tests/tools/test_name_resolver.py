@@ -236,7 +236,7 @@ async def test_what_a_tool_finds_by_name_alone_is_told_by_its_whole_name(hass: H
 
 
 def needs_a_whole_name(tool: ToolDefinition) -> bool:
-    """Tell whether a tool takes the name of a thing and no room, or only the names that it lists."""
+    """Return whether a tool takes the name of a thing and no room, or only the names that it lists."""
     arguments = tool.parameters["properties"]
     assert isinstance(arguments, dict)
     lists_names = any(isinstance(one, dict) and "Kitchen" in str(one.get("enum")) for one in arguments.values())

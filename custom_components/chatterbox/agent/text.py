@@ -95,7 +95,7 @@ def heard_words(text: str) -> tuple[str, ...]:
 
 
 def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Tell whether words contain a phrase of at least one word."""
+    """Return whether words contain a phrase of at least one word."""
     length = len(phrase)
     return length > 0 and any(words[start : start + length] == phrase for start in range(len(words) - length + 1))
 

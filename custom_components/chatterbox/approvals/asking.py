@@ -196,7 +196,7 @@ class ApprovalRequester:
     scope: ApprovalScope
     speaker: Speaker
     origin: Mapping[str, JsonValue]
-    """See `turns.events.turn_origin`."""
+    """See `turns.record.turn_origin`."""
     approved: Sequence[PendingCall]
     """The calls that were approved when the turn was resumed."""
     guard: CallGuard

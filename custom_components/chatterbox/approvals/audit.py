@@ -204,7 +204,7 @@ class ChangeRecord:
     """The outcome of a call that would change something."""
 
     origin: Mapping[str, JsonValue]
-    """Identifies its turn; see `turns.events.turn_origin`."""
+    """Identifies its turn; see `turns.record.turn_origin`."""
     change: AuditedCall
     outcome: ChangeOutcome
     approval: ApprovalWay
@@ -374,7 +374,7 @@ class CallAudit(Hooks):
     ) -> None:
         """Start with the approved calls: each of them gets exactly one record, whatever happens.
 
-        `origin` identifies the turn (see `turns.events.turn_origin`), whose calls run in `context`. `answered` is the
+        `origin` identifies the turn (see `turns.record.turn_origin`), whose calls run in `context`. `answered` is the
         question that it resumes; of its calls, `denied` were denied while others were approved.
         """
         self._texts = texts

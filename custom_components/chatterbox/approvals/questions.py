@@ -122,7 +122,7 @@ class Question:
     context: Context
     """The context of the user input that led to it."""
     origin: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Identifies its turn; see `turns.events.turn_origin`."""
+    """Identifies its turn; see `turns.record.turn_origin`."""
     request: str = ""
     """The words that led to it, in `language`."""
 

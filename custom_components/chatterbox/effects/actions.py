@@ -65,17 +65,17 @@ _ENTITY_DOMAINS: Final = frozenset(platform.value for platform in const.Platform
 
 
 def acts_on_own_domain(domain: str) -> bool:
-    """Tell whether the services of a domain act on the entities of that domain."""
+    """Return whether the services of a domain act on the entities of that domain."""
     return domain in _ENTITY_DOMAINS
 
 
 def has_target(data: Mapping[str, object]) -> bool:
-    """Tell whether the data of an action contains a target."""
+    """Return whether the data of an action contains a target."""
     return any(data.get(key) for key in TARGET_KEYS)
 
 
 def decided_by_template(value: object) -> bool:
-    """Tell whether a template decides any part of a value."""
+    """Return whether a template decides any part of a value."""
     match value:
         case Template():
             return True
@@ -528,7 +528,7 @@ def _degrees(value: object) -> float:
 
 
 def _is_by_name(media_id: object, kind: object, media: object, extra: object) -> bool:
-    """Tell whether media is one of the home or of a catalogue, or is only named."""
+    """Return whether media is one of the home or of a catalogue, or is only named."""
     if isinstance(media, Mapping):
         media_id, kind, media = media.get(ATTR_MEDIA_CONTENT_ID), media.get(ATTR_MEDIA_CONTENT_TYPE), None
     if media or extra or str(kind).strip().lower() in _URL_TYPES:

@@ -166,21 +166,21 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
 
 @callback
 def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
-    """Tell whether an intent that acts on no entity changes nothing else either."""
+    """Return whether an intent that acts on no entity changes nothing else either."""
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     return handler is None or isinstance(handler, intent.DynamicServiceIntentHandler) or _name_of(handler) in _READING
 
 
 @callback
 def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
-    """Tell whether an intent answers a question, and never changes anything."""
+    """Return whether an intent answers a question, and never changes anything."""
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     return handler is not None and _name_of(handler) in _READING
 
 
 @callback
 def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
-    """Tell whether the effects of an intent are never known."""
+    """Return whether the effects of an intent are never known."""
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     is_plain = isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler)
     return handler is not None and not is_plain and _name_of(handler) not in {*HANDLERS, *_SCRIPT_HANDLERS}
@@ -194,7 +194,7 @@ def _name_of(handler: intent.IntentHandler) -> str:
 
 
 def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
-    """Tell whether a handler only calls one service for each domain: Home Assistant's own, or one without overrides."""
+    """Return whether a handler only calls one service for each domain: Home Assistant's own, or one without overrides."""
     kind = type(handler)
     plain = intent.ServiceIntentHandler
     methods = ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")

@@ -67,7 +67,7 @@ def async_home_version(hass: HomeAssistant, assistant: str) -> int:
 
 @callback
 def _is_other_entity(data: EventStateChangedData) -> bool:
-    """Tell whether an entity has come, gone, or changed in more than its state."""
+    """Return whether an entity has come, gone, or changed in more than its state."""
     old, new = data["old_state"], data["new_state"]
     if old is None or new is None:
         return True

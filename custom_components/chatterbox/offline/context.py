@@ -89,7 +89,7 @@ async def _places(hass: HomeAssistant, user_input: ConversationInput, thread: _T
 
 
 async def _is_question(hass: HomeAssistant, user_input: ConversationInput) -> bool:
-    """Tell whether the built-in agent recognizes a sentence as a question."""
+    """Return whether the built-in agent recognizes a sentence as a question."""
     agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
     if not isinstance(agent, DefaultAgent):
         return False

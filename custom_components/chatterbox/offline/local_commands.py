@@ -49,7 +49,7 @@ class LocalRequests:
         return found
 
     def goes_first(self, request: RecognizedRequest) -> bool:
-        """Tell whether a request does not go to the model."""
+        """Return whether a request does not go to the model."""
         first = self.settings.local_commands is LocalCommands.FIRST
         return first and request.kind not in self.settings.model_requests
 
@@ -100,7 +100,7 @@ class LocalCommandsProvider(LeavableProvider):
         return self._undone
 
     def _is_undone(self, request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
-        """Tell whether the words are a command of which nothing has been done yet."""
+        """Return whether the words are a command of which nothing has been done yet."""
         changing = changing_tools(request.tools)
         return (
             self._recognized is not None
@@ -129,7 +129,7 @@ class LocalCommandsProvider(LeavableProvider):
 
 
 def _follows_up(request: RecognizedRequest, history: Transcript, language: str) -> bool:
-    """Tell whether words are meant for a model that has just spoken: it asked, or they name no target."""
+    """Return whether words are meant for a model that has just spoken: it asked, or they name no target."""
     _, results = since_last_user_message(history)
     last = history[-1] if history else None
     if not isinstance(last, AssistantMessage) or any(result.name == PROCESS_SENTENCE.name for result in results):
@@ -138,7 +138,7 @@ def _follows_up(request: RecognizedRequest, history: Transcript, language: str) 
 
 
 def _found_nothing(result: ToolResult) -> bool:
-    """Tell whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
+    """Return whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
     try:
         content: object = json.loads(result.content)
     except ValueError:

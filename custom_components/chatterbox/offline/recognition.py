@@ -90,7 +90,7 @@ async def async_recognize(
 def _is_there(
     hass: HomeAssistant, name: str, slots: Mapping[str, JsonValue], user_input: ConversationInput, *, is_question: bool
 ) -> bool:
-    """Tell whether an intent finds what it selects, and for a question all that the words may mean."""
+    """Return whether an intent finds what it selects, and for a question all that the words may mean."""
     if name not in hass.data.get(intent.DATA_KEY, {}):
         return False
     if _SELECTING.isdisjoint(slots):

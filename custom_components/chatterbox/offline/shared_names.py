@@ -24,7 +24,7 @@ from .openings import spoken
 def is_ambiguous(
     hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None, effects: Effects
 ) -> bool:
-    """Tell whether the built-in agent refuses a command for its name, and none of those called so is meant."""
+    """Return whether the built-in agent refuses a command for its name, and none of those called so is meant."""
     touched = {action.entity_id for action in actions_of(effects)}
     return len(touched) > 1 and _is_shared(hass, intent_type, slots, area)
 
@@ -70,7 +70,7 @@ def _slots(recognized: RecognizeResult) -> dict[str, JsonValue]:
 
 
 def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None) -> bool:
-    """Tell whether the handler of an intent would fail because several entities have the name."""
+    """Return whether the handler of an intent would fail because several entities have the name."""
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     if not isinstance(handler, intent.DynamicServiceIntentHandler) or "name" not in slots:
         return False

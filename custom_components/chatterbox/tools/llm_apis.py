@@ -84,7 +84,7 @@ def source_names(hass: HomeAssistant, for_admins: str) -> dict[str, str]:
 
 
 def requires_admin(api: llm.API) -> bool:
-    """Tell whether the tools of an API are only for administrators. Before Home Assistant 2026.11 none were."""
+    """Return whether the tools of an API are only for administrators. Before Home Assistant 2026.11 none were."""
     return bool(getattr(api, "requires_admin", False))
 
 

@@ -164,7 +164,7 @@ def annotations_of(tool: llm.Tool) -> ToolAnnotations:
 
 
 def is_reading_by_name(tool: llm.Tool) -> bool:
-    """Tell whether a tool that declares nothing of itself reads, going by its name, such as `list_events`."""
+    """Return whether a tool that declares nothing of itself reads, going by its name, such as `list_events`."""
     named = unwrapped(tool)
     if tool.annotations != llm.ToolAnnotations() or isinstance(named, llm.IntentTool | llm.ActionTool):
         return False

@@ -70,7 +70,7 @@ _NAMING: Final = frozenset(
 
 
 def reads_by_name(name: str) -> bool:
-    """Tell whether the name of a tool, such as `list_events` or `brave_web_search`, leaves nothing but reading."""
+    """Return whether the name of a tool, such as `list_events` or `brave_web_search`, leaves nothing but reading."""
     words = _words(name)
     while words and words[0] in _SOURCES:
         words = words[1:]
@@ -80,7 +80,7 @@ def reads_by_name(name: str) -> bool:
 
 
 def has_consequences(name: str, arguments: Mapping[str, object]) -> bool:
-    """Tell whether the name of a tool, or what it is told to do, names something that people want to be asked about."""
+    """Return whether the name of a tool, or what it is told to do, names something that people want to be asked about."""
     return any(not _OF_CONSEQUENCE.isdisjoint(_words(one)) for one in (name, *_naming_values(arguments)))
 
 

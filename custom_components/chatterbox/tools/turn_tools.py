@@ -63,7 +63,7 @@ def _marks(_hass: HomeAssistant) -> dict[str, _Mark]:
 
 @callback
 def is_unresponsive(hass: HomeAssistant, api: llm.API) -> bool:
-    """Tell whether an API is marked as unresponsive. Another API that was registered in its place is not."""
+    """Return whether an API is marked as unresponsive. Another API that was registered in its place is not."""
     mark = _marks(hass).get(api.id)
     return mark is not None and mark.api is api and time.monotonic() < mark.end
 

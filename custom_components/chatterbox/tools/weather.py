@@ -249,7 +249,7 @@ def _direction(bearing: object) -> str | None:
 
 
 def _is_ahead(begin: datetime, kind: ForecastKind, now: datetime) -> bool:
-    """Tell whether a row is not over. A day lasts until midnight, whatever the time of its forecast is."""
+    """Return whether a row is not over. A day lasts until midnight, whatever the time of its forecast is."""
     if kind is ForecastKind.DAILY:
         return begin.date() >= dt_util.as_local(now).date()
     return begin + _KINDS[kind].length > now

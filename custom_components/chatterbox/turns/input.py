@@ -145,7 +145,7 @@ class TurnInput:
 
     @property
     def is_heard(self) -> bool:
-        """Tell whether the answer is spoken."""
+        """Return whether the answer is spoken."""
         return self.user_input.satellite_id is not None or self.user_input.device_id is not None
 
     @property

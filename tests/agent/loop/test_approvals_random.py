@@ -58,7 +58,7 @@ def about(arguments: JsonObject) -> int:
 
 
 def fate(opinions: list[tuple[Opinion, Opinion]]) -> Fate:
-    """Tell what becomes of a new call: all that ask have to ask about what would run."""
+    """Return what becomes of a new call: all that ask have to ask about what would run."""
     door, asking = 0, []
     for by_door in opinions:
         match by_door[door]:
@@ -74,7 +74,7 @@ def fate(opinions: list[tuple[Opinion, Opinion]]) -> Fate:
 
 
 def agreed(door: int, opinions: list[Opinion]) -> Fate:
-    """Tell what becomes of a call that nobody changes any more."""
+    """Return what becomes of a call that nobody changes any more."""
     if any(isinstance(one, Deny | Rewrite) for one in opinions):
         return None
     asks = [one for one in opinions if isinstance(one, Ask)]
@@ -82,7 +82,7 @@ def agreed(door: int, opinions: list[Opinion]) -> Fate:
 
 
 def fate_of_approved(opinions: list[tuple[Opinion, Opinion]], asked: Waits) -> Fate:
-    """Tell what becomes of a call that got a yes to what was asked."""
+    """Return what becomes of a call that got a yes to what was asked."""
     match now := agreed(asked.door, [without_rewrites(by_door[asked.door]) for by_door in opinions]):
         case Waits(door, terms):
             return now if terms - asked.terms else Runs(door)

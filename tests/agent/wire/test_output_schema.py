@@ -158,7 +158,7 @@ def filled(value: JsonValue, schema: JsonValue) -> JsonValue:
 
 
 def takes_null(schema: JsonValue) -> bool:
-    """Tell whether null is a value of its own somewhere in a schema, and no sign that a field was left out."""
+    """Return whether null is a value of its own somewhere in a schema, and no sign that a field was left out."""
     return any(text in json.dumps(schema) for text in ('"null"', "null]", "null,", '"const": null', "{}"))
 
 

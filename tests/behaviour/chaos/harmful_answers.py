@@ -48,7 +48,7 @@ class HarmfulAnswer:
 
     @property
     def in_the_home(self) -> bool:
-        """Tell whether it is sent to a whole Home Assistant, too."""
+        """Return whether it is sent to a whole Home Assistant, too."""
         return self.does in _IN_THE_HOME
 
 

@@ -204,12 +204,12 @@ class Agent:
 
     @property
     def answers(self) -> bool:
-        """Tell whether its model is asked, as far as its circuit goes."""
+        """Return whether its model is asked, as far as its circuit goes."""
         return self.model.managed.breaker.state is BreakerState.CLOSED
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether its model can never answer."""
+        """Return whether its model can never answer."""
         return GONE in self.entity_id
 
     def mend(self) -> None:

@@ -44,7 +44,7 @@ class Reply(Enum):
 
     @property
     def agrees(self) -> bool:
-        """Tell whether what was asked may be done now."""
+        """Return whether what was asked may be done now."""
         return self in (Reply.YES, Reply.YES_BY_PHONE, Reply.YES_BY_PHONE_AND_VOICE)
 
 
@@ -124,7 +124,7 @@ def left_of(agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool) ->
 
 
 def has_outside_content(contents: Sequence[Content]) -> bool:
-    """Tell whether a conversation holds something that came from outside the home."""
+    """Return whether a conversation holds something that came from outside the home."""
     return any(
         isinstance(content, ToolResultContent) and content.tool_name in OPEN_WORLD and content.result.data == DONE
         for content in contents
@@ -132,7 +132,7 @@ def has_outside_content(contents: Sequence[Content]) -> bool:
 
 
 def has_call_for_a_yes(contents: Sequence[Content]) -> bool:
-    """Tell whether a conversation has a call that needs a yes, whatever has become of it."""
+    """Return whether a conversation has a call that needs a yes, whatever has become of it."""
     return any(
         call.tool_name in NEED_A_YES or call.tool_args.get("name") in NEED_A_YES
         for content in contents

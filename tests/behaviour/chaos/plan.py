@@ -76,7 +76,7 @@ class TurnPlan:
 
     @property
     def is_understood(self) -> bool:
-        """Tell whether a yes in its language is known to be one."""
+        """Return whether a yes in its language is known to be one."""
         return self.language != _UNKNOWN_LANGUAGE
 
     def answer(self, dialect: Dialect) -> RawReply:

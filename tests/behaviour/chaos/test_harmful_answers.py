@@ -50,7 +50,7 @@ class Cost:
 
     @property
     def is_low(self) -> bool:
-        """Tell whether nobody notices."""
+        """Return whether nobody notices."""
         return self.longest <= LONGEST_STEP and self.grown <= MOST_MEMORY
 
     async def watch(self) -> None:

@@ -53,7 +53,7 @@ class _Request(BaseModel):
 
 
 def is_whole(request: dict[str, JsonValue]) -> bool:
-    """Tell whether every call of a request has its one result, right behind it, and every result its call."""
+    """Return whether every call of a request has its one result, right behind it, and every result its call."""
     waiting: list[str] = []
     for message in _Request.model_validate(request).messages:
         if message.role == "tool":

@@ -77,7 +77,7 @@ def read_hard_cases() -> tuple[HardCase, ...]:
 
 
 def is_read_by_hand(case: HardCase) -> bool:
-    """Tell whether a message of the case is not what it seems."""
+    """Return whether a message of the case is not what it seems."""
     return any((case.id, number) in _READ_BY_HAND for number in range(len(case.asst)))
 
 

@@ -50,7 +50,7 @@ class Way(StrEnum):
 
 
 def tells_success(text: str) -> bool:
-    """Tell whether somebody who hears an answer of these runs thinks that it was done."""
+    """Return whether somebody who hears an answer of these runs thinks that it was done."""
     return bool(_SUCCESS.search(text)) and not _NO_SUCCESS.search(text)
 
 

@@ -53,7 +53,7 @@ class ModelRequest:
 
 
 def tries_tool(tools: Sequence[JsonValue], messages: Sequence[Mapping[str, JsonValue]]) -> bool:
-    """Tell whether a request is about the one tool of a trial."""
+    """Return whether a request is about the one tool of a trial."""
     said = [message for message in messages if message.get("role") != "system"]
     return len(tools) == 1 and len(said) == 1 and '"turn_on"' in json.dumps(tools)
 
@@ -223,7 +223,7 @@ def _failure(failure: ScriptedFailure) -> web.StreamResponse:
 
 
 def is_from_user(message: Mapping[str, JsonValue]) -> bool:
-    """Tell whether a person said a message of a request."""
+    """Return whether a person said a message of a request."""
     return message.get("role") == "user"
 
 

@@ -114,14 +114,14 @@ WORDINGS: Final = read_language_files(Path(__file__).with_name("languages"), Wor
 
 
 def is_about_all(request: str, language: str) -> bool:
-    """Tell whether the words of a request are about all devices of a kind. False in languages that are not known."""
+    """Return whether the words of a request are about all devices of a kind. False in languages that are not known."""
     wording = WORDINGS.get(base_language(language))
     words = heard_words(request)
     return wording is not None and any(contains_phrase(words, heard_words(phrase)) for phrase in wording.all)
 
 
 def may_except(request: str, language: str) -> bool:
-    """Tell whether the words of a request may leave out a device. True in languages that are not known."""
+    """Return whether the words of a request may leave out a device. True in languages that are not known."""
     wording = WORDINGS.get(base_language(language))
     words = heard_words(request)
     return wording is None or any(contains_phrase(words, heard_words(phrase)) for phrase in wording.exceptions)

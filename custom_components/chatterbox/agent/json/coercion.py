@@ -254,7 +254,7 @@ def _alternatives(schema: JsonObject) -> list[JsonValue]:
 
 
 def _is_within(value: JsonValue, schema: JsonObject) -> bool:
-    """Tell whether a value is within the bounds of a schema for its type."""
+    """Return whether a value is within the bounds of a schema for its type."""
     size = len(value) if isinstance(value, str | list) else value
     return not _is_number(size) or all(
         compares(size, bound)

@@ -522,7 +522,7 @@ class _Room:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether the answer is too long."""
+        """Return whether the answer is too long."""
         return self.characters < self.reader.call_length
 
 

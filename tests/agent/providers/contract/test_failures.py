@@ -379,7 +379,7 @@ async def test_a_refused_parameter_is_left_out_from_then_on(
 
 
 def has(payload: JsonValue, path: tuple[str, ...]) -> bool:
-    """Tell whether there is something at `path`."""
+    """Return whether there is something at `path`."""
     for name in path:
         if not isinstance(payload, dict) or name not in payload:
             return False
