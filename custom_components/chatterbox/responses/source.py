@@ -35,7 +35,7 @@ from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
 
 APPROVAL_SECONDS: Final = 600.0
-"""Seconds for which a client may answer a question: it may have to ask somebody itself."""
+"""Seconds in which a client may answer a question: it may have to ask a person itself."""
 _WANTED_BY_CLIENT: Final = "wanted by the client"
 _NO_TOOLS: Final = "It has no tools at the moment."
 
@@ -141,7 +141,7 @@ class ApiTurnSource(TurnSource):
 
     @override
     def select(self, tools: TurnTools) -> ToolSelection:
-        """Return the tools that the client wants, and tell it of them. Raises `ApiError` for a tool that is missing."""
+        """Return the tools that the client requests, and report them to it. Raises `ApiError` for a missing tool."""
         wishes = {wish.server_label: wish for wish in self.request.hosted or ()}
         kept = tuple(
             tool
@@ -179,9 +179,9 @@ class ApiTurnSource(TurnSource):
         return (ClientApprovals(self.request, tools.labels),)
 
     def _check(self, tools: TurnTools, kept: tuple[ToolDefinition, ...]) -> None:
-        """Refuse functions that have the name of a tool, names of tools that there are not, and a yes to such a tool.
+        """Reject functions with the name of a tool, names of missing tools, and an approval of a missing tool.
 
-        What is refused here uses up no question.
+        A request that is rejected here leaves the question open.
         """
         names = {tool.name for tool in kept}
         for call in (pending.call for pending in self.answered.calls) if self.answered else ():
@@ -201,14 +201,14 @@ class ApiTurnSource(TurnSource):
 
     @override
     def hear(self, event: TurnEvent) -> None:
-        """Tell the client of an event of the turn; of the end it hears when all is recorded."""
+        """Report an event of the turn to the client; the end is reported once everything is recorded."""
         self._recorder.add(event)
         if not isinstance(event, TurnFinished):
             self.tell(event)
 
 
 class ClientApprovals(Hooks):
-    """Asks about calls for which the client wants to be asked, whatever the rules of the owner say."""
+    """Asks about the calls for which the client requires approval, whatever the rules of the owner say."""
 
     def __init__(self, request: TurnRequest, labels: Mapping[str, str]) -> None:
         """Know the wishes, and the label of each tool."""

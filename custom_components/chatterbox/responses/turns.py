@@ -103,7 +103,7 @@ class ApiTurns:
     ) -> str:
         """Resume a turn whose question was answered elsewhere, and return its answer.
 
-        It goes on even if nobody waits for it any more, for as long as the agent is there.
+        The turn continues even if nobody waits for it, for as long as the agent exists.
         """
         resumed = self._async_take_resumed(read, source, question, answer)
         # The answer may come in the middle of another turn, whose context variables must not leak into this one.
@@ -113,9 +113,9 @@ class ApiTurns:
     async def _async_take_resumed(
         self, read: TurnInput, source: ApiTurnSource, question: Question, answer: GivenAnswer
     ) -> str:
-        """Resume it without its client, which is not told; functions of the client are not offered.
+        """Resume a turn without its client, which is not informed; client functions are not offered.
 
-        Where the tools that the client asked for are gone too, the answer says that it did not work.
+        If the tools that the client requested are missing too, the answer says that it did not work.
         """
         request = replace(
             source.request,
@@ -173,9 +173,9 @@ def _check_without_model(request: TurnRequest) -> None:
 
 
 def _as_client(speaker: Speaker, user_id: str) -> Speaker:
-    """Return the speaker of a client: the user of its token, also where that is no human, who can be asked.
+    """Return the speaker of a client: the user of its token, even if that user is not human, who can be asked.
 
-    Add-ons have a user that Home Assistant has made for them.
+    Add-ons have a user that Home Assistant created for them.
     """
     asking = Asking.PERSON if speaker.user_id is None else speaker.asking
     person_id = speaker.person_id or user_id

@@ -1,6 +1,6 @@
-"""What a loaded entry has: its agents and their models, and how those of all entries are found.
+"""The runtime of a loaded entry: its agents and their models, and access to those of all entries.
 
-How they are built stands in `runtime/composition.py`.
+`runtime/composition.py` builds them.
 """
 
 from collections import defaultdict
@@ -49,7 +49,7 @@ class Agent:
     """Whether Home Assistant's own understanding of sentences answers, alone or at the end of the chain."""
     supported_languages: list[str] | Literal["*"]
     id: str = ""
-    """Of its subentry."""
+    """Id of its subentry."""
 
     @property
     def controls_home(self) -> bool:
@@ -66,7 +66,7 @@ class Agent:
         return is_wanted and self.chain.ends_offline and HookPoint.PRE_TOOL_USE not in self.settings.scripts
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
-        """Return what is said where Home Assistant itself has to answer: why the agent's own model does not."""
+        """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
         spent = self.chain.own.spent()
         return spent_sentence(sentences, spent) if spent else sentences["spoken_offline_took_over"]
 
@@ -81,9 +81,9 @@ class Agent:
         falls_back: bool = True,
         local_requests: LocalRequests | None = None,
     ) -> AgenticLoop:
-        """Return the loop of one turn within `limits`; `took_over` is said when Home Assistant itself answers.
+        """Return the loop of one turn within `limits`; `took_over` is spoken when Home Assistant itself answers.
 
-        `falls_back` tells whether it may do that for a model. It may act beside a model on `local_requests`.
+        `falls_back` allows that for an agent with a model. Home Assistant may handle `local_requests` in any case.
         """
         providers = self.chain.providers(took_over) if falls_back else self.chain.models()
         provider: LLMProvider = FailoverProvider(providers, within=limits.deadline)
@@ -94,7 +94,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What a loaded entry has. An agent that is changed is built anew, and the others stay as they are."""
+    """The agents of a loaded entry. An agent that is changed is rebuilt, and the others stay as they are."""
 
     agents: dict[str, Agent]
     """Those for conversations, by subentry id."""
@@ -104,7 +104,7 @@ class Runtime:
     tasks: dict[str, Agent]
     """Those for AI tasks, by subentry id."""
     service: tuple[object, ...]
-    """What of the entry all agents depend on; see `service_of`."""
+    """The settings of the entry on which all agents depend; see `service_of`."""
     built: dict[str, tuple[str, Mapping[str, Any]]]
     """The title and the data from which each agent was built, by subentry id."""
     _adders: list[Callable[[ConfigSubentry], None]] = field(default_factory=list)

@@ -1,8 +1,7 @@
-"""The last turns of each agent, for diagnostics: how they went, without what was said.
+"""The last turns of each agent, for diagnostics: their figures, without words.
 
-They are kept in memory until Home Assistant stops, because people reload a service that fails before they look for the
-reason. What was said is kept only of turns that ran while the owner of the service had asked for it, and dropped when
-the owner no longer does.
+They stay in memory until Home Assistant stops, because people reload a failing service before they look for the reason.
+Words are kept only for turns that ran while the owner of the service had enabled that, and dropped when it is disabled.
 """
 
 from collections import deque
@@ -21,9 +20,9 @@ from ..data import singleton
 from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRecord
 
 MOST_TURNS: Final = 20
-"""Of each agent."""
+"""Turns that are kept for each agent."""
 _WORDS: Final = ("input", "speech", "tool_calls", "more_tool_calls")
-"""Fields of a turn's event that hold what a person, a model or a tool has said."""
+"""Fields of a turn's event with words of a person, a model or a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class RecentTurns:
 
     @callback
     def forget_words(self) -> None:
-        """Drop what was said in all turns."""
+        """Drop the words of all turns."""
         for turns in self._turns.values():
             _drop_words(turns)
 

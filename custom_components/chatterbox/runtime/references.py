@@ -1,9 +1,9 @@
-"""What the settings of agents refer to: new entity ids are followed, and what no longer exists is reported.
+"""References in the settings of agents: new entity ids are applied, and missing targets are reported.
 
-An entity that gets another id keeps its rules and its trust. This is followed for all entries, loaded or not: one that
-is being set up, or whose server is down, would miss it. What is missing is reported for loaded entries. It changes no
-rule, which still applies to everything else that it names. Tools and actions come and go with what offers them, so they
-are never reported.
+An entity whose id changes keeps its rules and its trust. This is done for all entries, even unloaded ones, which would
+otherwise miss it. Missing targets are reported for loaded entries, and no rule is changed because of them: it still
+applies to everything else that it names. Tools and actions come and go with their integrations, so they are never
+reported.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -84,9 +84,9 @@ def _async_change_agents(hass: HomeAssistant, change: Callable[[_Stored], _Store
 
 
 def _without_trust(stored: _Stored, removed: str) -> _Stored:
-    """Remove an entity from the trusted ones, or whatever gets its id later would be trusted as well.
+    """Remove an entity from the trusted ones; otherwise the next entity with its id would be trusted as well.
 
-    Everything else keeps it: a rule without what it names would be about something else, and an entity may come back.
+    All other settings keep it: a rule without its target would apply to something else, and an entity may come back.
     """
     data = dict(stored)
     if removed in stored.get(CONF_TRUSTED_CALLERS, ()):

@@ -1,6 +1,6 @@
-"""Summaries of the beginning of conversations that no longer fits the context window, written between turns.
+"""Summaries of the beginning of conversations that exceed the context window, written between turns.
 
-A summary is never worth an error or a wait: without one, the model reads a list of what was asked and done.
+A summary is never worth an error or a wait: without one, the model reads a list of requests and calls.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _AHEAD: Final = 7 / 8
 _MOST: Final = 32
 """Conversations of one agent whose summaries are kept."""
 _FOR_ANSWER: Final = 1_500
-"""Tokens that a model needs beside what it summarizes."""
+"""Tokens that a model needs in addition to the text that it summarizes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class _Pending:
     acknowledgement: Acknowledgement = field(default_factory=Acknowledgement)
 
     def give_up(self, _reason: StoreUnavailable) -> None:
-        """Tell that it will not be stored."""
+        """Report that it will not be stored."""
         self.acknowledgement.give(stored=False)
 
 
@@ -59,7 +59,7 @@ class _Job:
     answer: Future[int] = field(default_factory=Future)
 
     def give_up(self, reason: StoreUnavailable) -> None:
-        """Tell that it will not be done."""
+        """Report that it will not be done."""
         self.answer.set_exception(reason)
 
 

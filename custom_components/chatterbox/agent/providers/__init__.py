@@ -1,4 +1,4 @@
-"""Ways to reach a model, one module per wire protocol.
+"""Access to models, one module per wire protocol.
 
-Everything that opens a connection stands here; the formats stand in `wire/`.
+All connections are opened here; the formats are in `wire/`.
 """

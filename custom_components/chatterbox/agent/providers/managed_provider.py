@@ -1,7 +1,7 @@
-"""A provider of a chain with its circuit breaker, timeouts and retries, and how it starts to answer.
+"""A provider of a chain with its circuit breaker, timeouts and retries, and the start of its answer.
 
-Until its first event a stream has said nothing and called nothing, so a request can be repeated. Only the time that we
-wait counts, never what the reader of a stream does between two events. The whole turn has its own deadline, elsewhere.
+Until its first event a stream has said and called nothing, so the request can be repeated. Only the time of our waits
+counts, never that of the reader between two events. The turn as a whole has its own deadline.
 """
 
 import asyncio
@@ -247,7 +247,7 @@ class StartedStream:
     rest: AsyncGenerator[ProviderEvent]
     clock: Clock
     fitted: FittedRequest | None = None
-    """What was sent, if it was fitted into a context window."""
+    """The request as it was fitted into a context window, if it was."""
 
     async def after(self, event: ProviderEvent, timeouts: Timeouts) -> ProviderEvent | None:
         """Wait for the event after `event`; None after `CompletionResult`.
@@ -309,7 +309,7 @@ class ManagedProvider:
     """One provider of a chain. Built once and used by many turns; `failover.py` decides their order."""
 
     name: str
-    """For people: who took over, what failed."""
+    """Name for people, in notices and logs."""
     provider: LLMProvider
     breaker: CircuitBreaker
     timeouts: Timeouts = Timeouts()
@@ -319,7 +319,7 @@ class ManagedProvider:
     closes_promptly: bool = False
     """Whether its streams end at once when they are closed: then they need no task of their own."""
     id: str = ""
-    """Identifies who has answered; names may be ambiguous."""
+    """Identifies the provider that answered; names may be ambiguous."""
     check: Callable[[], Coroutine[object, object, None]] | None = None
     """Checks whether the service would answer; raises a `ProviderError`. None if no check is needed."""
     spent: Callable[[], BudgetSpent | None] = without_budget

@@ -1,6 +1,6 @@
-"""Tells whether a call that a model wrote as text only repeats what the conversation says.
+"""Detects calls in text that only quote the conversation.
 
-A model that reads a to-do entry aloud word for word must not do what stands in it.
+A model that reads a to-do entry aloud word for word must not execute it.
 """
 
 import html

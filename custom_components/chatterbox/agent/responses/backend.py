@@ -73,17 +73,16 @@ class TurnRequest(TurnWishes):
     """Id of its `ModelInfo`."""
     caller: Caller
     conversation_id: str
-    """What all responses of a chain have in common: the id of its first response, or of a conversation."""
+    """Shared by all responses of a chain: the id of its first response, or of a conversation."""
     transcript: Transcript
-    """The whole conversation. It ends with what is answered: a user message or outputs of functions, unless `approval`
-    is set."""
+    """The whole conversation. It ends with a user message or outputs of functions, unless `approval` is set."""
     added: Transcript | None = None
     """The part that is new; None if unknown, as the client has sent all of it."""
     instructions: str = ""
     """Of the client, for this turn; those of the agent come first."""
     approval: ApprovalDecisions | None = None
     may_store: bool = True
-    """Whether what is said may be stored. What tools do in the home is recorded in any case."""
+    """Whether words may be stored. The calls of tools in the home are recorded in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class ToolsOffered:
     failures: Mapping[str, str] = field(default_factory=dict)
     """Why a requested label has no tools at the moment."""
     question: PendingApproval | None = None
-    """What the `approval` of the turn answers."""
+    """The question that the `approval` of the turn answers."""
 
     def label_of(self, name: str) -> str:
         """Return the server label of a tool; `OWN_LABEL` for an unknown one."""

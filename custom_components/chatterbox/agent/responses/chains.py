@@ -25,10 +25,10 @@ _APPROVAL_REQUEST: Final = "mcpr_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationState:
-    """What a response continues."""
+    """The conversation that a response continues."""
 
     conversation_id: str
-    """What the responses of a chain have in common."""
+    """Shared by the responses of a chain."""
     transcript: Transcript = ()
     before: tuple[ResponseRecord, ...] = ()
     """Earlier responses, the oldest first. The transcript of a conversation may hold more than these."""

@@ -45,9 +45,9 @@ class Plan:
     request: CreateRequest
     turn: TurnRequest
     state: ConversationState
-    """What the response continues."""
+    """The conversation that the response continues."""
     messages: Transcript
-    """What the client sent, as messages."""
+    """The messages of the client."""
     store: ResponseStore | None
     """None for a response that is not stored."""
     new_id: NewId

@@ -1,4 +1,4 @@
-"""Requests for responses and compactions: what they ask for, and how it is read from their body.
+"""Requests for responses and compactions, parsed from their body.
 
 Sources: OpenResponses specification, schema of 2026-04-24, and its `ResponseResource` for the echo.
 """

@@ -113,7 +113,7 @@ class ResponseStream:
         self.error: ApiError | None = None
         """Why the response failed."""
         self.prompt: str | None = None
-        """What is stored in place of the user's words; None for the words themselves."""
+        """Stored in place of the user's words; None for the words themselves."""
 
     @property
     def is_over(self) -> bool:
@@ -144,7 +144,9 @@ class ResponseStream:
 
     @property
     def messages(self) -> Transcript:
-        """What the turn has added to its conversation so far; every call but those of the client has its result."""
+        """The messages that the turn has added to its conversation so far; every call but those of the client has its
+        result.
+        """
         return self._recorder.interrupted() if self._messages is None else self._messages
 
     def begin(self, *, queued: bool = False) -> list[JsonObject]:
@@ -232,7 +234,7 @@ class ResponseRun:
 
     @property
     def record(self) -> ResponseRecord:
-        """What is stored of it."""
+        """The response as it is stored."""
         plan, turn = self.plan, self.plan.turn
         messages, items = plan.messages, plan.request.items
         if (words := self.stream.prompt) is not None:

@@ -340,7 +340,7 @@ class TurnItems:
         self._composed = ""
         """Text that the loop has composed; the end of the turn tells what it is."""
         self._provider_items: tuple[ProviderItem, ...] = ()
-        """What the provider wants back with the message that is being written."""
+        """The items that the provider wants back with the message that is being written."""
 
     @property
     def has_acted(self) -> bool:
