@@ -17,8 +17,7 @@ DATA: Final[HassKey[dict[Callable[[HomeAssistant], object], Any]]] = HassKey(DOM
 
 
 def singleton[Value](make: Callable[[HomeAssistant], Value]) -> Callable[[HomeAssistant], Value]:
-    """Decorate a function so that it creates its value once per Home Assistant, and returns the same value from then
-    on.
+    """Decorate a function so that it creates its value once, and returns the same value from then on.
 
     Unlike `homeassistant.helpers.singleton`, it needs no key for each value.
     """

@@ -229,7 +229,7 @@ class ResponseComposer(Protocol):
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Return a sentence on changes that calls attempted and that failed; empty if none did.
 
-        It follows the model's own `answer`, which may claim otherwise.
+        It follows the model's own `answer`, which may say otherwise.
         """
         ...
 

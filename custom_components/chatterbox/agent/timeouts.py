@@ -54,7 +54,7 @@ class WaitedTooLong(TimeoutError):
 
 @asynccontextmanager
 async def time_limit(seconds: float, clock: Clock = SYSTEM_CLOCK) -> AsyncGenerator[None]:
-    """Limit the time that a block waits, by a clock. Raises `WaitedTooLong`; a block that never waits always succeeds."""
+    """Limit the time that a block waits, by a clock. Raises `WaitedTooLong`; a block without a wait always succeeds."""
     timeout = asyncio.timeout(None)
     try:
         async with timeout:

@@ -194,7 +194,7 @@ def _name_of(handler: intent.IntentHandler) -> str:
 
 
 def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
-    """Return whether a handler only calls one service for each domain: Home Assistant's own, or one without overrides."""
+    """Return whether a handler calls only one service for each domain: Home Assistant's own, or one that inherits."""
     kind = type(handler)
     plain = intent.ServiceIntentHandler
     methods = ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")

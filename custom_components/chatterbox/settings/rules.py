@@ -106,7 +106,7 @@ class Rule:
     users: _Some[_Name] = frozenset()
     """Ids of the users of Home Assistant who speak."""
     devices: _Some[_Name] = frozenset()
-    """Ids of satellite devices; a device that a signed-in user claims does not count."""
+    """Ids of satellite devices; the device that a signed-in user names does not count."""
     window: TimeWindow | None = None
 
     @property

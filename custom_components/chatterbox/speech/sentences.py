@@ -239,7 +239,7 @@ def _found_nothing(result: ToolResult) -> bool:
 
 
 def _is_action(result: ToolResult) -> bool:
-    """Return whether a result is that of an action. A tool that is not an intent counts as one unless it is read-only."""
+    """Return whether a result is that of an action. A tool other than an intent counts unless it is read-only."""
     response = intent_response(result.native)
     return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
 

@@ -80,7 +80,7 @@ def reads_by_name(name: str) -> bool:
 
 
 def has_consequences(name: str, arguments: Mapping[str, object]) -> bool:
-    """Return whether the name of a tool, or what it is told to do, names something that people want to be asked about."""
+    """Return whether the name or the arguments of a tool name an action that people want to be asked about."""
     return any(not _OF_CONSEQUENCE.isdisjoint(_words(one)) for one in (name, *_naming_values(arguments)))
 
 

@@ -168,7 +168,7 @@ class Continuity:
         return self.settings.continue_minutes > 0 or forgotten_at < async_get_histories(self.hass).began_at
 
     def _goes_on(self, ended_at: float) -> bool:
-        """Return whether a conversation would still be open without the restart, or is resumed by the owner's setting."""
+        """Return whether a conversation would be open without the restart, or is resumed by the owner's setting."""
         began_at, now = async_get_histories(self.hass).began_at, dt_util.utcnow().timestamp()
         by_restart = ended_at < began_at and abs(now - ended_at) <= CONVERSATION_TIMEOUT.total_seconds()
         return by_restart or self._is_recent(ended_at)
@@ -190,7 +190,7 @@ def _is_given(conversation_id: str) -> bool:
 
 
 def _is_of_dialog(turn: StoredTurn) -> bool:
-    """Return whether a turn was taken by a person in an app or a browser, in a conversation without an id of their own."""
+    """Return whether a person took a turn in an app or a browser, in a conversation without an id of their own."""
     origin = turn.origin
     return origin.device_id is None and origin.caller is None and _is_given(origin.conversation_id)
 

@@ -147,9 +147,7 @@ class TurnRecorder:
         self.hass.bus.async_fire(event_type, {**self.record.origin, **data}, context=self.read.user_input.context)
 
     def _passed(self, event: TurnEvent) -> TurnEvent:
-        """Pass an event to the source; return it, with the prefix added where the answer begins and in the complete
-        answer.
-        """
+        """Pass an event to the source; return it, with the prefix added to the beginning of the answer."""
         self.read.source.hear(event)
         match event:
             case TextDelta(text) if self.read.prefix and not self._has_said_prefix:
@@ -172,7 +170,7 @@ async def async_start_recording(
     hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, read: TurnInput, record: TurnRecord
 ) -> TurnRecorder:
     """Start to record a turn. The first event does not contain the words: a hook may still hide them."""
-    # An API client that claims to be a satellite must not end the conversation there.
+    # An API client that pretends to be a satellite must not end the conversation there.
     stored_as = {**record.origin, "device_id": read.speaker.sure_device_id}
     recording = TurnRecording(hass, entry, subentry, stored_as, record, is_wanted=record.is_stored)
     recorder = TurnRecorder(hass, read, record, await async_audit(hass, read, record), recording)

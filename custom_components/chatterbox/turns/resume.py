@@ -57,7 +57,7 @@ async def _async_take(
 
 
 async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None:
-    """Wait until the turn that asked has left its ChatLog: an automation may answer immediately. Raises TimeoutError."""
+    """Wait until the turn that asked has left its ChatLog: an automation may answer at once. Raises TimeoutError."""
     async with asyncio.timeout(_PUT_AWAY_WITHIN):
         while not _is_put_away(hass, question):  # noqa: ASYNC110  # nobody is told when it has
             await asyncio.sleep(_LOOK_AGAIN_AFTER)

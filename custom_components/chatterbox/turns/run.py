@@ -208,8 +208,7 @@ class AgentTurns:
 
     @callback
     def async_note_heard(self, read: TurnInput, record: TurnRecord) -> None:
-        """Mark the question of a turn as heard, unless the turn was cut off or resumed, or is not the latest of its
-        conversation.
+        """Mark the question of a turn as heard, unless the turn was cut off, resumed, or followed by another.
 
         Call it last, without awaiting anything before the result of the turn is returned.
         """

@@ -137,7 +137,7 @@ def judge(  # noqa: PLR0913  # each of these alone changes the verdict
 def _repaired(
     tool: ToolDefinition, written: JsonObject, tools: Sequence[ToolDefinition], allowed: frozenset[str] | None
 ) -> tuple[ToolDefinition, JsonObject]:
-    """Return the tool that the call means, and the arguments with names and values that the tool knows. Raises `Unfit`."""
+    """Return the tool that the call means, and the arguments in the names and values of the tool. Raises `Unfit`."""
     arguments = known_parameters(written, tool.parameters)
     if tool.repair is None:
         return tool, arguments
@@ -168,7 +168,7 @@ def _plain(value: JsonValue) -> str:
 
 
 def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
-    """Return arguments as they would run. Invalid ones are returned unchanged, so that `judge` can explain the error."""
+    """Return arguments as they would run. Invalid ones are returned unchanged, for `judge` to explain the error."""
     try:
         return fit_object(arguments, tool.parameters)
     except Unfit:

@@ -136,9 +136,7 @@ def next_step(state: TurnState) -> NextStep:
 
 
 def _step_for_misfit(state: TurnState) -> NextStep:
-    """Ask once more for output that does not fit its schema. No tool may run meanwhile: nothing is missing but the
-    form.
-    """
+    """Ask once more for output that does not fit its schema. No tool may run: only the form is missing."""
     limits = state.turn.limits
     if (
         state.repaired

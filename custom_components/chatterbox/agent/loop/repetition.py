@@ -98,9 +98,7 @@ class RepetitionFilter:
         return "" if self._period else self.end() or character
 
     def _look_up(self, length: int) -> None:
-        """Search for the latest text in the earlier text; a text longer than the sample need not continue in the same
-        way.
-        """
+        """Search for the latest text in the earlier text; beyond the sample, they may differ."""
         at = self._recent.find(self._recent[:length], 1) if length <= _SAMPLE else -1
         self._period, self._matched = (at, length) if 0 < at <= _LONGEST else (0, 0)
 

@@ -289,7 +289,7 @@ class TurnRunner:
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
     def _undone(self, answer: str) -> str:
-        """Return a sentence on changes that the calls of the turn failed to make; empty beside a question of the model."""
+        """Return a sentence on changes that calls of the turn failed to make; empty beside a question of the model."""
         turn = self._state.turn
         if turn.checked_language is None or (turn.approval and not turn.approval.is_yes):
             return ""

@@ -144,9 +144,7 @@ class ResponseStream:
 
     @property
     def messages(self) -> Transcript:
-        """The messages that the turn has added to its conversation so far; every call but those of the client has its
-        result.
-        """
+        """The messages of the turn so far; every call but those of the client has its result."""
         return self._recorder.interrupted() if self._messages is None else self._messages
 
     def begin(self, *, queued: bool = False) -> list[JsonObject]:
