@@ -81,7 +81,7 @@ def main(given: Sequence[str] | None = None) -> int:
         _tell(f"the page is {publish(results, anyway=asked.publish)}")
     if not results.machine.was_quiet:
         _tell("others were at work on this machine: do not trust the times")
-    sys.stdout.write(page.must_reach(results))
+    sys.stdout.write(page.target_table(results))
     for failure in results.failed:
         _tell(f"failed: {failure}")
     if results.failed:

@@ -12,7 +12,7 @@ from bench.side_by_side.targets import ALONE, OURS, REFERENCE
 
 SIZES: Final = (10, 100, 300, 500, 2000)
 THOROUGH: Final = (10, 300)
-"""The sizes that the table "Must reach" is about."""
+"""The sizes that the table of targets is about."""
 _CORE: Final = (REFERENCE, "litellm", "open_router", "openai_conversation", "anthropic", "ollama")
 _PROCESSES: Final = 5
 """In which the turns of that table are measured: how memory lies and what hashes are is a matter of luck, and the same
@@ -79,7 +79,7 @@ def everything(share: float = 1) -> Plan:
             ),
         ),
         meanwhile=[(Job("prompts", size),) for size in SIZES],
-        then=[  # what the table "Must reach" is about comes first, should there be no time for all
+        then=[  # what the table of targets is about comes first, should there be no time for all
             *((Job("turns", size, of(4)),) for _ in range(of(_PROCESSES)) for size in THOROUGH),
             *((Job("growth", rounds=of(2)),), (Job("five", rounds=of(6)),)),
             *_starts((OURS, REFERENCE), of(3)),
@@ -96,7 +96,7 @@ def everything(share: float = 1) -> Plan:
 
 
 def a_little() -> Plan:
-    """Return what is measured in about a minute: the table "Must reach", with few samples."""
+    """Return what is measured in about a minute: the table of targets, with few samples."""
     return Plan(
         beside=(),
         meanwhile=[(Job("prompts", 300), Job("prefix", 300, only=(OURS, REFERENCE)))],

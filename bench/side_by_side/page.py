@@ -1,4 +1,4 @@
-"""The page `docs/performance.md`: what was measured, how, on what, and whether it is enough.
+"""Writes `docs/performance.md`: the method, the machine, the targets and all figures.
 
 Knows words and tables; must not know how anything was measured.
 """
@@ -20,27 +20,30 @@ _TITLES: Final[Mapping[Measure, str]] = {
     "request_bytes": "request, bytes",
     "prompt_bytes": "prompt, bytes",
     "prompt_tokens": "prompt, tokens",
-    "same_as_before": "same as in the request before",
-    "same_as_any_before": "same as in any request before",
-    "peak_kib": "most at a time, KiB",
+    "same_as_before": "shared with the previous request",
+    "same_as_any_before": "shared with any earlier request",
+    "peak_kib": "peak, KiB",
     "kept_kib": "kept, KiB",
-    "blocks_left": "left after their end",
+    "blocks_left": "left after the end",
     "import_s": "import, s",
     "import_mib": "import, MiB",
     "setup_s": "set-up, s",
 }
 _SCENARIOS: Final[Mapping[str, str]] = {
-    "plain, converse": "A turn in words, from an API client. A model says 40 fragments of 5 characters, 400 a second.",
-    "tool, converse": "A turn with one call: a light is switched on, then the same words are said.",
-    "plain, pipeline": "A turn in words through the Assist pipeline, text to text.",
+    "plain, converse": (
+        "A turn without a call, by `conversation.async_converse`. The model sends 40 fragments of 5 characters, 400 a "
+        "second."
+    ),
+    "tool, converse": "A turn with one call: a light is switched on, then the same answer follows.",
+    "plain, pipeline": "A turn without a call through the Assist pipeline, from text to text.",
     "tool, pipeline": "A turn with one call through the Assist pipeline.",
-    "fragments": "What each fragment of an answer adds: 400 of them against 40.",
+    "fragments": "The cost of each fragment of an answer, from answers of 400 and of 40.",
     "first request": "The first request of a conversation. Tokens are those of Qwen's tokenizer.",
     "two satellites": (
-        "Ten turns of two satellites in two areas that take turns: the share of the prompt's bytes, from its "
-        "beginning, that a request before it had too."
+        "Ten alternating turns of two satellites in two areas: the share of the prompt's bytes, from its beginning, "
+        "that an earlier request had too."
     ),
-    "turn 1": "The first turns of a conversation; nothing is paced here.",
+    "turn 1": "The first turns of a conversation; the server answers without pauses.",
     "turn 10": "Around the tenth turn of a conversation.",
     "turn 50": "Around the fiftieth turn of a conversation.",
     "turn 100": "Around the hundredth turn of a conversation.",
@@ -49,18 +52,18 @@ _SCENARIOS: Final[Mapping[str, str]] = {
     "50 at once": "Fifty conversations at once.",
     "five tools of 300 ms": "Five calls of a script of 300 ms in one message: until the next request begins.",
     "plain": (
-        "What a turn in words allocates, traced in a run of its own; 256 KiB of the most at a time are the buffer that "
-        "asyncio reads into."
+        "Memory that a turn without a call allocates, traced in a separate run; 256 KiB of the peak are the read "
+        "buffer of asyncio."
     ),
-    "50 at once, traced": "What each of fifty conversations needs that go on at once, and keeps afterwards.",
+    "50 at once, traced": "Memory of each of fifty concurrent conversations, at its peak and afterwards.",
     "idle conversations": (
-        "What conversations of one turn keep, each, while nobody speaks: 10,000 of ours, 2,000 of others. What Home "
-        "Assistant alone keeps of them, every agent does."
+        "Memory of each idle conversation of one turn: 10,000 of ours, 2,000 of others. The share of Home Assistant "
+        "alone is part of every agent's."
     ),
-    "start": "Import in a fresh process, Home Assistant being there; set-up in a fresh Home Assistant.",
+    "start": "Import in a fresh process that has loaded Home Assistant; set-up in a fresh Home Assistant.",
 }
 PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
-    "cpu-plain": ("CPU per turn in words, 300 entities", "plain, converse", "cpu_ms", "ms"),
+    "cpu-plain": ("CPU per turn without a call, 300 entities", "plain, converse", "cpu_ms", "ms"),
     "cpu-tool": ("CPU per turn with one call, 300 entities", "tool, converse", "cpu_ms", "ms"),
     "first-delta": (
         "Time to the first delta above the server's own, 300 entities",
@@ -73,13 +76,13 @@ PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
 """Bars by the names of their files: title, scenario, measure, unit."""
 LINES: Final[Mapping[str, tuple[str, Sequence[tuple[str, str, int]], Measure, str]]] = {
     "cpu-homes": (
-        "CPU per turn in words, by exposed entities",
+        "CPU per turn without a call, by exposed entities",
         [(f"{size:,}", "plain, converse", size) for size in SIZES],
         "cpu_ms",
         "ms",
     ),
     "cpu-conversation": (
-        "CPU of a turn, by turns of the conversation before it",
+        "CPU of a turn, by its number in the conversation",
         [(turn, f"turn {turn}", targets.SMALL) for turn in ("1", "10", "50", "100")],
         "cpu_ms",
         "ms",
@@ -87,53 +90,56 @@ LINES: Final[Mapping[str, tuple[str, Sequence[tuple[str, str, int]], Measure, st
 }
 """Lines by the names of their files: title; label, scenario and entities of each point; measure, unit."""
 _HOW: Final = """\
-How it is measured: one real Home Assistant, with an ordinary home in which so many entities are exposed to Assist;
-every agent is set up in it as its dialogs would, with its default settings. The model server is another process that
-speaks Chat Completions, Responses, Messages and Ollama's format. All take turns, A B C, then C B A. CPU is the
-processor time of the whole Home Assistant process, without what it takes when nobody says anything, until everything
-that came of a turn is done and written, also what was put off: each turn counts as if nobody spoke for a while after
-it. Before each, garbage is collected and what lives is set aside, so that nobody's turn is the one in which all is gone
-through. Ours asks its model also for what needs none by default. Nothing is logged. Everybody has three turns first
-that do not count. The first delta counts from the moment at
-which something is said to the agent, without the time that the server takes from the request to its first word; what an
-agent holds back before it says anything counts. The bare client sends what `llama_cpp` sends, and reads the stream with
-`aiohttp`. "Home Assistant alone" is an agent that sends the same bytes, hands on each fragment as it comes and has Home
-Assistant run the calls: no prompt, no history, nothing else. `open_router` and `litellm` ask for no stream: their first
-words are there when the last are. Each figure is a median, with its quartiles in brackets; where several processes have
-measured the same, the median of theirs, with the lowest and the highest.
+All agents run in one real Home Assistant, with an ordinary home that exposes the given number of entities to Assist.
+Each agent is set up as through its dialogs, with default settings, except that ours also sends its model the requests
+that it handles locally by default. The model server is a separate process that speaks Chat Completions, Responses,
+Messages and Ollama's format. The agents alternate, A B C, then C B A, and each has three turns first that do not
+count. Nothing is logged.
+
+CPU is the processor time of the whole Home Assistant process for one turn, less its idle time, until everything that
+the turn caused is done and stored, including deferred work: each turn counts as if it were followed by silence.
+Before each turn, garbage is collected and the living objects are frozen, so that no turn pays for a full collection.
+The time to the first delta runs from the moment at which the agent receives the sentence, less the time that the
+server takes from the request to its first token; text that an agent holds back counts as delay.
+
+The bare client sends the request of `llama_cpp` and reads the stream with `aiohttp`. "Home Assistant alone" is an
+agent that sends the same bytes, passes each fragment on as it arrives and has Home Assistant run the calls: no
+prompt, no history. `open_router` and `litellm` do not stream: their first words arrive with the last. Each figure is
+a median, with its quartiles in brackets; if several processes measured the same, it is the median of theirs, with the
+lowest and the highest.
 """
 
 
 _PROFILED: Final[Mapping[str, str]] = {
-    "first words": "Until the first words of a turn",
-    "plain": "A turn in words",
+    "first words": "A turn until its first words",
+    "plain": "A turn without a call",
     "tool": "A turn with one call",
 }
 _SHOWN: Final = 0.05
-"""Milliseconds of a turn that a module takes at least that is named."""
+"""Least milliseconds of a turn for which a module is named."""
 _PROFILES: Final = """\
 ## Where the time goes
 
-Our agent alone in a Home Assistant. What runs counts for the innermost module at work that is ours or Home Assistant's,
-with the libraries that it calls. On the way to the first words, it is looked at by the clock, up to five thousand times
-a second: what the server takes counts too, and to look so often makes all of it take longer than in the tables below.
-Turns as a whole are looked at some hundred times a second of processor time, and all is counted until 15 seconds after
-the last.
+Sampling profiles of our agent alone in a Home Assistant. A sample counts for the innermost module of ours or of Home
+Assistant on the stack, including the libraries that it calls. The profile of the first words samples by the clock, up
+to five thousand times a second: it includes the time of the server, and its overhead makes all times longer than in
+the tables below. The profiles of whole turns sample by processor time, some hundred times a second, until 15 seconds
+after the last turn.
 """
 
 
 def write_page(results: Results, folder: str) -> str:
-    """Return the page; its plots are in `folder`, seen from it."""
+    """Return the page; its plots are in `folder`, relative to it."""
     drawn = draw_plots(results)
     titles = {name: title for name, (title, *_) in (*PLOTS.items(), *LINES.items())}
     return "\n".join(
         (
-            "# Speed, tokens and memory beside core's agents\n",
+            "# Speed, tokens and memory compared with core's agents\n",
             "This page is written by `script/bench`; do not edit it.\n",
             _machine(results),
             _HOW,
-            "## Must reach\n",
-            must_reach(results),
+            "## Targets\n",
+            target_table(results),
             *_failures(results),
             *(f"![{title}]({folder}/{name}.svg)\n" for name, title in titles.items() if name in drawn),
             *_where_time_goes(results),
@@ -143,7 +149,7 @@ def write_page(results: Results, folder: str) -> str:
 
 
 def draw_plots(results: Results) -> dict[str, str]:
-    """Return the plots by the names of their files, without those of which nothing was measured."""
+    """Return the plots by the names of their files, without those that were not measured."""
     drawn = {}
     for name, (title, scenario, measure, unit) in PLOTS.items():
         if values := _medians(results, scenario, targets.LARGE, measure):
@@ -160,13 +166,13 @@ def draw_plots(results: Results) -> dict[str, str]:
 
 
 def _medians(results: Results, scenario: str, entities: int, measure: Measure) -> dict[str, float]:
-    """Return the medians of everybody of whom something was measured."""
+    """Return the medians of all agents that were measured."""
     found = {agent: results.find(scenario, entities, agent, measure) for agent in _agents(results)}
     return {agent: figure.median for agent, figure in found.items() if figure}
 
 
-def must_reach(results: Results) -> str:
-    """Return the table of what has to be reached."""
+def target_table(results: Results) -> str:
+    """Return the table of the targets."""
     met = {True: "yes", False: "no", None: ""}
     rows = [(row.measure, row.measured, row.target, met[row.met]) for row in targets.check(results)]
     return _table(("measure", "measured", "target", "met"), rows)
@@ -176,10 +182,11 @@ def _machine(results: Results) -> str:
     machine = results.machine
     versions = ", ".join(f"{name} {version}" for name, version in machine.versions.items())
     before, meanwhile = f"{machine.others_before:.0%}", f"{machine.others_meanwhile:.0%}"
-    others = f"Others took {before} of the machine before it began, {meanwhile} meanwhile"
+    used = f"Other processes used {before} of the machine before the run, {meanwhile} during it"
+    others = used if machine.was_quiet else f"**{used}: do not trust these times**"
     return (
         f"Measured on {machine.date}: {machine.processor}, {machine.cores} cores, {machine.system}, "
-        f"Python {machine.python}; {versions}. {others if machine.was_quiet else f'**{others}: trust no time here**'}."
+        f"Python {machine.python}; {versions}. {others}."
         f"{' Medians of few samples.' if machine.quick else ''}\n"
     )
 
@@ -196,13 +203,13 @@ def _where_time_goes(results: Results) -> Iterator[str]:
     for profile in sorted(results.profiles, key=lambda one: (one.scenario, one.entities)):
         yield (
             f"{_PROFILED[profile.scenario]}, {profile.entities} exposed entities: "
-            f"{profile.ms:.2f} ms in all, {profile.samples} looks.\n"
+            f"{profile.ms:.2f} ms in all, {profile.samples} samples.\n"
         )
         rows = [
             (part.name, f"{part.cost:.2f}", f"{part.cost / profile.ms:.0%}", _dearest(part))
             for part in parts_of(profile.parts)
         ]
-        yield _table(("part", "ms", "share", "of it"), rows)
+        yield _table(("part", "ms", "share", "mainly"), rows)
 
 
 def _dearest(part: Part) -> str:
@@ -241,7 +248,7 @@ def _figures(results: Results, scenario: str, entities: int) -> str:
 
 
 def _agents(results: Results) -> list[str]:
-    """Return everybody, ours first and the bare client last."""
+    """Return the agents, ours first and the bare client last."""
     names = list(dict.fromkeys(figure.agent for figure in results.figures))
     return sorted(names, key=lambda name: (name == targets.BARE, not name.startswith(targets.OURS)))
 

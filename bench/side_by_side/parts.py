@@ -1,4 +1,4 @@
-"""The parts of our agent, for a profile: which modules do what together.
+"""The parts of our agent in a profile, each with its modules.
 
 Knows how modules are named; must not know how time is measured.
 """
@@ -10,28 +10,26 @@ from typing import Final
 
 _OURS: Final = "chatterbox."
 _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("formats", ("agent.wire.",)),
+    ("wire formats", ("agent.wire.",)),
     ("connection to the model", ("agent.providers.",)),
     (
         "history and long conversations",
-        ("agent.history.", "history_", "conversation_continuity", "thread chatterbox-history"),
+        ("agent.history.", "agent.conversation.", "history.", "thread chatterbox-history"),
     ),
     ("loop", ("agent.",)),
-    ("prompt and tools", ("tools.", "home.", "turns.prompt", "llm")),
-    (
-        "sums, sensors and reports",
-        ("tally", "agent_tallies", "number_", "sensor", "turn_report", "turn_facts", "turn_trace"),
-    ),
+    ("prompt and tools", ("tools.", "home.", "turns.prepare", "llm")),
+    ("rules and their effects", ("approvals.", "effects.")),
+    ("records, usage and sensors", ("records.", "usage.", "turns.record", "sensor", "runtime.recent_turns")),
     ("Home Assistant", ("Home Assistant",)),
     ("waiting, mostly for the server", ("the server",)),
     ("event loop and network", ("asyncio",)),
-    ("other threads, mostly files that are written", ("thread ",)),
+    ("other threads, mostly writing files", ("thread ",)),
     ("the benchmark", ("the benchmark",)),
 )
-"""Parts by what the names of their modules begin with; the first that fits is meant."""
-_REST: Final = "the turn in the home"
+"""Prefixes of module names by part; the first match counts."""
+_REST: Final = "the rest of the turn"
 _NAMED: Final = 4
-"""How many modules of a part are named."""
+"""Modules that are named for each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +40,11 @@ class Part:
     cost: float
     """Milliseconds of a turn."""
     dearest: tuple[tuple[str, float], ...]
-    """Its dearest modules and what they cost; none where the part says it all."""
+    """Its most expensive modules with their costs."""
 
 
 def parts_of(costs: Mapping[str, float]) -> list[Part]:
-    """Sum up what modules cost, the dearest part first."""
+    """Add up the costs of modules by part, the most expensive part first."""
     sums: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for module, cost in costs.items():
         short = module.removeprefix(_OURS)

@@ -40,7 +40,7 @@ def check(results: Results) -> list[Checked]:
 
 
 def core_agents(results: Results) -> list[str]:
-    """Return who ships with Home Assistant, in the order of the run."""
+    """Return the agents that ship with Home Assistant, in the order of the run."""
     names = dict.fromkeys(figure.agent for figure in results.figures)
     return [name for name in names if not name.startswith(OURS) and name not in (BARE, ALONE)]
 
@@ -55,7 +55,7 @@ def _cpu(results: Results) -> Iterator[Checked]:
 
 
 def _cpu_compared(results: Results, scenario: str, entities: int, others: Sequence[str]) -> float:
-    """Return our processor time above the bare client's, as a multiple of the least of others."""
+    """Return our processor time above the bare client's, as a multiple of the lowest of others."""
     bare = _median(results, scenario, entities, BARE, "cpu_ms")
     ours, *theirs = (_median(results, scenario, entities, name, "cpu_ms") - bare for name in (OURS, *others))
     return ours / min(theirs)
@@ -83,7 +83,7 @@ def _prompt(results: Results) -> Iterator[Checked]:
         0.35,
     )
     yield _row(
-        "prompt bytes that an earlier request began with, two satellites",
+        "prompt bytes shared with an earlier request, two satellites",
         lambda: _median(results, "two satellites", LARGE, OURS, "same_as_any_before") * 100,
         " %",
         97,
@@ -97,7 +97,7 @@ def _growth(results: Results) -> Iterator[Checked]:
         return late / early
 
     yield _row(
-        "CPU of turn 100 to turn 10, of the growth of the request",
+        "CPU of turn 100 to turn 10, per growth of the request",
         lambda: growth("cpu_ms") / growth("request_bytes"),
         " times",
         1,
@@ -113,7 +113,7 @@ def _growth(results: Results) -> Iterator[Checked]:
 def _rest(results: Results) -> Iterator[Checked]:
     yield _row("set-up, cold", lambda: _median(results, "start", 0, OURS, "setup_s"), " s", 0.25)
     yield _row(
-        "of what 50 conversations at once, 10,000 in all, keep while idle, left after their end",
+        "memory of 10,000 idle conversations left after their end",
         lambda: _median(results, "idle conversations", SMALL, OURS, "blocks_left") * 100,
         " %",
         5,
@@ -124,7 +124,7 @@ _ROWS: Final[tuple[Callable[[Results], Iterator[Checked]], ...]] = (_cpu, _first
 
 
 class _NotMeasuredError(Exception):
-    """A figure is not there."""
+    """A figure is missing."""
 
 
 def _median(results: Results, scenario: str, entities: int, agent: str, measure: Measure) -> float:

@@ -79,18 +79,22 @@ def test_the_page_has_a_row_for_everybody_and_says_when_the_machine_was_at_work(
         < written.index("| llama_cpp | 11.2 |")
         < written.index("| bare client | 1 |")
     )
-    assert "trust no time" not in written
+    assert "do not trust" not in written
     busy = run.model_copy(update={"machine": MACHINE.model_copy(update={"others_meanwhile": 0.4})})
-    assert "40% meanwhile: trust no time here**" in page.write_page(busy, "performance")
+    assert "40% during it: do not trust these times**" in page.write_page(busy, "performance")
 
 
-def test_the_page_shows_where_the_time_goes_the_dearest_part_first() -> None:
-    costs = {"chatterbox.agent.wire.sse": 1.0, "chatterbox.agent.drive": 7.0, "chatterbox.agent.wire.received": 2.0}
+def test_the_page_shows_where_the_time_goes_the_most_expensive_part_first() -> None:
+    costs = {
+        "chatterbox.agent.wire.event_streams": 1.0,
+        "chatterbox.agent.loop.runner": 7.0,
+        "chatterbox.agent.wire.parts": 2.0,
+    }
     profile = Profile(scenario="tool", entities=300, agent="chatterbox", ms=10, parts=costs, samples=9)
     written = page.write_page(results().model_copy(update={"profiles": (profile,)}), "performance")
     assert "with one call, 300 exposed entities: 10.00 ms in all" in written
-    loop = "| loop | 7.00 | 70% | agent.drive 7.00 |"
-    assert f"{loop}\n| formats | 3.00 | 30% | agent.wire.received 2.00, agent.wire.sse 1.00 |" in written
+    loop = "| loop | 7.00 | 70% | agent.loop.runner 7.00 |"
+    assert f"{loop}\n| wire formats | 3.00 | 30% | agent.wire.parts 2.00, agent.wire.event_streams 1.00 |" in written
 
 
 def test_the_page_says_what_could_not_be_measured() -> None:
