@@ -92,13 +92,21 @@ class HomeAssistantClient:
                 {"grant_type": "authorization_code", "code": authorization_code, "client_id": f"{url}/"},
                 _Token,
             )
-        headers = {"Authorization": f"Bearer {token.access_token}"}
+        async with cls.signed_in(url, token.access_token) as client:
+            yield client
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def signed_in(cls, url: str, access_token: str) -> AsyncIterator[Self]:
+        """Hold a connection with a token until the block is left."""
+        timeout = aiohttp.ClientTimeout(total=ANSWER_TIMEOUT_SECONDS)
+        headers = {"Authorization": f"Bearer {access_token}"}
         async with (
             aiohttp.ClientSession(timeout=timeout, headers=headers) as session,
             session.ws_connect(f"{url}/api/websocket", max_msg_size=0) as socket,
         ):
             await socket.receive_json(timeout=ANSWER_TIMEOUT_SECONDS)
-            await socket.send_json({"type": "auth", "access_token": token.access_token})
+            await socket.send_json({"type": "auth", "access_token": access_token})
             await socket.receive_json(timeout=ANSWER_TIMEOUT_SECONDS)
             client = cls(session, socket, url)
             reader = asyncio.create_task(client._read(), name="read the WebSocket of Home Assistant")
@@ -111,6 +119,11 @@ class HomeAssistantClient:
     async def post[T](self, path: str, body: Mapping[str, JsonValue], as_type: type[T]) -> T:
         """Return the JSON answer to a JSON request."""
         return await post_json(self._session, f"{self._url}{path}", body, as_type)
+
+    async def delete[T](self, path: str, as_type: type[T]) -> T:
+        """Return the JSON answer to a request to remove something."""
+        async with _lost_connections_told(), self._session.delete(f"{self._url}{path}") as response:
+            return await _answer(response, as_type)
 
     async def command[T](self, command: str, as_type: type[T], /, **fields: JsonValue) -> T:
         """Return the result of a WebSocket command."""
@@ -194,13 +207,15 @@ async def _lost_connections_told() -> AsyncIterator[None]:
 async def _answer[T](response: aiohttp.ClientResponse, as_type: type[T]) -> T:
     text = await response.text()
     if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise DemoError(f"Home Assistant failed at POST {response.url.path}; its log says why.")
+        raise DemoError(f"Home Assistant failed at {response.method} {response.url.path}; its log says why.")
     if not response.ok:
-        raise RequestRefusedError(f"POST {response.url.path}", str(response.status), text)
+        raise RequestRefusedError(f"{response.method} {response.url.path}", str(response.status), text)
     try:
         return TypeAdapter(as_type).validate_json(text)
     except ValidationError as error:
-        raise DemoError(f"Home Assistant's answer to POST {response.url.path} is not as expected: {error}") from error
+        raise DemoError(
+            f"Home Assistant's answer to {response.method} {response.url.path} is not as expected: {error}"
+        ) from error
 
 
 def _checked[T](value: JsonValue, as_type: type[T], what: str) -> T:

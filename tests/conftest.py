@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, override
 
 import pytest
 from aiohttp.test_utils import TestServer
@@ -16,6 +16,8 @@ from homeassistant.components import conversation
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.demo_house.move_in import move_in
@@ -28,6 +30,7 @@ from tests.support.talk import Serve, add_agent, move_into_the_demo_home
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 _HERE = Path(__file__).parent
+_BROWSER_TESTS = "tests/behaviour/browser/"
 _TAKE_LONG = frozenset(
     {
         "browser",
@@ -65,6 +68,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that take long, so that no worker is left alone with them at the end."""
     items.sort(key=lambda item: _TAKE_LONG.isdisjoint(item.path.relative_to(_HERE).parts))
+
+
+class _OneProcessForTheBrowser(LoadFileScheduling):
+    """Gives each file to a process, and all browser tests to one, in which they share a home and a browser."""
+
+    @override
+    def _split_scope(self, nodeid: str) -> str:
+        return _BROWSER_TESTS if nodeid.startswith(_BROWSER_TESTS) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Distribute the tests with `--dist loadfile`, as `script/test` does."""
+    return _OneProcessForTheBrowser(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)

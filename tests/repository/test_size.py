@@ -22,7 +22,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of the product": 42_900,
     "modules of the product": 231,
-    "lines of the tests": 77_000,
+    "lines of the tests": 77_400,
     "fragments": 9,
 }
 

@@ -72,4 +72,5 @@ class Camera:
     async def _save(self, page: Page, name: str, clip: FloatRect | None) -> None:
         if self.folder is not None:
             await page.mouse.move(0, 0)
-            await page.screenshot(path=self.folder / f"{name}.png", clip=clip, animations="disabled", caret="hide")
+            taken = await page.screenshot(clip=clip, animations="disabled", caret="hide")
+            (self.folder / f"{name}.png").write_bytes(taken)

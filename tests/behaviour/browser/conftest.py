@@ -1,17 +1,20 @@
-"""A browser and a home to open in it: real processes on the loopback address, new for every test.
+"""A browser and a home to open in it: real processes on the loopback address, which the tests of a process share.
 
-The only module of these tests that knows processes. The tests run in an event loop that Home Assistant's test plugin
-watches, but no `hass` runs in it; they ask for `socket_enabled`, as all they test is on the other end of one.
+Tests and fixtures run in the event loop of the session, to which the connection to the browser belongs. Each test has
+a page that has seen nothing before, and a home in which the tests before it left nothing.
 """
 
 import asyncio
+import json
 import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+import pytest_asyncio
+import pytest_socket
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from demo.configuration import Configuration, SignIn, write_configuration
 from demo.home import set_up_home
@@ -20,8 +23,11 @@ from demo.owner import Owner, create_owner
 from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import COUNT_CLICKS, TIMEOUT_SECONDS, Frontend
+from tests.behaviour.browser.looks import Look
+from tests.behaviour.browser.shared_home import Furniture, SharedHome
 
-_REPOSITORY = Path(__file__).resolve().parents[3]
+_HERE = Path(__file__).parent
+_REPOSITORY = _HERE.parents[2]
 _BROWSER_INSTALLATION_SECONDS = 300
 expect.set_options(timeout=TIMEOUT_SECONDS * 1000)
 _BROWSER_ARGUMENTS = (
@@ -34,6 +40,16 @@ _BROWSER_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Run a test of this folder in the event loop of the session."""
+    item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest.fixture(autouse=True)
+def _sockets(socket_enabled: None) -> None:
+    """Let all tests open sockets: all that they test is on the other end of one."""
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +65,63 @@ def chromium() -> str:
     return found.stdout.splitlines()[-1]
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """The only browser."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=_BROWSER_ARGUMENTS)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture(scope="session")
+def port_nearby() -> int:
+    """Return the only port of this machine at which Chatterbox looks for a model server; nothing is there at first."""
+    pytest_socket.enable_socket()  # which each test does only after this
+    return free_port()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_home(
+    tmp_path_factory: pytest.TempPathFactory, port_nearby: int, browser: Browser
+) -> AsyncIterator[SharedHome]:
+    """The only Home Assistant."""
+    folder, port = tmp_path_factory.mktemp("home"), free_port()
+    configuration, log = folder / "configuration", folder / "home-assistant.log"
+    configuration.mkdir()
+    usual = Configuration(port=port, sign_in=SignIn.PASSWORD)
+    components = (*usual.custom_components, _HERE / "components" / "servers_nearby")
+    await asyncio.to_thread(write_configuration, configuration, replace(usual, custom_components=components))
+    with (configuration / "configuration.yaml").open("a", encoding="utf-8") as yaml:
+        yaml.write(f"\nservers_nearby:\n  - http://127.0.0.1:{port_nearby}\n")
+    async with running_home_assistant(configuration, port, log) as home_assistant:
+        url = home_assistant.url
+        async with HomeAssistantClient.connected(url, await create_owner(url, Owner())) as client:
+            await set_up_home(client)
+            token = await client.command("auth/long_lived_access_token", str, client_name="Tests", lifespan=1)
+        yield SharedHome(url, log, token, await _signed_in(browser, url))
+
+
+async def _signed_in(browser: Browser, url: str) -> str:
+    """Sign the owner in by name and password; return what the browser keeps of that."""
+    page = await browser.new_page(locale="en-GB")
+    await Frontend(page, url).sign_in(Owner())
+    tokens: str = await page.evaluate("localStorage.hassTokens")
+    await page.close()
+    return tokens
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def home(shared_home: SharedHome) -> AsyncIterator[HomeAssistantClient]:
+    """The owner's connection to the home. It is put in order after the test, which must not have it log an error."""
+    read = len(shared_home.log.read_bytes())
+    async with HomeAssistantClient.signed_in(shared_home.url, shared_home.token) as client:
+        furniture = await Furniture.of(client)
+        yield client
+        await furniture.restore(client)
+    assert b" ERROR " not in shared_home.log.read_bytes()[read:]
+
+
 @pytest.fixture
 def camera() -> Camera:
     """Takes the pictures for the docs, when they are asked for."""
@@ -56,50 +129,37 @@ def camera() -> Camera:
 
 
 @pytest.fixture
-async def page(chromium: str, tmp_path: Path) -> AsyncIterator[Page]:
-    """An empty page in a new browser; what it shows at the end is kept with the test's files."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=_BROWSER_ARGUMENTS)
-        context = await browser.new_context(
-            viewport={"width": 1200, "height": 800}, locale="en-GB", reduced_motion="reduce"
-        )
-        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
-        await context.add_init_script(COUNT_CLICKS)
-        page = await context.new_page()
-        yield page
-        await page.screenshot(path=tmp_path / "at-the-end.png")
-        await browser.close()
+def look() -> Look:
+    """Return how large and how bright a page is; tests that want another one are parametrised with it."""
+    return Look.DESKTOP_LIGHT
 
 
-@pytest.fixture
-def port_nearby() -> int:
-    """The only port of this machine at which Chatterbox looks for a model server; nothing is there yet."""
-    return free_port()
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(browser: Browser, look: Look, camera: Camera, tmp_path: Path) -> AsyncIterator[Page]:
+    """An empty page that has seen nothing before; what it shows at the end is kept with the test's files."""
+    if camera.folder:  # the pictures for the docs are of one look
+        look = Look.DESKTOP_LIGHT
+    context = await browser.new_context(
+        viewport=look.size,
+        color_scheme=look.scheme,
+        is_mobile=look.is_phone,
+        has_touch=look.is_phone,
+        locale="en-GB",
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(TIMEOUT_SECONDS * 1000)
+    await context.add_init_script(COUNT_CLICKS)
+    page = await context.new_page()
+    yield page
+    # Written here, as Playwright would start a thread for that, which Home Assistant's test plugin takes for a leak.
+    (tmp_path / "at-the-end.png").write_bytes(await page.screenshot())
+    await context.close()
 
 
-@pytest.fixture
-async def home(tmp_path: Path, port_nearby: int) -> AsyncIterator[str]:
-    """The address of a running Home Assistant with the demo house, its owner, and no assistant but the built-in one."""
-    configuration = tmp_path / "configuration"
-    configuration.mkdir()
-    port = free_port()
-    usual = Configuration(port=port, sign_in=SignIn.PASSWORD)
-    components = (*usual.custom_components, Path(__file__).parent / "components" / "servers_nearby")
-    await asyncio.to_thread(write_configuration, configuration, replace(usual, custom_components=components))
-    with (configuration / "configuration.yaml").open("a", encoding="utf-8") as yaml:
-        yaml.write(f"\nservers_nearby:\n  - http://127.0.0.1:{port_nearby}\n")
-    log = tmp_path / "home-assistant.log"
-    async with running_home_assistant(configuration, port, log) as home_assistant:
-        code = await create_owner(home_assistant.url, Owner())
-        async with HomeAssistantClient.connected(home_assistant.url, code) as client:
-            await set_up_home(client)
-        yield home_assistant.url
-    assert " ERROR " not in await asyncio.to_thread(log.read_text)
-
-
-@pytest.fixture
-async def frontend(home: str, page: Page) -> Frontend:
-    """The page of the home, its owner signed in by name and password."""
-    frontend = Frontend(page, home)
-    await frontend.sign_in(Owner())
+@pytest_asyncio.fixture(loop_scope="session")
+async def frontend(shared_home: SharedHome, home: HomeAssistantClient, page: Page) -> Frontend:  # noqa: ARG001  # it is put in order
+    """The page of the home, its owner signed in."""
+    await page.add_init_script(f"localStorage.hassTokens ??= {json.dumps(shared_home.browser_tokens)}")
+    frontend = Frontend(page, shared_home.url)
+    await frontend.open_first()
     return frontend

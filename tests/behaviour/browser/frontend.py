@@ -35,6 +35,11 @@ class Frontend:
         await self.page.get_by_role("button", name="Log in").click()
         await self.page.get_by_text(f"Welcome {owner.name}").wait_for()
 
+    async def open_first(self) -> None:
+        """Open the page of a home for which the browser is signed in."""
+        await self.page.goto(self.url)
+        await self.page.get_by_text("Welcome").first.wait_for()
+
     async def clicks(self) -> int:
         """Return how often somebody has clicked since the last time that this was asked."""
         count: int = await self.page.evaluate("Number(sessionStorage.getItem('clicks'))")

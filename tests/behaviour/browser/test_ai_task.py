@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import expect
 
 from tests.behaviour.browser.camera import Camera
@@ -10,8 +9,6 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 _ERRORS = "config_subentries.ai_task_data.error"
 _SCRIPT = Script(models=("small-model", "large-model"))

@@ -1,8 +1,9 @@
 """Whoever opens the address that `script/demo` prints is signed in, and can talk at once."""
 
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from demo.show import PIN
@@ -10,44 +11,46 @@ from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Assist, Frontend
 from tests.support.demo_process import printed_address, started_demo
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The address of a demo, as it prints it."""
+    async with started_demo(tmp_path_factory.mktemp("demo")) as process:
+        yield await printed_address(process)
 
 
-async def test_the_demo_opens_ready_to_talk(page: Page, tmp_path: Path, camera: Camera) -> None:
-    async with started_demo(tmp_path) as process:
-        address = await printed_address(process)
-        await page.goto(address)
-        assist = await Assist.seen_on(page)
-        await assist.see_that_it_can_control_the_home()
-        assert await assist.ask("Are any windows open?") == "The kitchen window is open."
-        await camera.film(assist.dialog)
-        assert "turned off the ceiling light" in await assist.ask("Make it cosy in the living room")
-        await camera.film(assist.dialog)
-        assert await assist.ask("Make it brighter") == "The floor lamp is at full brightness."
-        await camera.film(assist.dialog)
-        await camera.take_page(page, "demo")
-        assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway? Please say the PIN."
-        await assist.see_the_end()
-        await camera.film(assist.dialog)
-        assert await assist.ask("Yes, please") == "A yes isn't enough for that. Please say the PIN."
-        await assist.see_the_end()
-        await camera.take_dialog(assist.dialog, "question")
-        await camera.film(assist.dialog)
-        assert "nlock" in await assist.ask(PIN)
-        await assist.see_the_end()
-        await camera.film(assist.dialog)
-        camera.save_film("talk")
-        await assist.close()
-        frontend = Frontend(page, address)
-        await frontend.open_area("Living Room")
-        await frontend.see_light("Floor Lamp", on=True)
-        await frontend.see_activity("Front Door unlocked by Butler (Demo), approved with the PIN")
+async def test_the_demo_opens_ready_to_talk(page: Page, address: str, camera: Camera) -> None:
+    await page.goto(address)
+    assist = await Assist.seen_on(page)
+    await assist.see_that_it_can_control_the_home()
+    assert await assist.ask("Are any windows open?") == "The kitchen window is open."
+    await camera.film(assist.dialog)
+    assert "turned off the ceiling light" in await assist.ask("Make it cosy in the living room")
+    await camera.film(assist.dialog)
+    assert await assist.ask("Make it brighter") == "The floor lamp is at full brightness."
+    await camera.film(assist.dialog)
+    await camera.take_page(page, "demo")
+    assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway? Please say the PIN."
+    await assist.see_the_end()
+    await camera.film(assist.dialog)
+    assert await assist.ask("Yes, please") == "A yes isn't enough for that. Please say the PIN."
+    await assist.see_the_end()
+    await camera.take_dialog(assist.dialog, "question")
+    await camera.film(assist.dialog)
+    assert "nlock" in await assist.ask(PIN)
+    await assist.see_the_end()
+    await camera.film(assist.dialog)
+    camera.save_film("talk")
+    await assist.close()
+    frontend = Frontend(page, address)
+    await frontend.open_area("Living Room")
+    await frontend.see_light("Floor Lamp", on=True)
+    await frontend.see_activity("Front Door unlocked by Butler (Demo), approved with the PIN")
 
 
-async def test_an_answer_that_failed_is_shown_once(page: Page, tmp_path: Path) -> None:
-    async with started_demo(tmp_path) as process:
-        await page.goto(await printed_address(process))
-        assist = await Assist.seen_on(page)
-        answer = await assist.ask("Close the blind in the kids room and tell me how warm it is there")
-        assert answer.startswith("Done: Kids Room Blind. The language model")
-        await expect(assist.dialog.get_by_text("The language model")).to_have_count(1)
+async def test_an_answer_that_failed_is_shown_once(page: Page, address: str) -> None:
+    await page.goto(address)
+    assist = await Assist.seen_on(page)
+    answer = await assist.ask("Close the blind in the kids room and tell me how warm it is there")
+    assert answer.startswith("Done: Kids Room Blind. The language model")
+    await expect(assist.dialog.get_by_text("The language model")).to_have_count(1)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import expect
 
 from tests.behaviour.browser.camera import Camera
@@ -10,8 +9,6 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 _API_KEY = "a-key-of-the-test"
 _NOBODY_LISTENS_HERE = "http://127.0.0.1:9/v1"

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import Locator, expect
 
 from tests.behaviour.browser.camera import Camera
@@ -11,8 +10,6 @@ from tests.support.llm_apis import ASSIST_NAME
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 _STEP = "config_subentries.conversation.step"
 

@@ -1,13 +1,10 @@
 """A person says what needs a yes: adds rules, mends one, chooses a PIN, and sees what it means for the home."""
 
-import pytest
 from playwright.async_api import Locator, expect
 
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
 from tests.support.sentences import sentence
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 _STEP = "config_subentries.conversation.step"
 _ERRORS = "config_subentries.conversation.error"
