@@ -30,6 +30,7 @@ def stub(name: str, annotations: llm.ToolAnnotations | None = None) -> StubTool:
     ("tool", "finding"),
     [
         (stub("web", llm.ToolAnnotations(read_only=True)), Finding.READS),
+        (stub("unlock_door", llm.ToolAnnotations(read_only=True)), Finding.CHANGES_BY_NAME),
         (stub("web_search"), Finding.READS_BY_NAME),
         (stub("web", llm.ToolAnnotations(destructive=False)), Finding.CHANGES),
         (stub("web"), Finding.SILENT),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from custom_components.chatterbox.tools.tool_words import has_consequences, reads_by_name
+from custom_components.chatterbox.tools.tool_words import acts_by_name, has_consequences, reads_by_name
 
 READING = """
 read_file read_multiple_files list_directory list_allowed_directories get_file_info search_files read_graph
@@ -51,6 +51,16 @@ install_package factoryReset buy_ticket pay_invoice execute_command run_shell di
 HARMLESS = "play_track add_item start_timer create_event set_volume note_down dim_lamp save_recipe send_message"
 
 
+DECLARED_TO_READ = """
+timetable sequentialthinking resolve-library-id pull_request_read lock_status order_history is_door_open
+check_update call_log search_actions render_template browser_snapshot get_order look_up
+"""
+NO_READING = """
+unlock_front_door door_unlock delete_events get_and_delete_message garage_open set_state clear_history turn_on
+browser_click pods_delete update_status openGarageDoor lights_off
+"""
+
+
 @pytest.mark.parametrize("name", READING.split())
 def test_names_of_tools_that_read(name: str) -> None:
     assert reads_by_name(name)
@@ -59,6 +69,16 @@ def test_names_of_tools_that_read(name: str) -> None:
 @pytest.mark.parametrize("name", [*CHANGING.split(), *ASKED_THOUGH_THEY_READ.split()])
 def test_names_of_tools_that_may_change_something(name: str) -> None:
     assert not reads_by_name(name)
+
+
+@pytest.mark.parametrize("name", f"{DECLARED_TO_READ} {READING} {ASKED_THOUGH_THEY_READ}".split())
+def test_names_that_may_be_those_of_tools_that_only_read(name: str) -> None:
+    assert not acts_by_name(name)
+
+
+@pytest.mark.parametrize("name", NO_READING.split())
+def test_names_of_tools_that_do_not_only_read_whatever_they_say(name: str) -> None:
+    assert acts_by_name(name)
 
 
 @pytest.mark.parametrize("name", HARMFUL.split())

@@ -27,7 +27,7 @@ from ..home.entity_matches import exposed_names, matching_states
 from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import did_nothing, intent_response, names_not_done, result_content
 from .llm_apis import UnavailableTool
-from .merge import annotations_of, class_path, unwrapped
+from .merge import annotations_of, class_path, own_annotations, unwrapped
 from .tool_words import has_consequences
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
@@ -63,7 +63,7 @@ def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Too
             return reader.effects()
         case own if class_path(own) == _PLAY_TOOL:
             return _of_player(hass, llm_context, arguments)
-        case own if own.annotations.read_only:
+        case own if own_annotations(own).read_only:
             return Annotated(annotations_of(own))
         case own:
             return _of_named_actions(hass, llm_context, own, arguments)

@@ -26,6 +26,8 @@ class Finding(StrEnum):
     """It changes entities that its arguments name, which are known when it is called."""
     CHANGES = "changes"
     """It says so."""
+    CHANGES_BY_NAME = "changes_by_name"
+    """It declares itself read-only."""
     STEPS = "steps"
     """The steps of a script are known."""
     REACHES = "reaches"
@@ -55,6 +57,8 @@ def find_out(hass: HomeAssistant, tool: llm.Tool, sources: Mapping[str, ToolSour
     if isinstance(own, llm.IntentTool):
         return FoundTool(name, Finding.SILENT if is_foreign_intent(hass, own.intent_type) else Finding.ACTS)
     match bounded(hass, call_effects(hass, context_without_speaker(hass), tool, {}), sources):
+        case Annotated() if tool.annotations.read_only:
+            return FoundTool(name, Finding.CHANGES_BY_NAME)
         case Annotated():
             silent = tool.annotations == llm.ToolAnnotations()
             return FoundTool(name, Finding.SILENT if silent else Finding.CHANGES)

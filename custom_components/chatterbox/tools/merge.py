@@ -22,7 +22,7 @@ from ..data import singleton
 from ..settings.tool_names import ToolOrigin, offered_names, rename_tools
 from .llm_apis import ApiOffer, requires_admin
 from .schema import CustomSerializer, SchemaCache
-from .tool_words import reads_by_name
+from .tool_words import acts_by_name, reads_by_name
 
 REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
 """Intents that take one step: two calls in one turn mean two steps."""
@@ -154,13 +154,21 @@ def _define(
 
 def annotations_of(tool: llm.Tool) -> ToolAnnotations:
     """Return the annotations of a tool, with corrections for Home Assistant's own tools and those that have none."""
-    own, path = tool.annotations, class_path(unwrapped(tool))
+    own, path = own_annotations(tool), class_path(unwrapped(tool))
     return ToolAnnotations(
         read_only=own.read_only or is_reading_by_name(tool),
         destructive=own.destructive,
         idempotent=own.idempotent,
         open_world=path in _OUTSIDE_TEXT_TOOLS or (own.open_world and path not in _MEDIA_TOOLS),
     )
+
+
+def own_annotations(tool: llm.Tool) -> llm.ToolAnnotations:
+    """Return the annotations that a tool declares; the defaults if it declares itself read-only and its name differs."""
+    named = unwrapped(tool)
+    is_named_freely = not isinstance(named, llm.IntentTool | llm.ActionTool)
+    is_false = tool.annotations.read_only and is_named_freely and acts_by_name(named.name)
+    return llm.ToolAnnotations() if is_false else tool.annotations
 
 
 def is_reading_by_name(tool: llm.Tool) -> bool:

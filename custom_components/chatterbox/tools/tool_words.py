@@ -1,4 +1,4 @@
-"""What the words in the name of a tool tell of it, where it says nothing of itself, or too little.
+"""What the words in the name of a tool tell of it, where it says nothing of itself, too little, or the opposite.
 
 A name is the server's. It can make a tool need an approval; it saves one only if nothing in it could be a change.
 """
@@ -10,6 +10,15 @@ from typing import Final
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SEARCHING: Final = frozenset({"search", "lookup"})
 _READING: Final = _SEARCHING | {"get", "list", "find", "read", "fetch", "describe"}
+_LOOKING: Final = _READING | {
+    *("analyze", "are", "calculate", "check", "compare", "compute", "convert", "count", "explain", "has", "how"),
+    *("inspect", "is", "look", "preview", "query", "show", "summarize", "validate", "view", "what", "when", "where"),
+}
+"""First words that agree with a tool that declares itself read-only."""
+_REPORTS: Final = frozenset({"history", "info", "list", "log", "logs", "queue", "search", "state", "status"})
+_REPORTED: Final = frozenset({"call", "charge", "heat", "lock", "open", "order", "play", "print"})
+"""Words that are nouns before a report, as in `lock_status` and `order_history`."""
+_JOINING: Final = frozenset({"and", "or", "then"})
 _SOURCES: Final = frozenset(
     {
         *("advanced", "api", "arxiv", "bing", "brave", "code", "company", "deep", "doc", "docs", "document"),
@@ -71,12 +80,19 @@ _NAMING: Final = frozenset(
 
 def reads_by_name(name: str) -> bool:
     """Return whether the name of a tool, such as `list_events` or `brave_web_search`, leaves nothing but reading."""
-    words = _words(name)
-    while words and words[0] in _SOURCES:
-        words = words[1:]
+    words = _words_after_source(name)
     if not words or words[0] not in _READING:
         return False
     return _CHANGING.isdisjoint(words) and words[-1] not in _CHANGING_AT_THE_END
+
+
+def acts_by_name(name: str) -> bool:
+    """Return whether the name of a tool that declares itself read-only means an effect: `unlock_front_door`."""
+    words = _words_after_source(name)
+    changing = _CHANGING.intersection(words)
+    if words and words[0] in _LOOKING:
+        return not _JOINING.isdisjoint(changing) and not changing <= _JOINING
+    return bool(changing - _REPORTED if words and words[-1] in _REPORTS else changing)
 
 
 def has_consequences(name: str, arguments: Mapping[str, object]) -> bool:
@@ -98,6 +114,13 @@ def _naming_values(arguments: Mapping[str, object]) -> Iterator[str]:
                 waiting += value.items()
             case _:
                 pass
+
+
+def _words_after_source(name: str) -> list[str]:
+    words = _words(name)
+    while words and words[0] in _SOURCES:
+        words = words[1:]
+    return words
 
 
 def _words(name: str) -> list[str]:

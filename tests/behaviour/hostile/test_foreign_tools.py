@@ -300,3 +300,16 @@ async def test_a_tool_that_says_that_it_does_no_harm_is_asked_about_if_its_name_
 
     assert tool.calls == []
     assert len(home.waiting) == 1
+
+
+@pytest.mark.parametrize(("level", "runs", "questions"), [(None, 0, 1), ("free", 1, 0), ("ask", 0, 1), ("read", 0, 0)])
+async def test_a_name_that_means_an_effect_is_believed_before_a_tool_that_says_that_it_only_reads(
+    hass: HomeAssistant, home: AttackedHome, level: str | None, runs: int, questions: int
+) -> None:
+    tool = stub("unlock_front_door", ToolAnnotations(read_only=True, destructive=False, open_world=False))
+    register(hass, "web", tool)
+    sources = {"web": {"level": level}} if level else {}
+    await home.attack(calls(call("unlock_front_door")), llm_hass_api=WEB, tool_sources=sources)
+
+    assert len(tool.calls) == runs
+    assert len(home.waiting) == questions
