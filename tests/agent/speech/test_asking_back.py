@@ -39,10 +39,10 @@ from custom_components.chatterbox.agent.speech import asks_back
         ("sv", "Ska jag släcka? Bara säg till, jag är här."),
         ("zh-Hans", "要我关灯吗\uff1f您可以直接告诉我。我等您的回复。"),
         ("pt-BR", "Quer que eu apague a luz? É só me dizer."),
-        ("pl", "Czy mam wyłączyć światło? Daj mi znać."),
-        ("sv", "Ska jag släcka? Säg bara till."),
+        ("pl", "Czy mam wyłączyć światło? Inaczej zostawię. Słucham. Daj mi znać."),
+        ("sv", "Ska jag släcka? Om inte får den lysa. Ge mig besked. Säg bara till."),
         ("zh-Hans", "要我关灯吗\uff1f"),
-        ("zh-Hans", "要我关灯吗\uff1f请告诉我。"),
+        ("zh-Hans", "要我关灯吗\uff1f如有需要请告诉我。请您确认。等您的回复。"),
         ("ar", "هل تريد أن أطفئ الضوء؟"),
         ("el", "Θέλεις να κλείσω το φως;"),  # noqa: RUF001  # Greek
         ("el", "Θέλεις να κλείσω το φως\u037e"),  # noqa: RUF001  # Greek

@@ -295,15 +295,16 @@ _COURTESIES: Final = {
     "nl": r"(alstublieft |alsjeblieft |graag )?(laat (het )?(me|mij|maar|weten)|zeg (het )?(me|mij|maar|gerust)|vraag"
     r"|geef)\b|(graag|alsjeblieft|alstublieft)[.!]|(hartelijk )?(dank|bedankt)|ik (help|wacht|hoor|sta klaar|luister)"
     r"|geen (haast|probleem|zorgen)|anders\b|neem (gerust|de tijd)",
-    "pl": r"(proszę,? )?(po prostu )?(daj|dajcie|powiedz|proszę|napisz|odpowiedz)\b|dzięk|chętnie|jestem (tu|gotow)"
-    r"|wystarczy|bez pośpiechu|nie ma (sprawy|pośpiechu)|w przeciwnym|śmiało|czekam|jeśli nie\b",
+    "pl": r"(proszę,? )?(po prostu )?(daj|dajcie|powiedz|proszę|napisz|odpowiedz)\b|dzięk|chętnie|jestem (tu|gotow|do)"
+    r"|wystarczy|bez pośpiechu|nie ma (sprawy|pośpiechu)|w przeciwnym|śmiało|czekam|jeśli nie\b|inaczej\b|słucham",
     "pt": r"(por favor,? )?(basta|é só|só me|diz|diga|diz-me|me diga|avis[ae]|me avis[ae]|fal[ae]|me fal[ae])\b"
     r"|(muito )?obrigad|estou (aqui|à|pront)|sem (pressa|problema)|caso contrário|senão|se não\b"
     r"|fi(que|ca) à vontade|não hesite|por favor[.!]",
     "sv": r"(snälla )?(bara )?(säg|hör (gärna )?av|låt mig|meddela|berätta|fråga|svara)\b|tack|ingen brådska"
-    r"|inga problem|annars\b|gärna|jag (hjälper|väntar|finns|är här)|ta din tid",
-    "zh": r"(如果需要\uff0c?)?(请|[您你](可以|只要|只需)|只需|只要)?(直接)?(告诉|告知|跟我说|和我说|说一声|随时|吩咐"
-    r"|直接|回复|回答)|(非常)?(谢谢|感谢)|没关系|不用?着急|我(很乐意|会等|在这|等|随时)|否则|不客气|尽管",
+    r"|inga problem|annars\b|om inte\b|gärna|jag (hjälper|väntar|lyssnar|finns|är här)|ta din tid|tveka inte|ge mig",
+    "zh": r"如?有需要|如果[您你]?不?需要|(请|[您你](可以|只要|只需)?|只需|只要)?(直接)?(告诉|告知|跟我说|说一声"
+    r"|随时|吩咐|直接|回复|回答)|请[您你]?(确认|决定|选择|说)|(非常)?(谢谢|感谢)|没关系|不用?着急|我?很乐意|我?等[您你]"
+    r"|我(会等|在这|等|随时)|否则|不客气|尽管",
 }
 _COURTESY: Final = {language: re.compile(pattern) for language, pattern in _COURTESIES.items()}
 
