@@ -164,7 +164,7 @@ def annotations_of(tool: llm.Tool) -> ToolAnnotations:
 
 
 def own_annotations(tool: llm.Tool) -> llm.ToolAnnotations:
-    """Return the annotations that a tool declares; the defaults if it declares itself read-only and its name differs."""
+    """Return the annotations that a tool declares; the defaults if it is read-only by these alone, not by its name."""
     named = unwrapped(tool)
     is_named_freely = not isinstance(named, llm.IntentTool | llm.ActionTool)
     is_false = tool.annotations.read_only and is_named_freely and acts_by_name(named.name)
