@@ -149,7 +149,7 @@ def test_a_request_is_about_one_device_or_about_all(language: str, one: str, sev
         ("de", "alle Türen außer der Hintertür", "schließ alle Türen auf"),
         ("en", "all doors, but don't open the back door", "unlock all doors, please"),
         ("es", "todas las puertas menos la trasera", "abre todas las puertas"),
-        ("fr", "toutes les portes sauf celle de derrière", "ouvre les deux portes"),
+        ("fr", "toutes les portes à l'exception du garage", "ouvre les deux portes"),
         ("it", "tutte le porte tranne quella sul retro", "apri tutte le porte"),
         ("nl", "alle deuren behalve de achterdeur", "doe alle deuren open"),
         ("pl", "wszystkie drzwi oprócz tylnych", "otwórz wszystkie drzwi"),
