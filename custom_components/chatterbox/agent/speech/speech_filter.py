@@ -283,15 +283,18 @@ _COURTESIES: Final = {
     r"|i('m| am|'ll| will| can)( be)?( always)? (here|happy|glad|ready|wait|help)|(happy|glad) to|take your time"
     r"|no (rush|hurry|problem|worries)|whenever you|otherwise\b|sorry",
     "es": r"¡?((por favor,? )?(solo )?(d[ií]me|d[ií]game|av[ií]s[ae]me|h[aá]z?me?lo|h[aá]game(lo)?|h[aá]zme|d[ií]melo"
-    r"|d[ií]gamelo|di|ind[ií](ca|que)me|d[eé]j[ae]me(lo)? saber)\b|(muchas )?gracias|(espero|quedo) (a|tu|su)\b"
-    r"|estoy (aqu[ií]|a tu|a su|list)|no dude|sin prisa|no hay prisa|t[oó]mate tu|t[oó]mese su|si no\b|de lo contrario"
-    r"|con (mucho )?gusto|por favor[.!])",
-    "fr": r"(merci de |veuillez )?(simplement )?(dites|dis|faites|fais|indique|précise|tenez-moi|tiens-moi)|merci"
-    r"|je (suis|reste) (là|ici|à)|je (vous |t')écoute|à (vous|toi) de|n'hésite|prenez votre temps|prends ton temps"
-    r"|(pas de|aucun) (souci|problème)|sinon\b|il suffit|avec plaisir|s'il (vous|te) plaît[.!]",
+    r"|d[ií]gamelo|di|ind[ií](ca|que)me|d[eé]j[ae]me(lo)? saber|conf[ií]rm[ae]|conf[ií]rm[ae]me(lo)?"
+    r"|resp[oó]nd[ae](me)?)\b|(muchas )?gracias|(espero|quedo) (a|tu|su)\b|aqu[ií] estoy|(te|le) escucho"
+    r"|en caso contrario|solo tienes que|estoy (aqu[ií]|a tu|a su|list)|no dude|sin prisa|no hay prisa|t[oó]mate tu"
+    r"|t[oó]mese su|si no\b|de lo contrario|con (mucho )?gusto|por favor[.!])",
+    "fr": r"(merci de |veuillez )?(simplement )?(dites|dis|faites|fais|indique|précise|confirme|répond|tenez-moi"
+    r"|tiens-moi)|merci|je (suis|reste) (là|ici|à)|je (vous |t')écoute|à (vous|toi) de|n'hésite|prenez votre temps"
+    r"|prends ton temps|(pas de|aucun) (souci|problème)|sinon\b|dans le cas contraire|j'attends (votre|ta)|il suffit"
+    r"|avec plaisir|(vous n'avez|tu n'as) qu'|s'il (vous|te) plaît[.!]",
     "it": r"(per favore,? )?(fammi|fammelo|facci|mi faccia|me lo faccia|dimmi|dimmelo|mi dica|me lo dica|basta|fai"
-    r"|faccia)\b|(molte )?grazie|sono (qui|a (tua|sua))|resto|attendo|aspetto|non esita|altrimenti|se no\b|con calma"
-    r"|prenditi|(non c'è )?(nessun(a)? )?(fretta|problema)|volentieri|per favore[.!]",
+    r"|faccia|conferm[ai]|conferm[ai]mi|confermamelo|rispond[ia](mi)?)\b|(molte )?grazie|sono (qui|a (tua|sua))|resto"
+    r"|attendo|aspetto|non esita|altrimenti|se no\b|con calma|in caso contrario|(ti|la) ascolto|prenditi"
+    r"|(non c'è )?(nessun(a)? )?(fretta|problema)|volentieri|per favore[.!]",
     "nl": r"(alstublieft |alsjeblieft |graag )?(laat (het )?(me|mij|maar|weten)|zeg (het )?(me|mij|maar|gerust)|vraag"
     r"|geef)\b|(graag|alsjeblieft|alstublieft)[.!]|(hartelijk )?(dank|bedankt)|ik (help|wacht|hoor|sta klaar|luister)"
     r"|geen (haast|probleem|zorgen)|anders\b|neem (gerust|de tijd)",
