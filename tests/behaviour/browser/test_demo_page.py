@@ -29,7 +29,6 @@ async def test_the_demo_opens_ready_to_talk(page: Page, address: str, camera: Ca
     await camera.film(assist.dialog)
     assert await assist.ask("Make it brighter") == "The floor lamp is at full brightness."
     await camera.film(assist.dialog)
-    await camera.take_page(page, "demo")
     assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway? Please say the PIN."
     await assist.see_the_end()
     await camera.film(assist.dialog)

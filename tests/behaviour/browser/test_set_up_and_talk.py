@@ -43,7 +43,6 @@ async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Front
     await frontend.open_area("Kitchen")
     await frontend.see_light("Ceiling Light", on=True)
     await frontend.see_light("Counter Light", on=False)
-    await camera.take_page(frontend.page, "kitchen")
 
     await frontend.open_service("Chatterbox")
     await camera.take_page(frontend.page, "service")
