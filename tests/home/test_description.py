@@ -18,6 +18,7 @@ from custom_components.chatterbox.home.description import describe_home, home_li
 from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names, quoted
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
+from tests.support.page_tables import DOCS
 
 HOME = """
 floors:
@@ -71,6 +72,8 @@ def lines_of(hass: HomeAssistant) -> list[str]:
 
 async def test_everything_is_told_once_under_its_floor_room_and_domain(home: HomeAssistant) -> None:
     assert "\n".join(lines_of(home)) == LINES
+    [shown] = re.findall(r"```text\n(.*?)\n```", (DOCS / "speed.md").read_text("utf-8"), re.DOTALL)
+    assert shown in LINES
 
 
 async def test_an_unchanged_home_is_put_together_once(home: HomeAssistant) -> None:

@@ -54,3 +54,5 @@ def test_the_pictures_are_those_that_the_browser_tests_take() -> None:
     tests = "".join(path.read_text() for path in (_REPOSITORY / "tests/behaviour/browser").glob("test_*.py"))
     taken = re.findall(r'camera\.take_\w+\([\w.]+, "([\w-]+)"\)', tests)
     assert sorted(taken) == sorted(path.stem for path in (_REPOSITORY / "docs/images").glob("*.png"))
+    pages = "".join(page.read_text() for page in _PAGES)
+    assert [name for name in taken if f"images/{name}.png" not in pages] == []
