@@ -33,7 +33,7 @@ from .turns.record import reported
 from .turns.resume import async_resume
 from .turns.run import AgentTurns
 from .turns.source import TurnSource
-from .turns.spoken_answer import SpokenDeltas, filling_silence, speaking
+from .turns.spoken_answer import SpokenDeltas, filling_silence, speaking, tool_names
 from .turns.warm_up import WarmUp
 
 PARALLEL_UPDATES = 0
@@ -162,7 +162,8 @@ async def _async_result(
     """Return the result of a turn for Home Assistant."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := record.finished:
-        spoken = await speakable_in_pieces(finished.text, user_input.language) if read.is_heard else None
+        tools = tool_names(chat_log)
+        spoken = await speakable_in_pieces(finished.text, user_input.language, tools) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
         # A frontend that streamed the sentence would show it again as an error.
         is_silent = chat_log.delta_listener is None

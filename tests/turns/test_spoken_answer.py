@@ -249,6 +249,15 @@ async def test_a_satellite_that_does_not_stream_hears_no_markup_either(hass: Hom
     assert speech(await say(hass, "hello")) == "**Yes.**"
 
 
+async def test_a_satellite_hears_no_name_of_a_tool_of_the_turn(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="I can hass_turn_on, or find_entities."),)))
+    ears = Ears()
+
+    result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears, SATELLITE)
+
+    assert ears.heard == speech(result) == "I can turn on, or find entities."
+
+
 async def test_a_delta_crosses_four_generators(hass: HomeAssistant, serve: Serve) -> None:
     """From the socket to the ChatLog: the provider, the chain, the loop, the surface."""
     await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))

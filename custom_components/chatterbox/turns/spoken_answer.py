@@ -14,6 +14,8 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 
 from ..agent.speech import SpeechFilter
+from ..const import TOOL_FORGET, TOOL_REMEMBER, TOOL_SEARCH_HISTORY
+from ..home.description import FIND_ENTITIES
 
 # The signature of `ChatLog.delta_listener` (homeassistant.components.conversation.chat_log).
 type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
@@ -45,7 +47,7 @@ class SpokenDeltas:
             self._listener(chat_log, delta)
             return
         if self._filter is None:
-            self._filter = SpeechFilter(self._language)
+            self._filter = SpeechFilter(self._language, tool_names(chat_log))
         rest = {key: value for key, value in delta.items() if key != "content"}
         self._pass_on(rest, self._filter.feed(content))
 
@@ -77,6 +79,12 @@ class SpokenDeltas:
         self.has_begun = self.has_begun or bool(spoken.strip())
         if rest or spoken:
             self._listener(self._chat_log, {**rest, "content": spoken} if spoken else rest)
+
+
+def tool_names(chat_log: ChatLog) -> tuple[str, ...]:
+    """Return the names of the tools of a turn, with the agent's own."""
+    offered = chat_log.llm_api.tools if chat_log.llm_api else ()
+    return (*(tool.name for tool in offered), FIND_ENTITIES, TOOL_FORGET, TOOL_REMEMBER, TOOL_SEARCH_HISTORY)
 
 
 @contextmanager

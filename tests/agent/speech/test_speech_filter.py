@@ -14,8 +14,8 @@ LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "pt", "pl", "sv", "zh"]
 RECORDED = Path(__file__).parents[2] / "fixtures" / "recorded-runs" / "hard-cases.jsonl"
 
 
-def in_pieces(pieces: list[str], language: str = "en") -> str:
-    speech = SpeechFilter(language)
+def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = ()) -> str:
+    speech = SpeechFilter(language, tools)
     return "".join([*(speech.feed(piece) for piece in pieces), speech.finish()])
 
 
@@ -206,6 +206,24 @@ def test_chinese_sentences_end_the_chinese_way() -> None:
     text = "# 天气\n今天**晴天**\n- 厨房 | 浴室\n- 21度。\n好的,\n再见 Wi-Fi\n灯"
 
     assert speakable(text, "zh") == "天气。今天晴天。厨房,浴室。21度。好的, 再见 Wi-Fi. 灯".replace(",浴", "\uff0c浴")
+
+
+TOOLS = ("intent__HassTurnOn", "homeassistant__GetLiveContext", "todo__get_items", "light_turn_on", "search")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        *((f"I used {name}.", "I used turn on.") for name in ("hass_turn_on", "intent_HassTurnOn", "HASS_TURN_ON")),
+        *((f"I used {name}.", "I used turn on.") for name in ("`turn_on`", "hassTurnOn", "TurnOn", "HassTurnOn()")),
+        ('I use HassTurnOn(name="Kitchen Light", area="x") now.', "I use turn on now."),
+        ("todo_get_items, get_live_context or lightTurnOn", "get items, get live context or light turn on"),
+        ("Turn on: search (all), snake_case, Hassle.", "Turn on: search (all), snake_case, Hassle."),
+        ("See [turn](https://x.org/turn_on) on.", "See turn on."),
+    ],
+)
+def test_a_name_of_a_tool_is_not_said_in_any_spelling(text: str, said: str) -> None:
+    assert in_pieces([text], tools=TOOLS) == in_pieces([*text], tools=TOOLS) == said
 
 
 @settings(deadline=None)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +14,10 @@ from .spoken_text import (
     phrases,
     says_yes,
     spoken_dates,
+    tool_words,
     without_marks,
     without_targets,
+    without_tools,
 )
 
 LONGEST_WORD: Final = 200
@@ -52,9 +54,9 @@ def speakable(text: str, language: str) -> str:
     return speech.feed(text) + speech.finish()
 
 
-async def speakable_in_pieces(text: str, language: str) -> str:
+async def speakable_in_pieces(text: str, language: str, tools: Iterable[str] = ()) -> str:
     """Return the same for an answer that may be long: others get their turn meanwhile."""
-    speech = SpeechFilter(language)
+    speech = SpeechFilter(language, tools)
     spoken: list[str] = []
     for start in range(0, len(text), _PIECE):
         if start:
@@ -66,9 +68,10 @@ async def speakable_in_pieces(text: str, language: str) -> str:
 class SpeechFilter:
     """Filters one answer. Pass all pieces to `feed` in order, then call `finish`."""
 
-    def __init__(self, language: str) -> None:
-        """Insert words in `language`, a BCP 47 tag."""
+    def __init__(self, language: str, tools: Iterable[str] = ()) -> None:
+        """Insert words in `language`, a BCP 47 tag. The names of `tools` are not spoken, however they are written."""
         self._language = language
+        self._tools = tool_words(tuple(tools))
         self._phrases = phrases(language)
         self._words = WordStream()
         self._sentences = SentenceBuilder()
@@ -151,7 +154,8 @@ class SpeechFilter:
         before = ""
         while text != before:
             before = text
-            text = spoken_dates(decode(_without_comments(text)), self._language)
+            text = without_tools(_without_comments(text), self._tools)
+            text = spoken_dates(decode(text), self._language)
             if _SPACE.search(text) or (_SEPARATOR.search(text) and not has_address(text)):
                 self._take_parts(text, before_space=before_space)
                 return

@@ -2,9 +2,11 @@
 
 import html
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from ..text import base_language
@@ -122,6 +124,8 @@ _TOOL: Final = re.compile(
 )
 """The name of one of Home Assistant's tools."""
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+_NAME: Final = re.compile(r"(?<!\w)[A-Za-z]\w*+\(?")
+_PREFIX: Final = re.compile(r"\AHass(?=[A-Z])")
 _HIGHLIGHT: Final = re.compile(r"(?<![\w=])==(?=\w)|(?<=[\w.!?])==(?![\w=])")
 _LITERAL_BREAK: Final = re.compile(r"(?:(?<=[.!?:;,)\"])|\A)(?:\\+n)+(?![a-z])")
 """A line break that was escaped twice."""
@@ -176,6 +180,35 @@ def decode(word: str) -> str:
     word = _HYPHEN.sub("-", _EMOJI.sub("", _SHORTCODE.sub("", _ARROW.sub("→", word))))
     word = _TOOL.sub(lambda tool: _NEW_WORD.sub(" ", tool[1]).lower(), word)
     return found[1] if (found := _EMOTICON.fullmatch(word)) else word
+
+
+@lru_cache(maxsize=16)
+def tool_words(names: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the words of tools, as they are spoken, by the letters of their names."""
+    words: dict[str, str] = {}
+    for name in names:
+        bare = name.rpartition("__")[2]
+        short = _PREFIX.sub("", bare)
+        spoken = " ".join(_NEW_WORD.sub(" ", short).lower().split())
+        words |= {_letters(written): spoken for written in (name, bare, short)}
+    return words
+
+
+def without_tools(word: str, tools: Mapping[str, str]) -> str:
+    """Replace names of tools, in any spelling, by words; the arguments of a call become the target of a link."""
+    is_plain = not (has_address(word) or "](" in word)
+    return _NAME.sub(lambda found: _of_name(found[0], tools), word) if tools and is_plain else word
+
+
+def _of_name(name: str, tools: Mapping[str, str]) -> str:
+    is_call = name.endswith("(")
+    is_name = _NEW_WORD.search(name) or name[:4].lower() == "hass"
+    words = tools.get(_letters(name)) if is_name else None
+    return name if words is None else f"{words}](" if is_call else words
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").rstrip("(").lower()
 
 
 def says_yes(word: str) -> bool | None:
