@@ -124,7 +124,8 @@ _TOOL: Final = re.compile(
 )
 """The name of one of Home Assistant's tools."""
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
-_NAME: Final = re.compile(r"(?<!\w)[A-Za-z]\w*+\(?")
+_NAME: Final = re.compile(r"(?<!\w)(?=(?i:hass)|[A-Za-z][a-z0-9]*+[A-Z_])(\w++)(\(?)")
+"""What may be the name of a tool: no plain word."""
 _PREFIX: Final = re.compile(r"\AHass(?=[A-Z])")
 _HIGHLIGHT: Final = re.compile(r"(?<![\w=])==(?=\w)|(?<=[\w.!?])==(?![\w=])")
 _LITERAL_BREAK: Final = re.compile(r"(?:(?<=[.!?:;,)\"])|\A)(?:\\+n)+(?![a-z])")
@@ -196,19 +197,16 @@ def tool_words(names: tuple[str, ...]) -> Mapping[str, str]:
 
 def without_tools(word: str, tools: Mapping[str, str]) -> str:
     """Replace names of tools, in any spelling, by words; the arguments of a call become the target of a link."""
-    is_plain = not (has_address(word) or "](" in word)
-    return _NAME.sub(lambda found: _of_name(found[0], tools), word) if tools and is_plain else word
 
+    def spoken(found: re.Match[str]) -> str:
+        words = tools.get(_letters(found[1]))
+        return found[0] if words is None else words + found[2].replace("(", "](")
 
-def _of_name(name: str, tools: Mapping[str, str]) -> str:
-    is_call = name.endswith("(")
-    is_name = _NEW_WORD.search(name) or name[:4].lower() == "hass"
-    words = tools.get(_letters(name)) if is_name else None
-    return name if words is None else f"{words}](" if is_call else words
+    return word if has_address(word) or "](" in word else _NAME.sub(spoken, word)
 
 
 def _letters(name: str) -> str:
-    return name.replace("_", "").rstrip("(").lower()
+    return name.replace("_", "").lower()
 
 
 def says_yes(word: str) -> bool | None:
