@@ -51,13 +51,13 @@ def result(native: object = None, name: str = "act") -> ToolResult:
 
 
 def intent_result(
-    *done: str | Target, failed: tuple[str, ...] = (), speech: str = "", answer: bool = False
+    *done: str | Target, failed: tuple[str | Target, ...] = (), speech: str = "", answer: bool = False
 ) -> ToolResult:
     """Return the result of an intent that was a success for some entities, as Home Assistant hands it over."""
     response = intent.IntentResponse("en")
     response.async_set_results(
         [target if isinstance(target, Target) else Target(target, TargetType.ENTITY) for target in done],
-        [Target(name, TargetType.ENTITY, name.lower()) for name in failed],
+        [one if isinstance(one, Target) else Target(one, TargetType.ENTITY, one.lower()) for one in failed],
     )
     if answer:
         response.response_type = intent.IntentResponseType.QUERY_ANSWER
@@ -178,6 +178,7 @@ async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_tur
 
 NOT_DONE = "As far as I can tell, that wasn't done."
 FAILED = replace(result(llm.ToolResult({"error": "no such light"}, error=True)), is_error=True)
+MISSING = replace(intent_result(failed=(Target("Sofa Lamp", TargetType.ENTITY),)), is_error=True)
 
 
 def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
@@ -195,6 +196,9 @@ def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
         ([FAILED, FAILED], "I did it.", NOT_DONE),
         ([FAILED, intent_result("Lamp")], "I did it.", ""),
         ([FAILED, result()], "I did it.", ""),
+        ([MISSING], "I did it.", NOT_DONE),
+        ([intent_result("Lamp"), MISSING], "I did it.", "That didn't work: Sofa Lamp."),
+        ([intent_result("Lamp"), MISSING, intent_result("Fan")], "I did it.", ""),
         ([intent_result("Lamp", failed=("Heater",))], "I did it.", "That didn't work: Heater."),
         (
             [intent_result(failed=("Heater",)), intent_result("Lamp", failed=("Fan",))],
@@ -212,6 +216,17 @@ async def test_beside_an_answer_it_is_told_what_was_not_done(
     english: TranslatedComposer, tool_results: list[ToolResult], answer: str, told: str
 ) -> None:
     assert english.undone(tool_results, answer) == told
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_a_device_that_does_not_exist_is_told_beside_one_that_was_switched(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    sofa = LIGHT_ON.model_copy(update={"arguments": {"name": "Sofa Lamp"}})
+    answers = (ScriptedAnswer(tool_calls=(LIGHT_ON, sofa)), ScriptedAnswer(content="Both are on."))
+    await serve(Script(answers=answers))
+
+    assert speech(await say(hass, "both lamps on")) == "Both are on. That didn't work: Sofa Lamp."
 
 
 @pytest.mark.usefixtures("socket_enabled")

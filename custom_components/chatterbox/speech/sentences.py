@@ -7,6 +7,7 @@ Each error class has one translation key, which occurs in three sections of `tra
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
+from itertools import takewhile
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -144,11 +145,13 @@ class TranslatedComposer:
         tried = [result for result in tool_results if not _found_nothing(result)]
         done = frozenset[str]().union(*(entities_done(result.native) for result in tried))
         untold = [one for one in tried if not (speech := intent_speech(one.native)) or speech not in answer]
-        responses = [response for result in untold if (response := intent_response(result.native))]
-        if failed := [target for response in responses for target in response.failed_results if target.id not in done]:
+        has_worked = not all(result.is_error for result in tried)
+        last = [*takewhile(lambda result: has_worked and result.is_error, reversed(tried))]
+        told = [(one, response.failed_results) for one in untold if (response := intent_response(one.native))]
+        # What does not exist has no id; its name may have been corrected in a later call.
+        if failed := [to for one, all_of in told for to in all_of if (to.id not in done if to.id else one in last)]:
             return self.not_done(_names([failed]))
-        is_undone = bool(untold) and all(result.is_error for result in tried)
-        return self._say("not_done") if is_undone else ""
+        return self._say("not_done") if untold and not has_worked else ""
 
     def _report(self, tool_results: Sequence[ToolResult], *, briefly: bool) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""

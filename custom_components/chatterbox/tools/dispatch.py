@@ -188,10 +188,14 @@ class LlmToolDispatcher:
 
     def _failure(self, call: ToolCall, arguments: JsonObject, error: Exception | asyncio.CancelledError) -> ToolOutcome:
         text = explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error)
+        kind = intent.IntentResponseTargetType.ENTITY
+        if isinstance(error, intent.MatchFailedError):
+            wanted = error.constraints
+            missing = wanted.name or wanted.area_name or wanted.floor_name
+            return _failed(text, [intent.IntentResponseTarget(missing, kind)] if missing else ())
         if not isinstance(error, intent.IntentHandleError | intent.IntentUnexpectedError):
             return _failed(text)  # it failed before it acted on anything
         states = [self._hass.states.get(entity_id) for entity_id in sorted(self.targets(call.name, arguments) or ())]
-        kind = intent.IntentResponseTargetType.ENTITY
         return _failed(text, [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states if one])
 
 
