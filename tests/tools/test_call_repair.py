@@ -119,6 +119,8 @@ async def test_a_parameter_is_read_by_another_name_or_ignored(
         (ON, {"name": "Heater", "Delay": "10 minutes"}),
         (ON, {"name": "Heater", "minutes": 10}),
         (OFF, {"name": "Plug", "condition": "nobody is at home"}),
+        (OFF, {"name": "Plug", "entity": "Kettle"}),
+        (OFF, {"name": "Plug", "and": ["Kettle"]}),
     ],
 )
 async def test_what_may_narrow_or_delay_a_call_is_never_ignored(
@@ -152,7 +154,7 @@ async def test_what_may_narrow_or_delay_a_call_is_never_ignored(
             {"area": "Kitchen", "domain": ["light", "switch"], "device_class": "light"},
             {"area": "Kitchen", "domain": ["light"]},
         ),
-        (ON, {"area": "Kitchen", "floor": "Ground", "domain": "light"}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"area": "Kitchen", "floor": "Kitchen", "domain": "light"}, {"area": "Kitchen", "domain": ["light"]}),
         (ON, {"area": "Garage", "domain": "valve", "device_class": "water"}, {"area": "Garage", "domain": ["valve"]}),
         (
             ON,
@@ -178,6 +180,7 @@ async def test_a_filter_that_leaves_nothing_of_what_is_determined_is_dropped(
         {"area": "Nowhere", "domain": ["light"]},
         {"floor": "Nowhere", "domain": ["light"]},
         {"area": "Kitchen", "floor": "Upper Floor", "domain": ["light"]},
+        {"area": "Kitchen", "floor": "Attic", "domain": ["light"]},
         {"area": "Garage", "domain": ["light"], "floor": "Nowhere"},
         {"area": "Garage", "floor": "Nowhere"},
     ],

@@ -77,11 +77,16 @@ class CallRepairs:
             and (
                 intent.is_blank_slot_value(value)
                 or name in _SETTINGS
-                or (name.casefold() not in _SELECTING | _CONDITIONS and _name(arguments))
+                or (name.casefold() not in _SELECTING | _CONDITIONS and self._is_about_named(value, _name(arguments)))
             )
         }
         arguments = {name: value for name, value in arguments.items() if name not in ignored}
         return self._moved(tool, arguments) if intent_type == intent.INTENT_SET_POSITION else (tool.name, arguments)
+
+    def _is_about_named(self, value: JsonValue, name: str) -> bool:
+        """Return whether a name is given, and a value is not that of another entity."""
+        called = [entities_called(self.hass, self.assistant, one) for one in (*_texts(value), name)]
+        return bool(name) and all(called[-1] >= one for one in called)
 
     def _moved(self, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Open or close what can take no position. Raises `Unfit` where only another position is given."""
@@ -196,10 +201,10 @@ class _Selection:
         match one:
             case "area" | "floor":
                 meant, name = self._places(one, _text(arguments[one])), _name(arguments)
-                if not meant and name:  # a short name could mean another thing there
-                    called = entities_called(self.hass, self.assistant, name, in_full=True)
+                if not meant:  # a short name could mean another thing there, and beside a room it may be a second place
+                    called = entities_called(self.hass, self.assistant, name, in_full=True) if name else frozenset()
                     return called.issuperset(state.entity_id for state in base)
-                return not meant or all(self._place_of(one, state) in {None, *meant} for state in base)
+                return all(self._place_of(one, state) in {None, *meant} for state in base)
             case "domain":
                 return bool(self.naming.domains)
             case _:

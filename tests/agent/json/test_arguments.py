@@ -5,7 +5,12 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, read_arguments
+from custom_components.chatterbox.agent.json.coercion import (
+    MAX_ARGUMENTS_LENGTH,
+    Unfit,
+    parse_arguments,
+    read_arguments,
+)
 from custom_components.chatterbox.agent.messages import JsonObject, canonical_json
 from tests.agent.json_values import json_values, objects_that_fit
 
@@ -137,3 +142,10 @@ def test_any_text_is_read_once_and_for_all_or_refused(text: str, pair: tuple[Jso
     with suppress(Unfit):
         recorded = canonical_json(read_arguments(text, schema))
         assert canonical_json(read_arguments(recorded, schema)) == recorded
+
+
+@pytest.mark.parametrize("text", ['{"name": "A", "name": "B"}', "{'name': 'A', 'name': 'B'}"])
+def test_arguments_that_give_a_parameter_twice_are_refused(text: str) -> None:
+    with pytest.raises(Unfit, match="not valid JSON"):
+        parse_arguments(text)
+    assert parse_arguments(text.replace("B", "A")) == {"name": "A"}

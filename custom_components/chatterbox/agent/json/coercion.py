@@ -397,7 +397,7 @@ def _parse(text: str) -> JsonValue:
     if not text.strip():
         return {}
     try:
-        value = parse_json(text)
+        value = parse_json(text, unique_names=True)
     except ValueError as problem:
         try:
             value = repair_json(text)

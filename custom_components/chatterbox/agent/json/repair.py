@@ -114,7 +114,8 @@ class _Reader:
             if not key and char not in _QUOTES:
                 raise self._unreadable("a key")
             self._expect(":")
-            result[key] = self.value()
+            if result.setdefault(key, value := self.value()) != value:
+                raise ValueError(f"{key} is given twice")
             self._separate("}")
         self._depth -= 1
         return result
