@@ -5,9 +5,6 @@ more on a Chinese character or an emoji. The estimate errs on the high side.
 """
 
 import math
-import re
-from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, assert_never
@@ -33,18 +30,17 @@ _DIGIT: Final = 60
 """Some tokenizers join three digits, some none."""
 _SIGN: Final = 50
 """Punctuation, line breaks and brackets, of which tokenizers join some."""
-_ASCII: Final = re.compile(r"[\x00-\x7f]+")
 _SCRIPTS: Final = (
-    (0x0080, 100),  # Latin letters with marks: they break the word that they stand in
-    (0x0370, 40),  # Greek, Cyrillic, Hebrew, Arabic
-    (0x0700, 80),  # the scripts of India and of South East Asia
-    (0x1E00, 100),  # Latin letters with two marks, signs and arrows
-    (0x2E80, 90),  # Chinese and Japanese
-    (0xAC00, 80),  # Korean
-    (0xD7B0, 100),
-    (0x10000, 250),  # emoji, and scripts that tokenizers spell byte by byte
+    (bytes(range(0x03)), 100),  # Latin letters with marks: they break the word that they stand in
+    (bytes(range(0x03, 0x07)), 40),  # Greek, Cyrillic, Hebrew, Arabic
+    (bytes(range(0x07, 0x1E)), 80),  # the scripts of India and of South East Asia
+    (bytes(range(0x1E, 0x2F)), 100),  # Latin letters with two marks, signs and arrows
+    (bytes(range(0x2F, 0xAC)), 90),  # Chinese and Japanese
+    (bytes(range(0xAC, 0xD8)), 80),  # Korean
+    (bytes(range(0xD8, 0xE0)), 125),  # halves of emoji, and of scripts that tokenizers spell byte by byte
+    (bytes(range(0xE0, 0x100)), 100),
 )
-_STARTS: Final = [start for start, _ in _SCRIPTS]
+"""Weights by the first byte of a character in UTF-16: they are counted a hundred times as fast as characters."""
 
 _MESSAGE: Final = 6
 """Tokens of the marks that a chat template puts around a message."""
@@ -173,6 +169,7 @@ def _weight(text: str) -> int:
     signs = len(rest.translate(None, _DIGITS))
     weight = (len(plain) - len(rest)) * _LETTER + (len(rest) - signs) * _DIGIT + signs * _SIGN
     if len(plain) < len(text):
-        for character, times in Counter(_ASCII.sub("", text)).items():
-            weight += times * _SCRIPTS[bisect_right(_STARTS, ord(character)) - 1][1]
+        first = text.encode("utf-16-be", "surrogatepass")[::2]
+        weight += sum((len(first) - len(first.translate(None, of))) * each for of, each in _SCRIPTS)
+        weight -= len(plain) * _SCRIPTS[0][1]
     return weight
