@@ -108,26 +108,13 @@ class OfflineDispatcher:
             response.async_set_speech(f"{speech.rstrip('.。')}. {sentences['spoken_understood_offline']}")
 
     def _input(self, sentence: str) -> conversation.ConversationInput:
-        return conversation.ConversationInput(
-            sentence,
-            self.context,
-            None,
-            self.device_id,
-            self.satellite_id,
-            self.language,
-            conversation.HOME_ASSISTANT_AGENT,
-        )
+        agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
+        return conversation.ConversationInput(sentence, self.context, None, *place, self.language, agent)
 
-    async def _converse(self, user_input: conversation.ConversationInput) -> intent.IntentResponse:
+    async def _converse(self, said: conversation.ConversationInput) -> intent.IntentResponse:
+        place = said.device_id, said.satellite_id
         converse = conversation.async_converse(
-            self.hass,
-            user_input.text,
-            user_input.conversation_id,
-            user_input.context,
-            user_input.language,
-            agent_id=user_input.agent_id,
-            device_id=user_input.device_id,
-            satellite_id=user_input.satellite_id,
+            self.hass, said.text, said.conversation_id, said.context, said.language, said.agent_id, *place
         )
         # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
         result = await asyncio.create_task(converse, name="chatterbox offline sentence")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
@@ -38,24 +38,15 @@ async def async_act_on_meant(
     if not isinstance(agent, DefaultAgent) or recognized is None or recognized.unmatched_entities:
         return None
     name, slots = recognized.intent.name, _slots(recognized)
-    touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, conversation.DOMAIN))}
+    touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
     if len(touched) != 1 or not _is_shared(hass, name, slots, area):
         return None
     values = {slot: {"value": value, "text": value} for slot, value in slots.items()}
     values["name"] = {"value": touched.pop(), "text": slots["name"]}  # Home Assistant accepts an entity id as a name
     try:
+        said, place = user_input, (user_input.device_id, user_input.satellite_id, user_input.agent_id)
         response = await intent.async_handle(
-            hass,
-            conversation.DOMAIN,
-            name,
-            values,
-            user_input.text,
-            user_input.context,
-            user_input.language,
-            conversation.DOMAIN,
-            user_input.device_id,
-            user_input.satellite_id,
-            user_input.agent_id,
+            hass, DOMAIN, name, values, said.text, said.context, said.language, DOMAIN, *place
         )
     except intent.IntentError:
         return None
@@ -83,7 +74,7 @@ def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonVa
         device_classes=classes,
         features=handler.required_features,
         states=handler.required_states,
-        assistant=conversation.DOMAIN,
+        assistant=DOMAIN,
     )
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
     found = intent.async_match_targets(hass, constraints, preferences)

@@ -158,16 +158,8 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
         return None
     domains = frozenset([domain.lower() for domain in _texts(arguments.get("domain"))]) or naming.domains
     classes = frozenset(_texts(arguments.get("device_class")))
-    return _Search(
-        f"{prefix}name",
-        name,
-        given.get("area"),
-        given.get("floor"),
-        domains,
-        classes,
-        takes_area="area" in naming.slots,
-        takes_domain=naming.takes_domain,
-    )
+    area, floor, takes_area = given.get("area"), given.get("floor"), "area" in naming.slots
+    return _Search(f"{prefix}name", name, area, floor, domains, classes, takes_area, naming.takes_domain)
 
 
 def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False) -> frozenset[str]:

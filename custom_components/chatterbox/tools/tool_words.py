@@ -30,44 +30,39 @@ _SOURCES: Final = frozenset(
     }
 )
 """Words before a reading one that tell only where it is read."""
-_CHANGING: Final = frozenset(
+_HARMING: Final = frozenset(
     {
-        *("accept", "activate", "add", "adjust", "aloud", "and", "announce", "answer", "append", "apply", "approve"),
-        *("archive", "arm", "assign", "attach", "authorize", "begin", "block", "book", "broadcast", "buy", "bypass"),
-        *("call", "cancel", "cast", "change", "charge", "checkout", "clean", "clear", "click", "clone", "close"),
-        *("complete", "confirm", "connect", "copy", "create", "deactivate", "decline", "decrease", "delete", "deny"),
-        *("deploy", "destroy", "dim", "disable", "disarm", "disconnect", "dismiss", "dispatch", "dispense", "down"),
-        *("drop", "edit", "eject", "enable", "erase", "eval", "exec", "execute", "feed", "fill", "fire", "flash"),
-        *("flush", "forget", "forward", "grant", "hang", "heat", "import", "increase", "insert", "install", "invite"),
-        *("invoke", "join", "kick", "kill", "launch", "leave", "lock", "lower", "make", "mark", "merge", "modify"),
-        *("move", "mow", "mute", "notify", "off", "open", "or", "order", "overwrite", "park", "patch", "pause", "pay"),
-        *("perform", "phone", "play", "post", "pour", "press", "print", "provision", "publish", "purchase", "purge"),
-        *("push", "put", "raise", "reboot", "rebuild", "recover", "redeem", "redo", "refund", "register", "reject"),
-        *("reload", "remove", "rename", "renew", "replace", "reply", "reserve", "reset", "resize", "respond"),
-        *("restart", "restore", "resume", "revert", "revoke", "rid", "ring", "rollback", "rotate", "run", "save"),
-        *("sell", "send", "set", "shuffle", "shut", "shutdown", "silence", "skip", "snooze", "speak", "spend", "spray"),
-        *("start", "stop", "submit", "subscribe", "suspend", "swap", "switch", "sync", "take", "terminate", "then"),
-        *("toggle", "trade", "transfer", "trash", "trigger", "truncate", "turn", "tweet", "unblock", "undo"),
-        *("uninstall", "unlock", "unmute", "unpublish", "unsubscribe", "up", "update", "upgrade", "upload", "upsert"),
-        *("vote", "wake", "warm", "wash", "wipe", "withdraw", "write", "zap"),
+        *("approve", "buy", "bypass", "checkout", "deactivate", "delete", "deploy", "destroy", "disable", "disarm"),
+        *("drop", "erase", "eval", "exec", "execute", "grant", "install", "kill", "lock", "order", "overwrite", "pay"),
+        *("publish", "purchase", "purge", "reboot", "refund", "reload", "remove", "reset", "restart", "revert"),
+        *("revoke", "rollback", "shut", "shutdown", "terminate", "transfer", "truncate", "uninstall", "unlock"),
+        *("upgrade", "wipe", "withdraw"),
     }
 )
+_CHANGING: Final = _HARMING | {
+    *("accept", "activate", "add", "adjust", "aloud", "and", "announce", "answer", "append", "apply", "archive", "arm"),
+    *("assign", "attach", "authorize", "begin", "block", "book", "broadcast", "call", "cancel", "cast", "change"),
+    *("charge", "clean", "clear", "click", "clone", "close", "complete", "confirm", "connect", "copy", "create"),
+    *("decline", "decrease", "deny", "dim", "disconnect", "dismiss", "dispatch", "dispense", "down", "edit", "eject"),
+    *("enable", "feed", "fill", "fire", "flash", "flush", "forget", "forward", "hang", "heat", "import", "increase"),
+    *("insert", "invite", "invoke", "join", "kick", "launch", "leave", "lower", "make", "mark", "merge", "modify"),
+    *("move", "mow", "mute", "notify", "off", "open", "or", "park", "patch", "pause", "perform", "phone", "play"),
+    *("post", "pour", "press", "print", "provision", "push", "put", "raise", "rebuild", "recover", "redeem", "redo"),
+    *("register", "reject", "rename", "renew", "replace", "reply", "reserve", "resize", "respond", "restore", "resume"),
+    *("rid", "ring", "rotate", "run", "save", "sell", "send", "set", "shuffle", "silence", "skip", "snooze", "speak"),
+    *("spend", "spray", "start", "stop", "submit", "subscribe", "suspend", "swap", "switch", "sync", "take", "then"),
+    *("toggle", "trade", "trash", "trigger", "turn", "tweet", "unblock", "undo", "unmute", "unpublish", "unsubscribe"),
+    *("up", "update", "upload", "upsert", "vote", "wake", "warm", "wash", "write", "zap"),
+}
 """Words in the names of tools that may do more than read, such as `get_or_create_list` and `get_garage_up`."""
 _CHANGING_AT_THE_END: Final = frozenset(
     {"away", "back", "done", "going", "in", "on", "out", "over", "ready", "through"}
 )
 """As in `get_lights_on`."""
-_OF_CONSEQUENCE: Final = frozenset(
-    {
-        *("approve", "buy", "bypass", "checkout", "config", "configuration", "configure", "credential", "credentials"),
-        *("deactivate", "delete", "deploy", "destroy", "disable", "disarm", "door", "doors", "drop", "erase", "eval"),
-        *("exec", "execute", "factory", "firmware", "garage", "gate", "grant", "install", "kill", "lock", "order"),
-        *("overwrite", "password", "pay", "permission", "permissions", "publish", "purchase", "purge", "reboot"),
-        *("refund", "reload", "remove", "reset", "restart", "revert", "revoke", "rollback", "shell", "shut"),
-        *("shutdown", "terminate", "transfer", "truncate", "uninstall", "unlock", "upgrade", "valve"),
-        *("wipe", "withdraw"),
-    }
-)
+_OF_CONSEQUENCE: Final = _HARMING | {
+    *("config", "configuration", "configure", "credential", "credentials", "door", "doors", "factory", "firmware"),
+    *("garage", "gate", "password", "permission", "permissions", "shell", "valve"),
+}
 """What is asked about, even if the tool says that it does no harm."""
 _NAMING: Final = frozenset(
     {

@@ -274,14 +274,9 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         labels[FIND_ENTITIES] = llm.LLM_API_ASSIST  # whoever allows the tools of Assist needs it to name entities
     definitions = with_own_tools(offer.definitions, own)
     if understands_sentences:
-        by_name[PROCESS_SENTENCE.name] = OfflineDispatcher(
-            hass,
-            conversation_id,
-            user_input.context,
-            user_input.language,
-            user_input.device_id,
-            user_input.satellite_id,
-        )
+        said, place = user_input, (user_input.device_id, user_input.satellite_id)
+        offline = OfflineDispatcher(hass, conversation_id, said.context, said.language, *place)
+        by_name[PROCESS_SENTENCE.name] = offline
         definitions += (PROCESS_SENTENCE,)
     return offer._replace(
         definitions=definitions,
