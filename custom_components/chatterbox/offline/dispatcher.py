@@ -25,7 +25,7 @@ from .context import async_process_in_context
 from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import async_sentence_effects, async_speaker_area
-from .shared_names import async_act_on_meant
+from .shared_names import async_act_on_meant, async_refuse_delayed
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
@@ -75,9 +75,12 @@ class OfflineDispatcher:
                 response = await self._refuse()
             else:
                 said = self._input(sentence)
-                response = await async_process_in_context(self.hass, said, self.conversation_id, self._converse)
-                if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
-                    area = async_speaker_area(self.hass, said)
+                area = async_speaker_area(self.hass, said)
+                refusal = await async_refuse_delayed(self.hass, said, area)
+                response = refusal or await async_process_in_context(
+                    self.hass, said, self.conversation_id, self._converse
+                )
+                if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                     response = await async_act_on_meant(self.hass, said, area) or response
                 await async_add_sensors(self.hass, said, response)
         await self._report_failures(response)

@@ -5,18 +5,21 @@ controlled here. Of two locks of that name none is meant, and nobody is asked ab
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hassil.recognize import RecognizeResult
+from home_assistant_intents import ErrorKey
 from homeassistant.components import conversation
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 from homeassistant.helpers.area_registry import AreaEntry
+from homeassistant.helpers.template import Template
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
-from ..effects.intents import intent_effects
+from ..effects.intents import delayed_command, intent_effects
 from .openings import spoken
 
 
@@ -29,14 +32,30 @@ def is_ambiguous(
     return len(touched) > 1 and _is_shared(hass, intent_type, slots, area)
 
 
+async def async_refuse_delayed(
+    hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
+) -> intent.IntentResponse | None:
+    """Refuse a delayed command that the built-in agent, which nobody hears then, would refuse for its name."""
+    found = await _async_recognize(hass, user_input)
+    command = delayed_command(found[1].intent.name, _slots(found[1])) if found else ""
+    later = await _async_recognize(hass, replace(user_input, text=command, conversation_id=None)) if command else None
+    if later is None or not _is_shared(hass, later[1].intent.name, slots := _slots(later[1]), area):
+        return None
+    response = intent.IntentResponse(user_input.language)
+    texts = await later[0].async_get_or_load_intents(user_input.language)
+    answer = Template(texts.error_responses.get(ErrorKey.DUPLICATE_ENTITIES, "") if texts else "", hass)
+    refusal = str(answer.async_render({"entity": slots["name"]}, parse_result=False))
+    response.async_set_error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, refusal)
+    return response
+
+
 async def async_act_on_meant(
     hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
 ) -> intent.IntentResponse | None:
     """Do what the built-in agent has refused for the name, if only one entity can be meant; None if there is none."""
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    recognized = await agent.async_recognize_intent(user_input) if isinstance(agent, DefaultAgent) else None
-    if not isinstance(agent, DefaultAgent) or recognized is None or recognized.unmatched_entities:
+    if (found := await _async_recognize(hass, user_input)) is None:
         return None
+    agent, recognized = found
     name, slots = recognized.intent.name, _slots(recognized)
     touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
     if len(touched) != 1 or not _is_shared(hass, name, slots, area):
@@ -54,6 +73,16 @@ async def async_act_on_meant(
     if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
         response.async_set_speech(spoken(hass, answer, slots, response))
     return response
+
+
+async def _async_recognize(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> tuple[DefaultAgent, RecognizeResult] | None:
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    recognized = await agent.async_recognize_intent(user_input) if isinstance(agent, DefaultAgent) else None
+    if not isinstance(agent, DefaultAgent) or recognized is None or recognized.unmatched_entities:
+        return None
+    return agent, recognized
 
 
 def _slots(recognized: RecognizeResult) -> dict[str, JsonValue]:
