@@ -35,14 +35,8 @@ def async_register_ask(hass: HomeAssistant) -> None:
 async def _async_ask(call: ServiceCall) -> ServiceResponse:
     """Take a turn, and return its record with the `agent_id`."""
     agent_id = _agent(call.hass, call.data.get(ATTR_AGENT_ID))
-    result = await conversation.async_converse(
-        call.hass,
-        call.data[ATTR_TEXT],
-        call.data.get(ATTR_CONVERSATION_ID),
-        call.context,
-        call.data.get(ATTR_LANGUAGE),
-        agent_id,
-    )
+    text, thread, language = call.data[ATTR_TEXT], call.data.get(ATTR_CONVERSATION_ID), call.data.get(ATTR_LANGUAGE)
+    result = await conversation.async_converse(call.hass, text, thread, call.context, language, agent_id)
     if not isinstance(result, ReportedResult):
         raise HomeAssistantError(
             translation_domain=DOMAIN, translation_key="ask_failed", translation_placeholders={"agent": agent_id}

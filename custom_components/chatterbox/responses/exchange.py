@@ -76,13 +76,8 @@ class Load:
 
 
 def _too_many(message: str) -> ApiError:
-    return ApiError(
-        message,
-        status=HTTPStatus.TOO_MANY_REQUESTS,
-        kind=ErrorType.TOO_MANY_REQUESTS,
-        code="rate_limit_exceeded",
-        retry_after=1,
-    )
+    status, kind = HTTPStatus.TOO_MANY_REQUESTS, ErrorType.TOO_MANY_REQUESTS
+    return ApiError(message, status=status, kind=kind, code="rate_limit_exceeded", retry_after=1)
 
 
 @dataclass(slots=True)

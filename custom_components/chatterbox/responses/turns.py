@@ -117,14 +117,8 @@ class ApiTurns:
 
         If the tools that the client requested are missing too, the answer says that it did not work.
         """
-        request = replace(
-            source.request,
-            transcript=source.so_far,
-            added=(),
-            functions=(),
-            tool_choice=ToolChoiceMode.AUTO,
-            approval=None,
-        )
+        request = replace(source.request, transcript=source.so_far, added=(), functions=(), approval=None)
+        request = replace(request, tool_choice=ToolChoiceMode.AUTO)
         decision = Approved() if answer.approved else Denied()
         decisions = {one.call.id: decision for one in question.pending.calls}
         again = replace(read, answered=(question, answer), decisions=decisions)

@@ -100,14 +100,8 @@ class AgentTurns:
                 else:
                     prepared = prepared or await self._async_prepare(read, chat_log, record)
                     stream = await self._async_stream(read, prepared, thread, recorder)
-                await async_stream_into_chat_log(
-                    chat_log,
-                    self._agent_id,
-                    stream,
-                    record,
-                    recorder.recording.async_wait_until_stored,
-                    follow=recorder.async_follow,
-                )
+                wait, follow = recorder.recording.async_wait_until_stored, recorder.async_follow
+                await async_stream_into_chat_log(chat_log, self._agent_id, stream, record, wait, follow=follow)
             if self._agent.summaries.are_written and source.has_chat_log:
                 self._agent.summaries.async_after_turn(thread.id, history(chat_log))
         finally:

@@ -230,13 +230,8 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
     sent = parse_part(_Mcp, {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS}, place)
     allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
     asked, asks_otherwise = _approval(sent.require_approval, f"{place}.require_approval")
-    read = HostedTools(
-        server_label=sent.server_label,
-        allowed=allowed,
-        always=asked.always,
-        never=asked.never,
-        asks_otherwise=asks_otherwise,
-    )
+    label, always, never = sent.server_label, asked.always, asked.never
+    read = HostedTools(server_label=label, allowed=allowed, always=always, never=never, asks_otherwise=asks_otherwise)
     echo: JsonObject = {
         "type": "mcp",
         "server_label": sent.server_label,
