@@ -153,7 +153,7 @@ def read_home(text: str, setup: Mapping[str, JsonValue] | None = None) -> Home:
     Raises `HomeFileError` when the outcome is not a home.
     """
     try:
-        written = yaml.safe_load(text)
+        written = yaml.load(text, yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise HomeFileError(f"it is not YAML: {error}") from error
     if setup:
