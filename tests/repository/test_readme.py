@@ -18,6 +18,7 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
     [
         (r"\[(\d+) attacks, none gets through\]", "safety.md", r"\*\*(\d+) attacks, let through\*\* \|  \| \*\*0\*\*"),
         (r"([\d.]+) questions per 100", "safety.md", r"touch none, half of them after a page \| [\d.]+ \| ([\d.]+) "),
+        (r"\[(\d+) recorded runs, replayed\]", "recorded-runs.md", r"\*\*all\*\* \| \*\*(\d+)\*\*"),
         (r"([\d.]+) \(300 entities\)", "performance.md", _FIRST_WORDS.format(300)),
         (r"to ([\d.]+) \(10\)", "performance.md", _FIRST_WORDS.format(10)),
     ],
