@@ -49,7 +49,7 @@ from .runtime.models import ModelProvider, offered_chat_models
 from .settings.agent import AgentSettings
 from .settings.service_address import InvalidAddress, parse_address
 from .settings.tasks import new_task_data
-from .speech.sentences import async_get_sentences, error_key, words_of_service
+from .speech.sentences import async_get_sentences, form_error_key, words_of_service
 
 _STEP_INTERNET: Final = "internet"
 _STEP_OWN_SERVER: Final = "own_server"
@@ -339,7 +339,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         if isinstance(error, ProviderRejectedKey):
             self._service = replace(self._service, api_key=None)
             field = CONF_API_KEY
-        return {field: error_key(error)} | ({"base": "service_said"} if self._words else {})
+        return {field: form_error_key(error)} | ({"base": "service_said"} if self._words else {})
 
     def _is_set_up(self, service: Mapping[str, Any]) -> bool:
         kind, url = const.ServiceKind(service[const.CONF_KIND]), service[const.CONF_BASE_URL]

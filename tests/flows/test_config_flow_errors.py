@@ -58,7 +58,7 @@ async def test_an_address_that_is_none_is_refused_and_kept(hass: HomeAssistant, 
         (404, "<html>Not found</html>", "text/html", {CONF_BASE_URL: "provider_reply_invalid"}),
         (200, "<html>Hello</html>", "text/html", {CONF_BASE_URL: "provider_reply_invalid"}),
         (429, '{"error": "slow down"}', "application/json", {CONF_BASE_URL: "provider_busy", "base": "service_said"}),
-        (500, '{"error": "oops"}', "application/json", {CONF_BASE_URL: "provider_unreachable", "base": "service_said"}),
+        (500, '{"error": "oops"}', "application/json", {CONF_BASE_URL: "provider_failed", "base": "service_said"}),
         (
             418,
             '{"error": "teapot"}',

@@ -167,7 +167,7 @@ async def test_a_service_that_refuses_is_quoted(hass: HomeAssistant) -> None:
         step = await submit(hass, await connect(hass, address), model="big-model")
 
     assert step["step_id"] == "model"
-    assert step["errors"] == {CONF_MODEL: "provider_unreachable", "base": "service_said"}
+    assert step["errors"] == {CONF_MODEL: "provider_failed", "base": "service_said"}
     assert (step["description_placeholders"] or {})["words"] == "CUDA error: out of memory"
 
 

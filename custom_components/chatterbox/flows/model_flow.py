@@ -44,7 +44,7 @@ from ..settings.options import (
     value_of,
 )
 from ..settings.tasks import image_model_of, new_task_data, task_settings_of
-from ..speech.sentences import async_get_sentences, error_key
+from ..speech.sentences import async_get_sentences, form_error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
 from .dialog import async_placeholders, marked
@@ -336,7 +336,7 @@ class ModelFlow(ConfigSubentryFlow):
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
                 return [Problem(ANSWERS, "options_refused", {"refusal": str(error)})]
-            return [Problem(CONF_MODEL, error_key(error), {})]
+            return [Problem(CONF_MODEL, form_error_key(error), {})]
         return []
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from ..runtime.composition import is_same_server, model_server
 from ..settings.agent import settings_of
 from ..settings.options import find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
-from ..speech.sentences import async_get_sentences, error_key, words_of_service
+from ..speech.sentences import async_get_sentences, form_error_key, words_of_service
 from .approval_page import plain
 from .dialog import docs_url
 from .service_form import INTERFACES, TypedService, title_of
@@ -232,7 +232,7 @@ class MovingIn(ConfigFlow):
             const.LOGGER.debug("The copied agent cannot be used: %s", error)
             self._said = words_of_service(error)
             field = CONF_API_KEY if isinstance(error, ProviderRejectedKey) else CONF_MODEL
-            return {field: error_key(error)} | ({"base": "service_said"} if self._said else {})
+            return {field: form_error_key(error)} | ({"base": "service_said"} if self._said else {})
         return {}
 
     async def _async_show_copy(

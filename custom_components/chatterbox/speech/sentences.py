@@ -100,6 +100,12 @@ def words_of_service(error: ProviderError) -> str:
     return words if start.startswith("HTTP ") or start == "the service reported an error" else ""
 
 
+def form_error_key(error: ProviderError) -> str:
+    """Return the translation key for a form, where a server that reports an error of its own has been reached."""
+    is_reached = type(error) is ProviderUnreachable and words_of_service(error)
+    return ERROR_KEYS[ProviderError] if is_reached else error_key(error)
+
+
 def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed | ConfigEntryNotReady:
     """Translate a failure during setup: ask for a new key, or try again later."""
     kind = ConfigEntryAuthFailed if isinstance(error, ProviderRejectedKey) else ConfigEntryNotReady
