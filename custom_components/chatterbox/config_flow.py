@@ -58,6 +58,8 @@ _STEP_FIRST_AGENT: Final = "first_agent"
 _NO_MODEL: Final = AgentSettings()
 _MOST_OFFERED: Final = 4
 """Models of one server that are a choice of their own in the menu; the others are behind one more."""
+_MOST_DESCRIBED: Final = 15
+"""Choices for which the translations have a second line, which tells the server."""
 
 
 class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
@@ -114,25 +116,24 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
     async def async_step_in_my_home(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Look for servers, and offer the models of those that are there."""
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        found = [one for one in await async_find_servers(self.hass) if not self._is_set_up(one.service)]
+        most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
         options: dict[str, str] = {}
-        for server in await async_find_servers(self.hass):
-            title = title_of(server.service, sentences)
-            if self._is_set_up(server.service):
-                continue
-            for model in server.models[:_MOST_OFFERED]:
-                key = "found_model_talks" if model.uses_tools is False else "found_model"
-                label = sentences[key].format(model=model_title(model.name), server=title)
-                options[self._add_step(len(options), server, model.name)] = label
-            if len(server.models) > _MOST_OFFERED or not server.models:
+        places: dict[str, str] = {}
+        for server in found:
+            offered = [(model.name, _label(model, sentences)) for model in server.models[:most]]
+            if len(offered) < len(server.models) or not server.models:
                 key = "found_more" if server.models else "found_empty"
-                label = sentences[key].format(server=title, count=len(server.models))
-                options[self._add_step(len(options), server)] = label
+                offered.append(("", sentences[key].format(count=len(server.models))))
+            for model, label in offered:
+                step = self._add_step(len(options), server, model)
+                options[step], places[step] = label, title_of(server.service, sentences)
         if not options:
             return await self.async_step_own_server()
         return self.async_show_menu(
             step_id="in_my_home",
             menu_options=options | {_STEP_OWN_SERVER: sentences["other_address"]},
-            description_placeholders=self._placeholders(),
+            description_placeholders=self._placeholders() | places,
         )
 
     def _add_step(self, number: int, server: FoundServer, model: str = "") -> str:
@@ -182,7 +183,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             return self._show_service(self._connect_step, self._refuse(error))
         except ProviderError as error:
             return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
-        self._seconds = f"{max(trial.seconds, 0.1):.1f}" if trial.uses_tools else ""
+        self._seconds = str(max(round(trial.seconds), 1)) if trial.uses_tools else ""
         if trial.uses_tools:
             return await self.async_step_first_agent()
         return await self.async_step_no_tools()
@@ -395,6 +396,11 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             errors=errors,
             description_placeholders=self._placeholders(),
         )
+
+
+def _label(model: ChatModel, sentences: Mapping[str, str]) -> str:
+    title = model_title(model.name)
+    return sentences["model_talks"].format(model=title) if model.uses_tools is False else title
 
 
 def _subentry(subentry_type: str, title: str, data: Mapping[str, Any]) -> ConfigSubentryData:

@@ -1,7 +1,7 @@
 """From "Add integration" to an agent that assistants use: what is found, tried, asked and said."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from custom_components.chatterbox.const import (
     SUBENTRY_AI_TASK,
 )
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
+from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama
 from tests.support.servers.in_process import always, serving, serving_script
@@ -62,6 +63,14 @@ def labels(step: ConfigFlowResult) -> list[str]:
     return [*options.values()]
 
 
+def places(step: ConfigFlowResult) -> list[str]:
+    """Return what stands below the models that a menu offers."""
+    key = "config.step.in_my_home.menu_option_descriptions"
+    options = step["menu_options"]
+    assert isinstance(options, dict)
+    return [sentence(f"{key}.{option}", **(step["description_placeholders"] or {})) for option in [*options][:-1]]
+
+
 async def door_and_lamp(hass: HomeAssistant) -> None:
     """Set up a home in which something is asked about."""
     await prepare(hass)
@@ -83,7 +92,8 @@ async def assistants(hass: HomeAssistant) -> Any:
 async def test_a_server_that_is_found_is_added_with_one_of_its_models(hass: HomeAssistant) -> None:
     async with nearby(hass, LLAMA) as (address, step):
         place = address.removeprefix("http://")
-        assert labels(step) == [f"llama-8b on llama.cpp on {place}", "Another address"]
+        assert labels(step) == ["llama-8b", "Another address"]
+        assert places(step) == [f"llama.cpp on {place}"]
         last = await choose(hass, step, "found_0")
         result = await submit(hass, last, **suggested(last))
 
@@ -99,7 +109,7 @@ async def test_of_many_models_the_first_are_offered_and_the_others_are_behind_on
     many = Script(models=tuple(f"model-{number}" for number in range(6)), owner="vllm")
     async with nearby(hass, many) as (_, step):
         assert len(labels(step)) == 6
-        assert labels(step)[4].endswith("all 6 models")
+        assert labels(step)[4] == "All 6 models"
         form = await choose(hass, step, "found_4")
 
     assert models_in(form) == list(many.models)
@@ -108,7 +118,8 @@ async def test_of_many_models_the_first_are_offered_and_the_others_are_behind_on
 
 async def test_a_server_without_a_model_says_so(hass: HomeAssistant) -> None:
     async with nearby(hass, Script(models=()), ScriptedOllama) as (address, step):
-        assert labels(step)[0] == f"Ollama on {address.removeprefix('http://')}: no model downloaded yet"
+        assert labels(step)[0] == "No model downloaded yet"
+        assert places(step) == [f"Ollama on {address.removeprefix('http://')}"]
         form = await choose(hass, step, "found_0")
 
     assert form["step_id"] == "model"
@@ -117,9 +128,20 @@ async def test_a_server_without_a_model_says_so(hass: HomeAssistant) -> None:
 
 async def test_models_of_ollama_that_only_talk_come_last(hass: HomeAssistant) -> None:
     script = Script(models=("alpha-no-tools", "beta"), without_tools=("alpha-no-tools",))
-    async with nearby(hass, script, ScriptedOllama) as (address, step):
-        place = f"Ollama on {address.removeprefix('http://')}"
-        assert labels(step)[:2] == [f"beta on {place}", f"alpha-no-tools on {place} (only talks)"]
+    async with nearby(hass, script, ScriptedOllama) as (_, step):
+        assert labels(step)[:2] == ["beta", "alpha-no-tools (only talks)"]
+
+
+async def test_each_of_many_servers_offers_fewer_models(hass: HomeAssistant) -> None:
+    many = Script(models=tuple(f"model-{number}" for number in range(6)), owner="vllm")
+    async with AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(serving_script(many)) for _ in range(4)]
+        step = await choose(hass, await open_dialog(hass, *servers), "in_my_home")
+
+    assert labels(step) == [*["model-0", "model-1", "All 6 models"] * 4, "Another address"]
+    assert places(step) == [
+        f"vLLM on {address.removesuffix('/v1').removeprefix('http://')}" for address in servers for _ in range(3)
+    ]
 
 
 async def test_where_nothing_answers_the_address_is_asked_for(hass: HomeAssistant) -> None:
