@@ -49,7 +49,7 @@ from .runtime.models import ModelProvider, offered_chat_models
 from .settings.agent import AgentSettings
 from .settings.service_address import InvalidAddress, parse_address
 from .settings.tasks import new_task_data
-from .speech.sentences import async_get_sentences, form_error_key, words_of_service
+from .speech.sentences import async_get_sentences
 
 _STEP_INTERNET: Final = "internet"
 _STEP_OWN_SERVER: Final = "own_server"
@@ -76,8 +76,6 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         self._model = ""
         self._seconds = ""
         """In which the model used a tool, where it did."""
-        self._words = ""
-        """Of the service, when it last refused something."""
         self._use_in: list[str] = []
 
     @classmethod
@@ -118,16 +116,16 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
         found = [one for one in await async_find_servers(self.hass) if not self._is_set_up(one.service)]
         most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
-        options: dict[str, str] = {}
-        places: dict[str, str] = {}
+        options, places = dict[str, str](), dict[str, str]()
         for server in found:
-            offered = [(model.name, _label(model, sentences)) for model in server.models[:most]]
+            offered = [(one.name, model_title(one.name), one.uses_tools) for one in server.models[:most]]
             if len(offered) < len(server.models) or not server.models:
                 key = "found_more" if server.models else "found_empty"
-                offered.append(("", sentences[key].format(count=len(server.models))))
-            for model, label in offered:
+                offered.append(("", sentences[key].format(count=len(server.models)), None))
+            for model, label, uses_tools in offered:
                 step = self._add_step(len(options), server, model)
-                options[step], places[step] = label, title_of(server.service, sentences)
+                options[step] = sentences["model_talks"].format(model=label) if uses_tools is False else label
+                places[step] = title_of(server.service, sentences)
         if not options:
             return await self.async_step_own_server()
         return self.async_show_menu(
@@ -333,14 +331,12 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         found = await answering_interface(servers, has_model=bool(model))
         self._service = replace(self._service, kind=found or self._service.kind)
 
+    @override
     def _refuse(self, error: ProviderError, field: str = const.CONF_BASE_URL) -> dict[str, str]:
-        """Put an error at the field that mends it, beside what the service said; a refused key is not kept."""
-        const.LOGGER.debug("The server cannot be used: %s", error)
-        self._words = words_of_service(error)
+        """Do not keep a key that was refused, either."""
         if isinstance(error, ProviderRejectedKey):
             self._service = replace(self._service, api_key=None)
-            field = CONF_API_KEY
-        return {field: form_error_key(error)} | ({"base": "service_said"} if self._words else {})
+        return super()._refuse(error, field)
 
     def _is_set_up(self, service: Mapping[str, Any]) -> bool:
         kind, url = const.ServiceKind(service[const.CONF_KIND]), service[const.CONF_BASE_URL]
@@ -396,11 +392,6 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             errors=errors,
             description_placeholders=self._placeholders(),
         )
-
-
-def _label(model: ChatModel, sentences: Mapping[str, str]) -> str:
-    title = model_title(model.name)
-    return sentences["model_talks"].format(model=title) if model.uses_tools is False else title
 
 
 def _subentry(subentry_type: str, title: str, data: Mapping[str, Any]) -> ConfigSubentryData:

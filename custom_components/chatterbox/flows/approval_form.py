@@ -18,6 +18,7 @@ from ..settings.agent import AgentSettings, OutsideCare
 from ..settings.options import Problem
 from ..settings.rules import Policy, Verdict, policy_to_json
 from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, row_of
+from .service_form import PASSWORD
 
 SECTION_WHO_SPEAKS: Final = "who_speaks"
 FIELD_DEVICE: Final = "device"
@@ -42,9 +43,6 @@ _PERSON_DOMAIN: Final = "person"
 KNOWN_PIN: Final = "•" * 8
 """Stands for the present PIN in the form."""
 
-_PASSWORD: Final = selector.TextSelector(
-    selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
-)
 _SATELLITES: Final = selector.EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
 
@@ -74,7 +72,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
         {
             vol.Optional(const.CONF_RULES): _rows(const.CONF_RULES, _rule_fields(labels)),
             vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): selector.SelectSelector(care),
-            vol.Optional(const.CONF_PIN): _PASSWORD,
+            vol.Optional(const.CONF_PIN): PASSWORD,
             vol.Optional(const.CONF_NOTIFY): selector.EntitySelector(told),
             vol.Required(SECTION_WHO_SPEAKS): section(who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}),
         }

@@ -20,6 +20,7 @@ from ..settings.rules import DEFAULT_RULES, Policy, Verdict, policy_to_json
 from ..speech.sentences import async_get_sentences
 from .approval_page import ApprovalPage, plain
 from .rule_form import async_get_rule_labels
+from .service_form import PASSWORD
 
 if TYPE_CHECKING:
     from homeassistant.components.assist_pipeline.pipeline import PipelineData
@@ -30,9 +31,6 @@ FIELD_AI_TASK: Final = "ai_task"
 _NEW_ASSISTANT: Final = "new"
 _MOST_NAMES: Final = 6
 _SENTENCES: Final = 3
-_PASSWORD: Final = selector.TextSelector(
-    selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class FirstAgentForm:
                 selector.SelectSelectorConfig(options=options, multiple=True, mode=mode)
             )
         if self.asks_about:
-            fields[vol.Optional(CONF_PIN)] = _PASSWORD
+            fields[vol.Optional(CONF_PIN)] = PASSWORD
         if self.kind is not ServiceKind.OFFLINE:
             fields[vol.Optional(FIELD_AI_TASK)] = selector.BooleanSelector()
         return vol.Schema(fields)

@@ -34,7 +34,7 @@ from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, form_error_key, words_of_service
 from .approval_page import plain
 from .dialog import docs_url
-from .service_form import INTERFACES, TypedService, title_of
+from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
 _FIELD_AGENT: Final = "agent"
 _FIELD_TAKE_KEY: Final = "take_key"
@@ -187,8 +187,8 @@ class MovingIn(ConfigFlow):
     """The steps that add a copy of an agent of another integration, beside it."""
 
     _foreign: ForeignAgent
-    _said = ""
-    """What the service said when it last refused something."""
+    _words = ""
+    """Of the service, when it last refused something."""
 
     async def async_step_move_in(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask which agent to copy."""
@@ -229,11 +229,15 @@ class MovingIn(ConfigFlow):
         try:
             await model_server(self.hass, service.data, settings_of(data)).check()
         except ProviderError as error:
-            const.LOGGER.debug("The copied agent cannot be used: %s", error)
-            self._said = words_of_service(error)
-            field = CONF_API_KEY if isinstance(error, ProviderRejectedKey) else CONF_MODEL
-            return {field: form_error_key(error)} | ({"base": "service_said"} if self._said else {})
+            return self._refuse(error, CONF_MODEL)
         return {}
+
+    def _refuse(self, error: ProviderError, field: str) -> dict[str, str]:
+        """Put an error at the field that mends it, beside what the service said."""
+        const.LOGGER.debug("The server cannot be used: %s", error)
+        self._words = words_of_service(error)
+        field = CONF_API_KEY if isinstance(error, ProviderRejectedKey) else field
+        return {field: form_error_key(error)} | ({"base": "service_said"} if self._words else {})
 
     async def _async_show_copy(
         self, foreign: ForeignAgent, form: Mapping[str, Any], errors: Mapping[str, str]
@@ -243,8 +247,7 @@ class MovingIn(ConfigFlow):
         fields: dict[vol.Marker, Any] = {vol.Required(CONF_NAME): text, vol.Required(CONF_MODEL): text}
         if foreign.key:
             fields[vol.Optional(_FIELD_TAKE_KEY)] = selector.BooleanSelector()
-        password = selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
-        fields[vol.Optional(CONF_API_KEY)] = selector.TextSelector(password)
+        fields[vol.Optional(CONF_API_KEY)] = PASSWORD
         shown = {CONF_NAME: foreign.title, **form}
         return self.async_show_form(
             step_id="move_in_agent",
@@ -255,7 +258,7 @@ class MovingIn(ConfigFlow):
                 "url": foreign.service.base_url,
                 "server": foreign.service.known.name,
                 "interface": INTERFACES[foreign.service.kind],
-                "words": self._said,
+                "words": self._words,
                 "left": ", ".join(map(plain, left)) or "–",  # noqa: RUF001  # a dash in a sentence
                 "docs": docs_url(self.hass),
             },

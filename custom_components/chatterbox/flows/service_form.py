@@ -31,12 +31,10 @@ _KNOWN_KEY: Final = "•" * 8
 """Stands for the present key, so that no form ever contains it."""
 
 _ADDRESS: Final = selector.TextSelector(selector.TextSelectorConfig(type=selector.TextSelectorType.URL))
-_PASSWORD: Final = selector.TextSelector(
+PASSWORD: Final = selector.TextSelector(
     selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
 )
-
-
-KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): _PASSWORD})
+KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): PASSWORD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ def example_address(server: ServerProfile) -> str:
 
 def own_server_schema(*, asks_key: bool) -> vol.Schema:
     """Return the form for a server that somebody runs."""
-    key = {vol.Optional(CONF_API_KEY): _PASSWORD} if asks_key else {}
+    key = {vol.Optional(CONF_API_KEY): PASSWORD} if asks_key else {}
     return vol.Schema({vol.Required(CONF_BASE_URL): _ADDRESS} | key)
 
 
@@ -153,7 +151,7 @@ _INTERFACE: Final = selector.SelectSelector(
 INTERNET_SCHEMA: Final = vol.Schema(
     {
         vol.Required(CONF_SERVER): _choice_of(server for server in PROFILES.values() if server.host),
-        vol.Optional(CONF_API_KEY): _PASSWORD,
+        vol.Optional(CONF_API_KEY): PASSWORD,
         vol.Required(SECTION_ADDRESS): section(
             vol.Schema({vol.Optional(CONF_BASE_URL): _ADDRESS}), {"collapsed": True}
         ),
@@ -163,7 +161,7 @@ RECONFIGURE_SCHEMA: Final = vol.Schema(
     {
         vol.Required(CONF_SERVER): _choice_of(PROFILES.values()),
         vol.Required(CONF_BASE_URL): _ADDRESS,
-        vol.Optional(CONF_API_KEY): _PASSWORD,
+        vol.Optional(CONF_API_KEY): PASSWORD,
         vol.Required(SECTION_INTERFACE): section(
             vol.Schema({vol.Required(CONF_KIND): _INTERFACE}), {"collapsed": True}
         ),
