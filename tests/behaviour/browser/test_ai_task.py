@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.async_api import expect
 
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
+from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script
@@ -14,6 +16,7 @@ _ERRORS = "config_subentries.ai_task_data.error"
 _SCRIPT = Script(models=("small-model", "large-model"))
 
 
+@pytest.mark.parametrize("look", [Look.DESKTOP_DARK])
 async def test_an_ai_task_comes_with_a_model_and_another_one_is_added(
     frontend: Frontend, camera: Camera, tmp_path: Path
 ) -> None:
@@ -37,6 +40,7 @@ async def test_an_ai_task_comes_with_a_model_and_another_one_is_added(
         await frontend.submit(dialog)
         problem = sentence(f"{_ERRORS}.too_low", value="1", least="5", most="600")
         await expect(dialog.locator("ha-alert").first).to_contain_text(f"Limits → Time for an answer: {problem}")
+        await frontend.see_that_it_fits(dialog)
         await frontend.unfold(dialog, "Limits")
         await deadline.fill("300")
         await frontend.submit(dialog)

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Locator, expect
 
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
+from tests.behaviour.browser.looks import Look
 from tests.support.llm_apis import ASSIST_NAME
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
@@ -14,10 +16,12 @@ from tests.support.servers.script import Script
 _STEP = "config_subentries.conversation.step"
 
 
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_LIGHT])
 async def test_a_source_of_tools_is_restricted_and_found_again(
     frontend: Frontend, camera: Camera, tmp_path: Path
 ) -> None:
-    await frontend.page.set_viewport_size({"width": 1200, "height": 1400})
+    if not frontend.is_narrow:
+        await frontend.page.set_viewport_size({"width": 1200, "height": 1400})
     async with scripted_server(Script(models=("small-model",)), tmp_path) as server:
         await frontend.open_devices_and_services()
         await frontend.add_model(server.base_url)
@@ -26,6 +30,7 @@ async def test_a_source_of_tools_is_restricted_and_found_again(
         await expect(dialog.get_by_role("row").filter(has_text="Turn on")).to_contain_text("Changes devices")
         await expect(dialog.get_by_role("row").filter(has_text="Get live context")).to_contain_text("Only reads")
         await camera.take_dialog(dialog, "tools")
+        await frontend.see_that_it_fits(dialog)
         await frontend.choose_option(dialog, ASSIST_NAME, sentence("common.trust_ask"))
         await dialog.get_by_role("button", name="Next").click()
 

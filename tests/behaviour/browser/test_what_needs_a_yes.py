@@ -1,9 +1,11 @@
 """A person says what needs a yes: adds rules, mends one, chooses a PIN, and sees what it means for the home."""
 
+import pytest
 from playwright.async_api import Locator, expect
 
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
+from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
 
 _STEP = "config_subentries.conversation.step"
@@ -11,8 +13,10 @@ _ERRORS = "config_subentries.conversation.error"
 _PIN = "739105"
 
 
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
 async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Frontend, camera: Camera) -> None:
-    await frontend.page.set_viewport_size({"width": 1200, "height": 1000})
+    if not frontend.is_narrow:
+        await frontend.page.set_viewport_size({"width": 1200, "height": 1000})
     await frontend.open_devices_and_services()
     await frontend.add_offline()
     await frontend.open_service("Chatterbox")
@@ -22,6 +26,7 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
     await _add_rules(frontend, dialog)
     await dialog.get_by_role("button", name="Next").click()
     await expect(dialog.get_by_text(sentence(f"{_ERRORS}.pin_needed", rule="1"), exact=True)).to_be_visible()
+    await frontend.see_that_it_fits(dialog)
     await _change_verdict(frontend, dialog, 1, "Never")
     await dialog.get_by_role("textbox", name="PIN").fill(_PIN)
     await dialog.get_by_role("button", name="Next").click()
@@ -35,9 +40,11 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
     await expect(entities.get_by_role("row").nth(1)).to_contain_text("Never")
     await expect(entities.get_by_role("row").filter(has_text="Front Door")).to_contain_text("Ask for the PIN")
     await camera.take_dialog(dialog, "home")
+    await frontend.see_that_it_fits(dialog)
     await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.approvals")).click()
     await expect(dialog.get_by_text("Ask for the PIN · Lock")).to_be_visible()
     await camera.take_dialog(dialog, "approvals")
+    await frontend.see_that_it_fits(dialog)
     await dialog.get_by_role("button", name="Next").click()
     await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True).click()
     await frontend.close_when_changed(dialog)
