@@ -120,7 +120,15 @@ async def set_up_shown_assistant(client: HomeAssistantClient, entry_id: str) -> 
 
 async def _add_pipeline(client: HomeAssistantClient, name: str, entry_id: str) -> str:
     """Make the agent of an entry the assistant of the home; return the pipeline's id."""
-    agent = await _agent_of(client, entry_id)
+    pipeline_id = await create_pipeline(client, name, await _agent_of(client, entry_id))
+    await client.command("assist_pipeline/pipeline/set_preferred", _Ignored, pipeline_id=pipeline_id)
+    return pipeline_id
+
+
+async def create_pipeline(
+    client: HomeAssistantClient, name: str, agent: str, *, prefer_local_intents: bool = False
+) -> str:
+    """Create an assistant that answers with an agent; return the pipeline's id."""
     pipeline = await client.command(
         "assist_pipeline/pipeline/create",
         _Pipeline,
@@ -128,10 +136,9 @@ async def _add_pipeline(client: HomeAssistantClient, name: str, entry_id: str) -
         language="en",
         conversation_engine=agent,
         conversation_language="en",
-        prefer_local_intents=False,
+        prefer_local_intents=prefer_local_intents,
         **dict.fromkeys(_VOICE_SETTINGS),
     )
-    await client.command("assist_pipeline/pipeline/set_preferred", _Ignored, pipeline_id=pipeline.id)
     return pipeline.id
 
 
