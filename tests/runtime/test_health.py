@@ -1,17 +1,21 @@
 """Models between turns: they are asked again in the background, and issues tell the owner what to repair."""
 
 import logging
+import socket
 from collections.abc import AsyncGenerator
 from datetime import timedelta
+from typing import override
 
 import pytest
-from aiohttp import web
+from aiohttp import TCPConnector, web
+from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.typedefs import Handler
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
@@ -41,6 +45,8 @@ class Server:
     def __init__(self) -> None:
         self.scripted = ScriptedChatCompletions(Script())
         self.address = ""
+        self.listed = 0
+        """How often it was asked for its models."""
         self._status = 200
 
     def lists(self, status: int) -> None:
@@ -50,6 +56,7 @@ class Server:
     @web.middleware
     async def answer_list(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answer for a server that is down, to whoever asks for its models."""
+        self.listed += request.path.endswith("/models")
         if self._status != 200 and request.path.endswith("/models"):
             return web.Response(status=self._status)
         return await handler(request)
@@ -270,19 +277,78 @@ async def test_a_service_that_goes_down_has_an_issue_within_a_minute_before_anyb
 ) -> None:
     await talker(hass, server)
     await later(hass, 31)
+    server.lists(500)
+    await later(hass, 31)
     assert is_available(hass)
     assert not issues(hass)
-    server.lists(500)
-    freezer.tick(62)
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done(wait_background_tasks=True)
     since = dt_util.now().strftime("%Y-%m-%d %H:%M")
+    freezer.tick(120)
+    await later(hass, 9)
     assert issues(hass) == {"service_down": {"service": "The server", "since": since}}
     assert not is_available(hass)
 
     server.lists(200)
-    freezer.tick(62)
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done(wait_background_tasks=True)
+    await later(hass, 62)
     assert not issues(hass)
     assert is_available(hass)
+
+
+async def test_one_lost_request_takes_no_agent_away(hass: HomeAssistant, server: Server) -> None:
+    await talker(hass, server)
+    for _ in range(2):
+        server.lists(500)
+        await later(hass, 31)
+        server.lists(200)
+        await later(hass, 9)
+
+    assert is_available(hass)
+    assert not issues(hass)
+
+
+async def test_an_answer_between_two_failed_checks_proves_that_the_service_is_there(
+    hass: HomeAssistant, server: Server
+) -> None:
+    server.answers(HELLO)
+    await talker(hass, server)
+    server.lists(500)
+    await later(hass, 31)
+    await say(hass, "hello")
+    await later(hass, 31)
+
+    assert is_available(hass)
+    assert not issues(hass)
+
+
+async def test_a_key_that_is_refused_needs_no_second_check(hass: HomeAssistant, server: Server) -> None:
+    entry = await talker(hass, server, "any-key")
+    server.lists(401)
+    await later(hass, 31)
+
+    assert list(entry.async_get_active_flows(hass, {"reauth"}))
+
+
+class EverythingIsHere(AbstractResolver):
+    """Says that every host is this machine."""
+
+    @override
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        return [ResolveResult(hostname=host, host="127.0.0.1", port=port, family=family, proto=0, flags=0)]
+
+    @override
+    async def close(self) -> None:
+        """Close nothing."""
+
+
+async def test_a_service_on_the_internet_is_checked_less_often(hass: HomeAssistant, server: Server) -> None:
+    connector = async_get_clientsession(hass).connector
+    assert isinstance(connector, TCPConnector)
+    connector._resolver = EverythingIsHere()  # noqa: SLF001  # the only way to be on the internet without a network
+    server.address = server.address.replace("127.0.0.1", "models.example.org")
+    await talker(hass, server)
+
+    await later(hass, 290)
+    assert server.listed == 1
+    await later(hass, 301)
+    assert server.listed == 2

@@ -24,7 +24,7 @@ from ..agent.errors import (
     ProviderUnreachable,
 )
 from ..agent.providers.managed_provider import BreakerState
-from ..const import DOMAIN, LOGGER
+from ..const import CONF_BASE_URL, DOMAIN, LOGGER
 from ..data import singleton
 from ..repairs import (
     async_report_model_gone,
@@ -32,11 +32,16 @@ from ..repairs import (
     async_report_service_down,
     async_report_spent_budget,
 )
+from ..settings.service_address import is_local_address
 from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
 from .models import AgentModel, ModelServer, offered_models
 
 _INTERVAL: Final = 30.0
-"""Seconds after which a service that works is asked for its list of models, which costs nothing."""
+"""Seconds after which a service in the home that works is asked for its list of models, which costs nothing."""
+_INTERNET_INTERVAL: Final = 300.0
+"""The same for a service on the internet."""
+_CONFIRMATION: Final = 8.0
+"""Seconds after which a service that failed is asked once more, before it counts as down."""
 _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
 
@@ -70,6 +75,12 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         self._models = models
         self._service = service
         self._asks_at_once = asks_at_once
+        is_local = CONF_BASE_URL not in entry.data or is_local_address(entry.data[CONF_BASE_URL])
+        self._interval = _INTERVAL if is_local else _INTERNET_INTERVAL
+        self._answers = 0
+        """Of all models, when they were last counted."""
+        self._failing_since = dt_util.now() if asks_at_once else None
+        """Since when the service has not listed its models, and no model has answered; None if it did the last time."""
         self._down_since: datetime | None = None
         self._is_updating = False
         self._reported: dict[str, _Report] = {}
@@ -99,8 +110,10 @@ class HealthMonitor(DataUpdateCoordinator[None]):
     def async_check(self) -> None:
         """Take note of what a turn has found out about the models."""
         if not self._is_updating:
+            before = self._answers, self.update_interval
             self._plan_update()
-            self._schedule_refresh()
+            if before != (self._answers, self.update_interval):
+                self._schedule_refresh()
         self.async_update_listeners()
 
     @override
@@ -124,11 +137,20 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             other.async_update_listeners()
 
     async def _async_ask(self, service: ModelServer) -> None:
+        answers = self._count_answers()
         try:
             await offered_models(service)
         except ProviderError as error:
+            if answers != self._count_answers():  # a turn knows better
+                return
+            if self._failing_since is None:
+                self._failing_since = dt_util.now()
+                if not isinstance(error, ProviderRejectedKey):
+                    return
             for model in self._models.values():
                 model.managed.tripped(error)
+        else:
+            self._failing_since = None
 
     def _open(self) -> list[AgentModel]:
         """Return the models that are left alone, those first that are due first."""
@@ -139,10 +161,17 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         waits = [(model.managed.breaker.seconds_until_probe, model) for model in self._open()]
         return [model for wait, model in waits if wait <= waits[0][0] + _SLACK]
 
+    def _count_answers(self) -> int:
+        return sum(model.managed.breaker.answers for model in self._models.values())
+
     def _plan_update(self) -> None:
-        models = self._open()
-        wait = models[0].managed.breaker.seconds_until_probe + _SLACK if models else None
-        self.update_interval = timedelta(seconds=_INTERVAL if wait is None else wait) if self._service else None
+        """Decide when to ask next. A model that has answered in the meantime proves that the service is there."""
+        if (answers := self._count_answers()) != self._answers:
+            self._answers, self._failing_since = answers, None
+        models, wait = self._open(), _CONFIRMATION if self._failing_since else self._interval
+        if models:
+            wait = models[0].managed.breaker.seconds_until_probe + _SLACK
+        self.update_interval = timedelta(seconds=wait) if self._service else None
 
     @callback
     def _async_report(self) -> None:
@@ -151,7 +180,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         errors = [model.managed.breaker.last_error for model in self._open()]
         is_down = any(error is not None and issubclass(error, ProviderUnreachable) for error in errors)
         if is_down is not (self._down_since is not None):
-            self._down_since = dt_util.now() if is_down else None
+            self._down_since = self._failing_since or dt_util.now() if is_down else None
             async_report_service_down(self.hass, self._entry, self._down_since)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error

@@ -77,6 +77,7 @@ class CircuitBreaker:
         self._clock = clock
         self._cool_down = policy.cool_down
         self._failures = 0
+        self._answers = 0
         self._last_error: type[ProviderError] | None = None
         self._probe_at: float | None = None
         self._probe: Permit | None = None
@@ -92,6 +93,11 @@ class CircuitBreaker:
     def failures(self) -> int:
         """Return the number of failures since the last success."""
         return self._failures
+
+    @property
+    def answers(self) -> int:
+        """Return the number of successes since the start."""
+        return self._answers
 
     @property
     def last_error(self) -> type[ProviderError] | None:
@@ -129,6 +135,7 @@ class CircuitBreaker:
     def record(self, permit: Permit, outcome: ProviderError | None) -> None:
         """Record the outcome of a request; called by its permit."""
         if outcome is None:
+            self._answers += 1
             self._close()
             return
         if isinstance(outcome, ProviderRejectedRequest):  # it concerns the request: the service is up
