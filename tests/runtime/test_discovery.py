@@ -1,11 +1,77 @@
 """Where model servers are looked for."""
 
 from dataclasses import dataclass
+from typing import Final
 
+import pytest
+from aiohttp import web
 from homeassistant.components.hassio.const import DATA_ADDONS_INFO
 from homeassistant.core import HomeAssistant
+from pydantic import JsonValue
 
-from custom_components.chatterbox.runtime.discovery import addresses_of_apps, usual_addresses
+from custom_components.chatterbox.agent.wire.parts import ChatModel
+from custom_components.chatterbox.runtime.discovery import addresses_of_apps, async_find_servers, usual_addresses
+from tests.support.servers.in_process import serving
+
+type Pages = dict[str, JsonValue]
+
+EMBEDDING: Final = "text-embedding-nomic-embed-text-v1.5"
+OLLAMA: Final[Pages] = {
+    "/api/version": {"version": "0.14.0"},
+    "/api/tags": {"models": [{"name": "qwen3:8b", "model": "qwen3:8b"}]},
+    "/api/show": {"capabilities": ["completion", "tools"]},
+    "/v1/models": {
+        "object": "list",
+        "data": [{"id": "qwen3:8b", "object": "model", "created": 1, "owned_by": "library"}],
+    },
+}
+"""Source: `ToListCompletion` in `openai/openai.go` of ollama/ollama; without a model, its list is null."""
+LLAMA_CPP: Final[Pages] = {
+    "/v1/models": {
+        "models": [{"name": "qwen3", "model": "qwen3", "capabilities": ["completion"]}],
+        "object": "list",
+        "data": [
+            {"id": "qwen3", "object": "model", "created": 1, "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192}}
+        ],
+    }
+}
+"""Source: `tools/server/README.md` and `get_models` in `tools/server` of ggml-org/llama.cpp."""
+LM_STUDIO: Final[Pages] = {
+    "/v1/models": {
+        "data": [{"id": name, "object": "model", "owned_by": "organization_owner"} for name in ("qwen3", EMBEDDING)],
+        "object": "list",
+    },
+    "/api/v0/models": {
+        "object": "list",
+        "data": [
+            {"id": "qwen3", "object": "model", "type": "llm", "capabilities": ["tool_use"]},
+            {"id": "gemma-3", "object": "model", "type": "vlm", "max_context_length": 32768},
+            {"id": EMBEDDING, "object": "model", "type": "embeddings", "capabilities": ["tool_use"]},
+        ],
+    },
+}
+"""Source: https://lmstudio.ai/docs/api/rest-api; some of its embedding models say that they use tools."""
+VLLM: Final[Pages] = {
+    "/v1/models": {
+        "object": "list",
+        "data": [
+            {"id": "Qwen/Qwen3-8B", "object": "model", "created": 1, "owned_by": "vllm", "max_model_len": 32768},
+        ],
+    }
+}
+"""Source: `ModelCard` in `vllm/entrypoints/openai/protocol.py` of vllm-project/vllm."""
+LOCALAI: Final[Pages] = {
+    "/api/version": {"version": "0.9.0"},
+    "/v1/models": {"object": "list", "data": [{"id": "qwen3", "object": "model"}, {"id": "ear", "object": "model"}]},
+    "/v1/models/capabilities": {
+        "object": "list",
+        "data": [
+            {"id": "qwen3", "object": "model", "capabilities": ["chat", "completion", "vision"]},
+            {"id": "ear", "object": "model", "capabilities": ["transcript"]},
+        ],
+    },
+}
+"""Source: `list.go`, `list_capabilities.go` and `ollama/models.go` in `core/http/endpoints` of mudler/LocalAI."""
 
 
 @dataclass
@@ -19,6 +85,36 @@ class App:
 
     def to_dict(self) -> dict[str, str]:
         return {"hostname": self.hostname}
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize(
+    ("pages", "name", "models"),
+    [
+        (OLLAMA, "Ollama", [ChatModel("qwen3:8b", uses_tools=True)]),
+        (OLLAMA | {"/v1/models": {"object": "list", "data": None}, "/api/tags": {"models": []}}, "Ollama", []),
+        (LLAMA_CPP, "llama.cpp", [ChatModel("qwen3")]),
+        (LM_STUDIO, "LM Studio", [ChatModel("qwen3", uses_tools=True), ChatModel("gemma-3")]),
+        (VLLM, "vLLM", [ChatModel("Qwen/Qwen3-8B")]),
+        (LOCALAI, "LocalAI", [ChatModel("qwen3")]),
+        ({"/v1/models": {"data": [{"id": "qwen3", "owned_by": "somebody"}]}}, "Other", [ChatModel("qwen3")]),
+    ],
+)
+async def test_a_server_is_recognized_by_its_answers(
+    hass: HomeAssistant, pages: Pages, name: str, models: list[ChatModel]
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        found = pages.get(request.path)
+        return web.json_response(found) if found else web.json_response({"error": "not found"}, status=404)
+
+    server = web.Application()
+    server.router.add_route("*", "/{path:.*}", answer)
+    async with serving(server, "") as address:
+        usual_addresses(hass)[:] = [address]
+        (found,) = await async_find_servers(hass)
+
+    assert found.profile.name == name
+    assert list(found.models) == models
 
 
 def test_usual_places_are_on_this_machine(hass: HomeAssistant) -> None:
@@ -36,10 +132,16 @@ def test_running_apps_with_a_model_server_are_looked_at(hass: HomeAssistant) -> 
     apps = {
         "76e18fb5_ollama": App("76e18fb5-ollama"),
         "local_llama_cpp": App("local-llama-cpp"),
+        "local_lm-studio": App("local-lm-studio"),
         "local_vllm": App("local-vllm", state="stopped"),
+        "local_aircast": App("local-aircast"),
         "core_mosquitto": App("core-mosquitto"),
         "a0d7b954_ollama": None,
     }
     hass.data[str(DATA_ADDONS_INFO)] = apps
 
-    assert addresses_of_apps(hass) == ["http://76e18fb5-ollama:11434", "http://local-llama-cpp:8080"]
+    assert addresses_of_apps(hass) == [
+        "http://76e18fb5-ollama:11434",
+        "http://local-llama-cpp:8080",
+        "http://local-lm-studio:1234",
+    ]

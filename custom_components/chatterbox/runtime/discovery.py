@@ -72,7 +72,8 @@ def addresses_of_apps(hass: HomeAssistant) -> list[str]:
         return []
     found: list[str] = []
     for slug, app in apps.items():
-        profile = next((profile for part, profile in _APPS.items() if part in slug.replace("_", "")), None)
+        name = slug.partition("_")[2].replace("_", "").replace("-", "")  # before it is the repository
+        profile = next((profile for part, profile in _APPS.items() if part in name), None)
         if profile and app and app.get("state") == "started":
             found.append(str(URL(profile.base_url).with_host(app["hostname"])))
     return found
@@ -102,17 +103,23 @@ async def _async_look(hass: HomeAssistant, base_url: str, *, lists: bool = True)
 
 
 async def _async_identify(hass: HomeAssistant, base_url: str) -> FoundServer | None:
-    """Return the server that answers. Each has the list of Chat Completions, but Ollama alone that of its version."""
+    """Return the server that answers. Each has the list of Chat Completions, Ollama and LocalAI a version beside it.
+
+    Ollama names the owner of a model, as in "library", and has null for no models. LocalAI names none.
+    """
     root = server_root(base_url)
     version, listed = await asyncio.gather(
         _async_read(hass, root / "api/version"), _async_read(hass, root / "v1/models")
     )
-    match listed:
-        case {"data": [{"owned_by": str(owner)}, *_]} if owner in _OWNERS:
-            return FoundServer(_OWNERS[owner], base_url)
     match version, listed:
-        case {"version": str()}, _:
+        case _, {"data": [{"owned_by": str(owner)}, *_]} if owner in _OWNERS:
+            return FoundServer(_OWNERS[owner], base_url)
+        case {"version": str()}, None | {"data": None | [{"owned_by": str()}, *_]}:
             return FoundServer(OLLAMA, base_url)
+        case {"version": str()}, {"data": [{}, *_]}:  # it has Ollama's interface, too
+            return FoundServer(LOCALAI, base_url)
+        case _, {"data": [{"owned_by": str()}, *_]}:
+            return FoundServer(profile_at(base_url), base_url)
         case _, {"data": list() | None}:
             usual = [profile for profile in reversed(_USUAL) if profile.base_url == base_url]
             return FoundServer(usual[0] if usual else profile_at(base_url), base_url)

@@ -229,6 +229,7 @@ LOCALAI: Final = ServerProfile(
     caches_prefix=True,
     chat=ChatDialect(ReasoningField.REASONING, alternates=True),
     window_pages=("models",),
+    models_page="models/capabilities",
 )
 LITELLM: Final = ServerProfile(
     "litellm", "LiteLLM", base_url="http://localhost:4000", passes_on=True, accepts_pdfs=True, window_pages=("models",)

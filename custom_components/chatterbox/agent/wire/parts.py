@@ -275,7 +275,7 @@ class _ListedModel(WireModel):
     type: Lenient[str] = None
     """LM Studio: `llm`, `vlm` or `embeddings`; other services have other words."""
     capabilities: AnyJson = None
-    """LM Studio: a list of names; Mistral: an object of switches."""
+    """LM Studio and LocalAI: a list of names, each of its own; Mistral: an object of switches."""
     supported_parameters: Lenient[list[str]] = None
     """OpenRouter."""
 
@@ -287,8 +287,10 @@ class _ListedModel(WireModel):
                 return None
             case {"function_calling": bool(calls)}:
                 uses_tools = calls
-            case list(names):
+            case list(names) if self.type in {"llm", "vlm"} or "tool_use" in names:
                 uses_tools = "tool_use" in names
+            case [_, *_] as names if "chat" not in names:
+                return None
             case _:
                 pass
         return None if self.type == "embeddings" or not is_for_chat(self.name) else ChatModel(self.name, uses_tools)
@@ -315,7 +317,8 @@ def by_usefulness(models: Iterable[ChatModel]) -> list[ChatModel]:
 def parse_chat_models(text: str) -> list[ChatModel]:
     """Parse the same answer as `parse_model_list`: the models that one can talk to, the most useful first.
 
-    Raises `ProviderReplyInvalid`. Sources: the documentation of LM Studio's own interface, OpenRouter and Mistral.
+    Raises `ProviderReplyInvalid`. Sources: the documentation of LM Studio's own interface, OpenRouter and
+    Mistral, and LocalAI's `list_capabilities.go`.
     """
     listed = parse_as(_MODEL_LIST, text, "a list of models").models
     return by_usefulness({model for each in listed if (model := each.chat_model())})
