@@ -229,7 +229,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         registry = er.async_get(self.hass)
         if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
             await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
-        requests = await async_sentences_to_try(self.hass, agent.data)
+        requests = await async_sentences_to_try(self.hass, self._service.kind, agent.data, self._use_in)
         result["description"] = "ready"
         result["description_placeholders"] = {
             "agent": agent.title,

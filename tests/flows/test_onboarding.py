@@ -56,6 +56,11 @@ async def nearby(
         yield address, await choose(hass, await open_dialog(hass, address), "in_my_home")
 
 
+def sentences_in(result: ConfigFlowResult) -> list[str]:
+    """Return the sentences that one could try."""
+    return [line.removeprefix("- ") for line in (result["description_placeholders"] or {})["requests"].split("\n")]
+
+
 def labels(step: ConfigFlowResult) -> list[str]:
     """Return what a menu offers."""
     options = step["menu_options"]
@@ -256,6 +261,28 @@ async def test_at_the_end_there_are_sentences_for_this_home(hass: HomeAssistant)
     assert result["description"] == "ready"
     told = result["description_placeholders"]
     assert told == {"agent": "Butler", "requests": "- Turn on Lamp\n- Lock Front Door\n- Unlock Front Door"}
+
+
+async def test_the_sentences_are_in_the_language_of_the_assistant(hass: HomeAssistant) -> None:
+    store = await assistants(hass)
+    (usual,) = store.data
+    await store.async_update_item(usual, {**without_id(store.data[usual]), "language": "de"})
+    await door_and_lamp(hass)
+    result = await submit(hass, await choose_offline(hass), name="Butler", use_in=[usual])
+
+    assert sentences_in(result) == ["Schalte Lamp ein", "Schließe Front Door ab", "Schließe Front Door auf"]
+
+
+async def test_without_a_model_a_sentence_that_home_assistant_does_not_understand_is_left_out(
+    hass: HomeAssistant,
+) -> None:
+    hass.config.language = "pl"
+    await door_and_lamp(hass)
+    async with serving_script(TALKING) as address:
+        result = await submit(hass, await submit(hass, await connect(hass, address), model="big-model"), name="Butler")
+    assert sentences_in(result) == ["Włącz Lamp", "Zablokuj Front Door", "Odblokuj Front Door"]
+    result = await submit(hass, await choose_offline(hass), name="Jeeves")
+    assert sentences_in(result) == ["Włącz Lamp"]
 
 
 async def test_where_nothing_is_asked_about_there_is_no_pin(hass: HomeAssistant) -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import voluptuous as vol
+from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
 from homeassistant.const import CONF_NAME
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import selector
 from homeassistant.util.hass_dict import HassKey
 
@@ -14,6 +15,7 @@ from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, CONF_RULES, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from ..home.entity_matches import entity_name
+from ..offline.recognition import async_recognize
 from ..settings.agent import settings_of
 from ..settings.options import new_agent_data
 from ..settings.rules import DEFAULT_RULES, Policy, Verdict, policy_to_json
@@ -130,14 +132,22 @@ async def async_use_agent(hass: HomeAssistant, entity_id: str, name: str, chosen
             await store.async_update_item(pipeline_id, settings)
 
 
-async def async_sentences_to_try(hass: HomeAssistant, data: Mapping[str, Any]) -> list[str]:
-    """Return requests for devices of this home: some that are simply done, then one that is asked about."""
-    sentences = await async_get_sentences(hass, hass.config.language)
-    examples = await async_example_requests(hass, settings_of(data))
-    usable = [example for example in examples if not example.key.startswith("search_")]
-    asked = [example for example in usable if example.verdict is not Verdict.ALLOW][:1]
-    done = [example for example in usable if example.verdict is Verdict.ALLOW][: _SENTENCES - len(asked)]
-    return [
-        sentences[f"example_{example.key}"].format(name=entity_name(hass, example.entity_id))
-        for example in (*done, *asked)
-    ]
+async def async_sentences_to_try(
+    hass: HomeAssistant, kind: ServiceKind, data: Mapping[str, Any], chosen: Sequence[str]
+) -> list[str]:
+    """Return requests for devices of this home: some that are simply done, then one that is asked about.
+
+    They are in the language of the chosen assistant. Without a model, Home Assistant itself understands them.
+    """
+    assistants = hass.data[_PIPELINES].pipeline_store.data if _PIPELINES in hass.data else {}
+    languages = [assistants[pipeline_id].language for pipeline_id in chosen if pipeline_id in assistants]
+    language = languages[0] if languages else hass.config.language
+    sentences = await async_get_sentences(hass, language)
+    asked, done = list[str](), list[str]()
+    for key, entity_id, verdict in await async_example_requests(hass, settings_of(data)):
+        text = sentences[f"example_{key}"].format(name=entity_name(hass, entity_id))
+        said = ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
+        if key.startswith("search_") or (kind is ServiceKind.OFFLINE and not await async_recognize(hass, said)):
+            continue
+        (done if verdict is Verdict.ALLOW else asked).append(text)
+    return [*done[: _SENTENCES - len(asked[:1])], *asked[:1]]

@@ -1,0 +1,79 @@
+"""The sentences at the end of setting up: Home Assistant's own recognizer understands them in every language."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.offline.recognition import async_recognize
+from tests.demo_house.move_in import move_in
+from tests.support.config_entries import prepare
+
+TRANSLATIONS: Final = Path(__file__).parents[2] / "custom_components" / "chatterbox" / "translations"
+HOME: Final = """
+areas:
+  - { id: hall, name: Hall }
+entities:
+  - { name: Lumo, id: light.lumo, area: hall, state: "off" }
+  - { name: Nordo, id: lock.nordo, area: hall, state: locked }
+  - { name: Velo, id: cover.velo, area: hall, state: closed, attributes: { device_class: blind } }
+  - { name: Gato, id: cover.gato, area: hall, state: closed, attributes: { device_class: garage } }
+  - { name: Sono, id: media_player.sono, area: hall, state: idle }
+  - { name: Varmo, id: climate.varmo, area: hall, state: heat }
+  - { name: Listo, id: todo.listo }
+  - { name: Robo, id: vacuum.robo, state: docked }
+"""
+ELSEWHERE: Final = {"script.skripo": "Skripo", "scene.sceno": "Sceno", "alarm_control_panel.alarmo": "Alarmo"}
+NAMES: Final = {
+    "turn_on": "Lumo",
+    "close": "Velo",
+    "lock": "Nordo",
+    "unlock": "Nordo",
+    "open": "Gato",
+    "run": "Skripo",
+    "play": "Sono",
+    "disarm": "Alarmo",
+    "set_temperature": "Varmo",
+    "add_item": "Listo",
+    "activate": "Sceno",
+    "start": "Robo",
+}
+NO_INTENT: Final = {"disarm", "set_temperature"}
+"""Home Assistant has no sentence for these in any language."""
+NO_SENTENCE: Final = {"pl": {"lock", "unlock"}, "sv": {"play"}, "zh-Hans": {"play"}}
+"""Home Assistant's sentences of a language lack these."""
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await prepare(hass)
+    for domain in {
+        name.partition(".")[0] for name in (*ELSEWHERE, "light.x", "lock.x", "cover.x", "vacuum.x", "todo.x")
+    }:
+        assert await async_setup_component(hass, domain, {})
+    for domain in ("climate", "media_player", "person"):
+        assert await async_setup_component(hass, domain, {})
+    await move_in(hass, HOME)
+    for entity_id, name in ELSEWHERE.items():
+        hass.states.async_set(entity_id, "off", {"friendly_name": name})
+        async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
+    return hass
+
+
+@pytest.mark.parametrize("language", sorted(path.stem for path in TRANSLATIONS.glob("*.json")))
+async def test_home_assistant_understands_the_examples_of_a_language(home: HomeAssistant, language: str) -> None:
+    texts = json.loads((TRANSLATIONS / f"{language}.json").read_bytes())["common"]
+    missed = set()
+    for key, name in NAMES.items():
+        text = texts[f"example_{key}"].format(name=name)
+        agent = conversation.HOME_ASSISTANT_AGENT
+        if await async_recognize(home, ConversationInput(text, Context(), None, None, None, language, agent)) is None:
+            missed.add(key)
+
+    assert missed == NO_INTENT | NO_SENTENCE.get(language, set())
