@@ -12,14 +12,16 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.setup import async_setup_component
 
+from custom_components.chatterbox.approvals.examples import async_example_requests
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_KIND,
     CONF_PIN,
-    CONF_RULES,
     CONF_SERVER,
     SUBENTRY_AI_TASK,
 )
+from custom_components.chatterbox.settings.agent import settings_of
+from custom_components.chatterbox.settings.rules import Verdict
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -242,15 +244,20 @@ async def test_an_assistant_that_was_removed_meanwhile_is_passed_over(hass: Home
 
 async def test_what_is_asked_about_is_named_and_can_need_a_pin(hass: HomeAssistant) -> None:
     await door_and_lamp(hass)
+    templated = {"sequence": [{"action": "{{ 'lock.unlock' }}", "target": {"entity_id": "lock.door"}}]}
+    assert await async_setup_component(hass, "script", {"script": {"party": templated}})
+    async_expose_entity(hass, "conversation", "script.party", should_expose=True)
     step = await choose_offline(hass)
-    assert (step["description_placeholders"] or {})["asked"].endswith("**Front Door**.")
+    assert (step["description_placeholders"] or {})["asked"].endswith("**Front Door**, **party**.")
     refused = await submit(hass, step, name=" ", pin="12")
     assert refused["errors"] == {CONF_NAME: "name_missing", CONF_PIN: "pin_too_short"}
     result = await submit(hass, refused, name="Butler", pin="83 51".replace(" ", ""))
 
     agent = only_agent(result["result"])
-    assert {rule["verdict"] for rule in agent.data[CONF_RULES]} == {"pin"}
     assert "8351" not in str(agent.data[CONF_PIN])
+    examples = await async_example_requests(hass, settings_of(agent.data))
+    asked = {entity_id for _, entity_id, verdict in examples if verdict is Verdict.PIN}
+    assert asked == {"lock.door", "script.party"}
 
 
 async def test_at_the_end_there_are_sentences_for_this_home(hass: HomeAssistant) -> None:
