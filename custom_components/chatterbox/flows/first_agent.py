@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import voluptuous as vol
 from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
 from homeassistant.const import CONF_NAME
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import selector
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, CONF_RULES, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from ..home.entity_matches import entity_name
 from ..offline.recognition import async_recognize
+from ..repairs import PIPELINES
 from ..settings.agent import settings_of
 from ..settings.options import new_agent_data
 from ..settings.rules import DEFAULT_RULES, Policy, Verdict, policy_to_json
@@ -24,10 +24,6 @@ from .approval_page import ApprovalPage, plain
 from .rule_form import async_get_rule_labels
 from .service_form import PASSWORD
 
-if TYPE_CHECKING:
-    from homeassistant.components.assist_pipeline.pipeline import PipelineData
-
-_PIPELINES: Final[HassKey[PipelineData]] = HassKey("assist_pipeline")
 FIELD_USE_IN: Final = "use_in"
 FIELD_AI_TASK: Final = "ai_task"
 _NEW_ASSISTANT: Final = "new"
@@ -77,7 +73,7 @@ class FirstAgentForm:
         entries = self.hass.config_entries.async_entries(DOMAIN)
         taken = {agent.title for entry in entries for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
         usual = self.sentences["agent_title"]
-        pipelines = self.hass.data.get(_PIPELINES)
+        pipelines = self.hass.data.get(PIPELINES)
         preferred = {FIELD_USE_IN: [pipelines.pipeline_store.async_get_preferred_item()]} if pipelines else {}
         return {CONF_NAME: self.model.rpartition("/")[2] if usual in taken and self.model else usual, **preferred}
 
@@ -107,7 +103,7 @@ class FirstAgentForm:
 
     @callback
     def _assistants(self) -> dict[str, str]:
-        pipelines = self.hass.data.get(_PIPELINES)
+        pipelines = self.hass.data.get(PIPELINES)
         if pipelines is None:
             return {}
         known = {pipeline_id: pipeline.name for pipeline_id, pipeline in pipelines.pipeline_store.data.items()}
@@ -118,7 +114,7 @@ async def async_use_agent(hass: HomeAssistant, entity_id: str, name: str, chosen
     """Have the chosen assistants answer with an agent; one of them may be new, and is then like the preferred one."""
     if not chosen:
         return
-    store = hass.data[_PIPELINES].pipeline_store
+    store = hass.data[PIPELINES].pipeline_store
     # Preferring local intents, Home Assistant would itself unlock a door that it understands, and ask nobody.
     answers = {"conversation_engine": entity_id, "prefer_local_intents": False}
     for pipeline_id in chosen:
@@ -139,7 +135,7 @@ async def async_sentences_to_try(
 
     They are in the language of the chosen assistant. Without a model, Home Assistant itself understands them.
     """
-    assistants = hass.data[_PIPELINES].pipeline_store.data if _PIPELINES in hass.data else {}
+    assistants = hass.data[PIPELINES].pipeline_store.data if PIPELINES in hass.data else {}
     languages = [assistants[pipeline_id].language for pipeline_id in chosen if pipeline_id in assistants]
     language = languages[0] if languages else hass.config.language
     sentences = await async_get_sentences(hass, language)

@@ -7,7 +7,7 @@ out whether it is back. Entities follow the monitor of their entry.
 import asyncio
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, override
+from typing import Final, override
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.core import HomeAssistant, callback
@@ -15,14 +15,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 from homeassistant.util import dt as dt_util
 
-from ..agent.errors import (
-    BudgetPeriod,
-    ModelNotFound,
-    PromptTooLong,
-    ProviderError,
-    ProviderRejectedKey,
-    ProviderUnreachable,
-)
+from ..agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey, ProviderUnreachable
 from ..agent.providers.managed_provider import BreakerState
 from ..const import CONF_BASE_URL, DOMAIN, LOGGER
 from ..data import singleton
@@ -46,14 +39,6 @@ _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
 
 
-class _Report(NamedTuple):
-    """What the owner was told of an agent's model."""
-
-    overflow: PromptTooLong | None
-    spent: tuple[BudgetPeriod, float] | None
-    error: type[ProviderError] | None
-
-
 class HealthMonitor(DataUpdateCoordinator[None]):
     """Follows the models of one loaded entry until it is unloaded. An update asks those models that are due."""
 
@@ -75,16 +60,15 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         self._models = models
         self._service = service
         self._asks_at_once = asks_at_once
-        is_local = CONF_BASE_URL not in entry.data or is_local_address(entry.data[CONF_BASE_URL])
-        self._interval = _INTERVAL if is_local else _INTERNET_INTERVAL
+        self._interval = _INTERVAL if is_local_address(entry.data.get(CONF_BASE_URL, "")) else _INTERNET_INTERVAL
         self._answers = 0
         """Of all models, when they were last counted."""
         self._failing_since = dt_util.now() if asks_at_once else None
         """Since when the service has not listed its models, and no model has answered; None if it did the last time."""
         self._down_since: datetime | None = None
         self._is_updating = False
-        self._reported: dict[str, _Report] = {}
-        """By subentry id."""
+        self._refused: set[str] = set()
+        """Subentry ids of the agents whose key was refused the last time."""
 
     @callback
     def async_start(self) -> None:
@@ -137,18 +121,15 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             other.async_update_listeners()
 
     async def _async_ask(self, service: ModelServer) -> None:
-        answers = self._count_answers()
         try:
             await offered_models(service)
         except ProviderError as error:
-            if answers != self._count_answers():  # a turn knows better
-                return
-            if self._failing_since is None:
-                self._failing_since = dt_util.now()
-                if not isinstance(error, ProviderRejectedKey):
-                    return
-            for model in self._models.values():
-                model.managed.tripped(error)
+            self._plan_update()
+            was_failing = self._failing_since is not None
+            self._failing_since = self._failing_since or dt_util.now()
+            if was_failing or isinstance(error, ProviderRejectedKey):
+                for model in self._models.values():
+                    model.managed.tripped(error)
         else:
             self._failing_since = None
 
@@ -161,12 +142,9 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         waits = [(model.managed.breaker.seconds_until_probe, model) for model in self._open()]
         return [model for wait, model in waits if wait <= waits[0][0] + _SLACK]
 
-    def _count_answers(self) -> int:
-        return sum(model.managed.breaker.answers for model in self._models.values())
-
     def _plan_update(self) -> None:
         """Decide when to ask next. A model that has answered in the meantime proves that the service is there."""
-        if (answers := self._count_answers()) != self._answers:
+        if (answers := sum(model.managed.breaker.answers for model in self._models.values())) != self._answers:
             self._answers, self._failing_since = answers, None
         models, wait = self._open(), _CONFIRMATION if self._failing_since else self._interval
         if models:
@@ -184,22 +162,20 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             async_report_service_down(self.hass, self._entry, self._down_since)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
-            report = _Report(model.provider.overflow, tracker.spent_budget(agent_id), error)
-            before = self._reported.get(agent_id)
-            if report == before:
-                continue
-            self._reported[agent_id] = report
-            async_report_prompt_too_long(self.hass, model.agent, report.overflow)
-            async_report_spent_budget(self.hass, model.agent, report.spent)
+            async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
+            async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
             if error is ModelNotFound or error is None:
                 async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)
-            if error is ProviderRejectedKey and (before is None or before.error is not error):
+            if error is not ProviderRejectedKey:
+                self._refused.discard(agent_id)
+            elif agent_id not in self._refused:
+                self._refused.add(agent_id)
                 self._entry.async_start_reauth(self.hass)
 
     @callback
     def async_forget(self, agent_id: str) -> None:
         """Take back what was reported of an agent that ends."""
-        self._reported.pop(agent_id, None)
+        self._refused.discard(agent_id)
         if model := self._models.get(agent_id):
             async_report_prompt_too_long(self.hass, model.agent, None)
             async_report_spent_budget(self.hass, model.agent, None)

@@ -76,8 +76,10 @@ class CircuitBreaker:
         self._policy = policy
         self._clock = clock
         self._cool_down = policy.cool_down
-        self._failures = 0
-        self._answers = 0
+        self.failures = 0
+        """Since the last success."""
+        self.answers = 0
+        """Since the start."""
         self._last_error: type[ProviderError] | None = None
         self._probe_at: float | None = None
         self._probe: Permit | None = None
@@ -88,16 +90,6 @@ class CircuitBreaker:
         if self._probe_at is None:
             return BreakerState.CLOSED
         return BreakerState.OPEN if self._clock.now() < self._probe_at else BreakerState.HALF_OPEN
-
-    @property
-    def failures(self) -> int:
-        """Return the number of failures since the last success."""
-        return self._failures
-
-    @property
-    def answers(self) -> int:
-        """Return the number of successes since the start."""
-        return self._answers
 
     @property
     def last_error(self) -> type[ProviderError] | None:
@@ -128,14 +120,14 @@ class CircuitBreaker:
         """Open at once, after a failure that was found without a request."""
         if self._probe_at is None:
             self._cool_down = self._policy.cool_down
-        self._failures += 1
+        self.failures += 1
         self._last_error = type(error)
         self._open(error)
 
     def record(self, permit: Permit, outcome: ProviderError | None) -> None:
         """Record the outcome of a request; called by its permit."""
         if outcome is None:
-            self._answers += 1
+            self.answers += 1
             self._close()
             return
         if isinstance(outcome, ProviderRejectedRequest):  # it concerns the request: the service is up
@@ -144,11 +136,11 @@ class CircuitBreaker:
             self._last_error = type(outcome)
             return
         self._last_error = type(outcome)
-        self._failures += 1
+        self.failures += 1
         if permit is self._probe:
             self._cool_down = min(self._cool_down * self._policy.growth, self._policy.longest_cool_down)
             self._open(outcome)
-        elif self._probe_at is None and (self._failures >= self._policy.failures or isinstance(outcome, _PERMANENT)):
+        elif self._probe_at is None and (self.failures >= self._policy.failures or isinstance(outcome, _PERMANENT)):
             self._cool_down = self._policy.cool_down
             self._open(outcome)
 
@@ -158,7 +150,7 @@ class CircuitBreaker:
             self._probe = None
 
     def _close(self) -> None:
-        self._failures, self._last_error = 0, None
+        self.failures, self._last_error = 0, None
         self._probe_at = self._probe = None
 
     def _open(self, error: ProviderError) -> None:
