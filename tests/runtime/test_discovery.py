@@ -1,5 +1,6 @@
 """Where model servers are looked for."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,60 +17,39 @@ from tests.support.servers.in_process import serving
 type Pages = dict[str, JsonValue]
 
 EMBEDDING: Final = "text-embedding-nomic-embed-text-v1.5"
+
+
+def listing(*models: Mapping[str, JsonValue]) -> JsonValue:
+    """Return a list of models as all these servers write it."""
+    return {"object": "list", "data": [{"object": "model", **model} for model in models]}
+
+
 OLLAMA: Final[Pages] = {
     "/api/version": {"version": "0.14.0"},
     "/api/tags": {"models": [{"name": "qwen3:8b", "model": "qwen3:8b"}]},
     "/api/show": {"capabilities": ["completion", "tools"]},
-    "/v1/models": {
-        "object": "list",
-        "data": [{"id": "qwen3:8b", "object": "model", "created": 1, "owned_by": "library"}],
-    },
+    "/v1/models": listing({"id": "qwen3:8b", "created": 1, "owned_by": "library"}),
 }
 """Source: `ToListCompletion` in `openai/openai.go` of ollama/ollama; without a model, its list is null."""
-LLAMA_CPP: Final[Pages] = {
-    "/v1/models": {
-        "models": [{"name": "qwen3", "model": "qwen3", "capabilities": ["completion"]}],
-        "object": "list",
-        "data": [
-            {"id": "qwen3", "object": "model", "created": 1, "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192}}
-        ],
-    }
-}
+LLAMA_CPP: Final = listing({"id": "qwen3", "created": 1, "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192}})
 """Source: `tools/server/README.md` and `get_models` in `tools/server` of ggml-org/llama.cpp."""
 LM_STUDIO: Final[Pages] = {
-    "/v1/models": {
-        "data": [{"id": name, "object": "model", "owned_by": "organization_owner"} for name in ("qwen3", EMBEDDING)],
-        "object": "list",
-    },
-    "/api/v0/models": {
-        "object": "list",
-        "data": [
-            {"id": "qwen3", "object": "model", "type": "llm", "capabilities": ["tool_use"]},
-            {"id": "gemma-3", "object": "model", "type": "vlm", "max_context_length": 32768},
-            {"id": EMBEDDING, "object": "model", "type": "embeddings", "capabilities": ["tool_use"]},
-        ],
-    },
+    "/v1/models": listing(*({"id": name, "owned_by": "organization_owner"} for name in ("qwen3", EMBEDDING))),
+    "/api/v0/models": listing(
+        {"id": "qwen3", "type": "llm", "capabilities": ["tool_use"]},
+        {"id": "gemma-3", "type": "vlm", "max_context_length": 32768},
+        {"id": EMBEDDING, "type": "embeddings", "capabilities": ["tool_use"]},
+    ),
 }
 """Source: https://lmstudio.ai/docs/api/rest-api; some of its embedding models say that they use tools."""
-VLLM: Final[Pages] = {
-    "/v1/models": {
-        "object": "list",
-        "data": [
-            {"id": "Qwen/Qwen3-8B", "object": "model", "created": 1, "owned_by": "vllm", "max_model_len": 32768},
-        ],
-    }
-}
+VLLM: Final = listing({"id": "Qwen/Qwen3-8B", "created": 1, "owned_by": "vllm", "max_model_len": 32768})
 """Source: `ModelCard` in `vllm/entrypoints/openai/protocol.py` of vllm-project/vllm."""
 LOCALAI: Final[Pages] = {
     "/api/version": {"version": "0.9.0"},
-    "/v1/models": {"object": "list", "data": [{"id": "qwen3", "object": "model"}, {"id": "ear", "object": "model"}]},
-    "/v1/models/capabilities": {
-        "object": "list",
-        "data": [
-            {"id": "qwen3", "object": "model", "capabilities": ["chat", "completion", "vision"]},
-            {"id": "ear", "object": "model", "capabilities": ["transcript"]},
-        ],
-    },
+    "/v1/models": listing({"id": "qwen3"}, {"id": "ear"}),
+    "/v1/models/capabilities": listing(
+        {"id": "qwen3", "capabilities": ["chat", "completion", "vision"]}, {"id": "ear", "capabilities": ["transcript"]}
+    ),
 }
 """Source: `list.go`, `list_capabilities.go` and `ollama/models.go` in `core/http/endpoints` of mudler/LocalAI."""
 
@@ -93,11 +73,11 @@ class App:
     [
         (OLLAMA, "Ollama", [ChatModel("qwen3:8b", uses_tools=True)]),
         (OLLAMA | {"/v1/models": {"object": "list", "data": None}, "/api/tags": {"models": []}}, "Ollama", []),
-        (LLAMA_CPP, "llama.cpp", [ChatModel("qwen3")]),
+        ({"/v1/models": LLAMA_CPP}, "llama.cpp", [ChatModel("qwen3")]),
         (LM_STUDIO, "LM Studio", [ChatModel("qwen3", uses_tools=True), ChatModel("gemma-3")]),
-        (VLLM, "vLLM", [ChatModel("Qwen/Qwen3-8B")]),
+        ({"/v1/models": VLLM}, "vLLM", [ChatModel("Qwen/Qwen3-8B")]),
         (LOCALAI, "LocalAI", [ChatModel("qwen3")]),
-        ({"/v1/models": {"data": [{"id": "qwen3", "owned_by": "somebody"}]}}, "Other", [ChatModel("qwen3")]),
+        ({"/v1/models": listing({"id": "qwen3", "owned_by": "somebody"})}, "Other", [ChatModel("qwen3")]),
     ],
 )
 async def test_a_server_is_recognized_by_its_answers(

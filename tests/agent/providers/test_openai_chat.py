@@ -204,19 +204,11 @@ async def test_a_profile_decides_what_can_be_shown(session: aiohttp.ClientSessio
     assert "bill.pdf was attached here" in told
 
 
-@pytest.mark.parametrize(
-    ("status", "models"), [(200, [ChatModel("acts", uses_tools=True)]), (404, [ChatModel("acts")])]
-)
-async def test_lm_studio_says_more_of_its_models_unless_it_is_old(
-    session: aiohttp.ClientSession, status: int, models: list[ChatModel]
-) -> None:
-    async def described(_request: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": "acts", "capabilities": ["tool_use"]}]}, status=status)
-
+async def test_an_old_lm_studio_says_less_of_its_models(session: aiohttp.ClientSession) -> None:
     async def listed(_request: web.Request) -> web.Response:
         return web.json_response({"data": [{"id": "acts"}]})
 
     server = web.Application()
-    server.add_routes([web.get("/api/v0/models", described), web.get("/v1/models", listed)])
+    server.add_routes([web.get("/v1/models", listed)])
     async with serving(server, "") as address:
-        assert await OpenAIChatProvider(session, address, "", profile=LM_STUDIO).chat_models() == models
+        assert await OpenAIChatProvider(session, address, "", profile=LM_STUDIO).chat_models() == [ChatModel("acts")]
