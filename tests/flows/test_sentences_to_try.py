@@ -12,24 +12,13 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.offline.recognition import async_recognize
-from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare
 
 TRANSLATIONS: Final = Path(__file__).parents[2] / "custom_components" / "chatterbox" / "translations"
-HOME: Final = """
-areas:
-  - { id: hall, name: Hall }
-entities:
-  - { name: Lumo, id: light.lumo, area: hall, state: "off" }
-  - { name: Nordo, id: lock.nordo, area: hall, state: locked }
-  - { name: Velo, id: cover.velo, area: hall, state: closed, attributes: { device_class: blind } }
-  - { name: Gato, id: cover.gato, area: hall, state: closed, attributes: { device_class: garage } }
-  - { name: Sono, id: media_player.sono, area: hall, state: idle }
-  - { name: Varmo, id: climate.varmo, area: hall, state: heat }
-  - { name: Listo, id: todo.listo }
-  - { name: Robo, id: vacuum.robo, state: docked }
-"""
-ELSEWHERE: Final = {"script.skripo": "Skripo", "scene.sceno": "Sceno", "alarm_control_panel.alarmo": "Alarmo"}
+ENTITIES: Final = (
+    "alarm_control_panel.alarmo climate.varmo cover.gato cover.velo light.lumo lock.nordo media_player.sono "
+    "scene.sceno script.skripo todo.listo vacuum.robo"
+)
 EXAMPLES: Final = (
     "turn_on Lumo, close Velo, lock Nordo, unlock Nordo, open Gato, run Skripo, play Sono, disarm Alarmo, "
     "set_temperature Varmo, add_item Listo, activate Sceno, start Robo"
@@ -43,11 +32,11 @@ NO_SENTENCE: Final = {"pl": {"lock", "unlock"}, "sv": {"play"}, "zh-Hans": {"pla
 @pytest.fixture
 async def home(hass: HomeAssistant) -> HomeAssistant:
     await prepare(hass)
-    for domain in ("climate", "cover", "light", "lock", "media_player", "person", "scene", "script", "todo", "vacuum"):
+    assert await async_setup_component(hass, "person", {})
+    for entity_id in ENTITIES.split():
+        domain, _, name = entity_id.partition(".")
         assert await async_setup_component(hass, domain, {})
-    await move_in(hass, HOME)
-    for entity_id, name in ELSEWHERE.items():
-        hass.states.async_set(entity_id, "off", {"friendly_name": name})
+        hass.states.async_set(entity_id, "off", {"friendly_name": name.title(), "supported_features": ~0})
         async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
     return hass
 

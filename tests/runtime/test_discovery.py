@@ -75,6 +75,7 @@ class App:
         (OLLAMA | {"/v1/models": {"object": "list", "data": None}, "/api/tags": {"models": []}}, "Ollama", []),
         ({"/v1/models": LLAMA_CPP}, "llama.cpp", [ChatModel("qwen3")]),
         (LM_STUDIO, "LM Studio", [ChatModel("qwen3", uses_tools=True), ChatModel("gemma-3")]),
+        ({"/v1/models": LM_STUDIO["/v1/models"]}, "LM Studio", [ChatModel("qwen3")]),  # before 0.3.6
         ({"/v1/models": VLLM}, "vLLM", [ChatModel("Qwen/Qwen3-8B")]),
         (LOCALAI, "LocalAI", [ChatModel("qwen3")]),
         ({"/v1/models": listing({"id": "qwen3", "owned_by": "somebody"})}, "Other", [ChatModel("qwen3")]),

@@ -40,7 +40,6 @@ PROCESS_SENTENCE: Final = ToolDefinition(
 )
 """The tool of this provider. Its result is the JSON of an `intent.IntentResponse`."""
 
-
 _MAX_SENTENCE: Final = 1_000
 """Characters. Home Assistant's second recognizer takes a thread for half a minute to read ten times as many."""
 

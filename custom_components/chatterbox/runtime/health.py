@@ -59,7 +59,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         self._entry = entry
         self._models = models
         self._service = service
-        self._asks_at_once = asks_at_once
         self._interval = _INTERVAL if is_local_address(entry.data.get(CONF_BASE_URL, "")) else _INTERNET_INTERVAL
         self._answers = 0
         """Of all models, when they were last counted."""
@@ -78,14 +77,14 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         entry.async_on_unload(lambda: monitors.discard(self))
         entry.async_on_unload(lambda: async_report_service_down(self.hass, entry, None))
         entry.async_on_unload(self.async_add_listener(self._async_report))
-        entry.async_on_unload(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow_usage))
+        entry.async_on_unload(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_report))
         entry.async_on_unload(
             async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
         )
         self._plan_update()
         self._schedule_refresh()
         self._async_report()
-        if self._service and self._asks_at_once:
+        if self._service and self._failing_since:
             _ = entry.async_create_background_task(
                 self.hass, self.async_refresh(), f"chatterbox check of {entry.title}"
             )
@@ -152,7 +151,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         self.update_interval = timedelta(seconds=wait) if self._service else None
 
     @callback
-    def _async_report(self) -> None:
+    def _async_report(self, _changed: Collection[str] | None = None) -> None:
         """Tell the owner what only they can repair, until the model answers again."""
         tracker = async_get_usage_tracker(self.hass)
         errors = [model.managed.breaker.last_error for model in self._open()]
@@ -180,10 +179,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             async_report_prompt_too_long(self.hass, model.agent, None)
             async_report_spent_budget(self.hass, model.agent, None)
             async_report_model_gone(self.hass, model.agent, is_gone=False)
-
-    @callback
-    def _async_follow_usage(self, _changed: Collection[str] | None) -> None:
-        self._async_report()
 
     @callback
     def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:

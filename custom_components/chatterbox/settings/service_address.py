@@ -11,7 +11,6 @@ _SCHEMES: Final = frozenset({"http", "https"})
 _SECRETS: Final = frozenset({"key", "apikey", "token", "accesstoken", "secret", "password"})
 """Names of query parameters with a secret, without `-` and `_`."""
 
-
 _LOCAL_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
 """Suffixes of names that are not used on the internet."""
 

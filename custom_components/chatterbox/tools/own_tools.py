@@ -90,7 +90,6 @@ _MEMORY_TOOLS: Final = (
     ),
 )
 
-
 _HISTORY_TOOL: Final = ToolDefinition(
     TOOL_SEARCH_HISTORY,
     "Searches what the person who speaks has said to you in earlier conversations, and what you answered. Give words, "
@@ -105,7 +104,6 @@ _HISTORY_TOOL: Final = ToolDefinition(
     ),
     _READS,
 )
-
 
 _FIND_TOOL: Final = ToolDefinition(
     FIND_ENTITIES,

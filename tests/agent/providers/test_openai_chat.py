@@ -5,7 +5,6 @@ import json
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
@@ -28,7 +27,6 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest, Reas
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,
-    LM_STUDIO,
     MISTRAL,
     OPENAI,
     OPENROUTER,
@@ -37,8 +35,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
     ServerProfile,
 )
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.parts import ChatModel, payload_to_bytes
-from tests.support.servers.in_process import serving
+from custom_components.chatterbox.agent.wire.parts import payload_to_bytes
 from tests.support.servers.raw_http import RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, HI, KEY, REQUEST, STOP, USAGE, collect, provider_of
@@ -202,13 +199,3 @@ async def test_a_profile_decides_what_can_be_shown(session: aiohttp.ClientSessio
     seen, told = (json.loads(sent.body)["messages"][0]["content"] for sent in server.requests)
     assert seen[0]["file"]["filename"] == "bill.pdf"
     assert "bill.pdf was attached here" in told
-
-
-async def test_an_old_lm_studio_says_less_of_its_models(session: aiohttp.ClientSession) -> None:
-    async def listed(_request: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": "acts"}]})
-
-    server = web.Application()
-    server.add_routes([web.get("/v1/models", listed)])
-    async with serving(server, "") as address:
-        assert await OpenAIChatProvider(session, address, "", profile=LM_STUDIO).chat_models() == [ChatModel("acts")]

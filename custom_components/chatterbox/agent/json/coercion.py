@@ -318,7 +318,6 @@ _SCALARS: Final[dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue
 }
 """By type, whether a value is of it, and the one way to read another value as one."""
 
-
 _SYNONYMS: Final[Mapping[str, frozenset[str]]] = {
     "area": frozenset({"areaid", "areaname", "room", "roomname", "location"}),
     "brightness": frozenset({"brightnesslevel", "brightnesspct", "brightnesspercent", "level", "percentage"}),

@@ -80,7 +80,8 @@ class CircuitBreaker:
         """Since the last success."""
         self.answers = 0
         """Since the start."""
-        self._last_error: type[ProviderError] | None = None
+        self.last_error: type[ProviderError] | None = None
+        """The class of the last failure since the last success."""
         self._probe_at: float | None = None
         self._probe: Permit | None = None
 
@@ -90,11 +91,6 @@ class CircuitBreaker:
         if self._probe_at is None:
             return BreakerState.CLOSED
         return BreakerState.OPEN if self._clock.now() < self._probe_at else BreakerState.HALF_OPEN
-
-    @property
-    def last_error(self) -> type[ProviderError] | None:
-        """Return the class of the last failure since the last success."""
-        return self._last_error
 
     @property
     def seconds_until_probe(self) -> float:
@@ -121,7 +117,7 @@ class CircuitBreaker:
         if self._probe_at is None:
             self._cool_down = self._policy.cool_down
         self.failures += 1
-        self._last_error = type(error)
+        self.last_error = type(error)
         self._open(error)
 
     def record(self, permit: Permit, outcome: ProviderError | None) -> None:
@@ -133,9 +129,9 @@ class CircuitBreaker:
         if isinstance(outcome, ProviderRejectedRequest):  # it concerns the request: the service is up
             if permit is self._probe:
                 self._close()
-            self._last_error = type(outcome)
+            self.last_error = type(outcome)
             return
-        self._last_error = type(outcome)
+        self.last_error = type(outcome)
         self.failures += 1
         if permit is self._probe:
             self._cool_down = min(self._cool_down * self._policy.growth, self._policy.longest_cool_down)
@@ -150,7 +146,7 @@ class CircuitBreaker:
             self._probe = None
 
     def _close(self) -> None:
-        self.failures, self._last_error = 0, None
+        self.failures, self.last_error = 0, None
         self._probe_at = self._probe = None
 
     def _open(self, error: ProviderError) -> None:
