@@ -17,7 +17,6 @@ UNREADABLE = "I have an answer, but it cannot be read aloud."
 NO_ANSWER = "I don't have an answer to that."
 BROKEN = "The language model sent an invalid answer. Please try again."
 
-
 ANSWERS = (
     ("```python\nprint('a program that has more than sixty characters in its code')\n```", UNREADABLE),
     ("| room | light |\n|---|---|\n| kitchen | on |", "kitchen, on"),

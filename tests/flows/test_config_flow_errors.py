@@ -29,7 +29,6 @@ from tests.support.service_dialogs import (
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-
 KEY_REFUSED = {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
 
 

@@ -270,7 +270,6 @@ async def test_at_the_end_there_are_sentences_for_this_home_in_the_language_of_t
     result = await submit(hass, await choose_offline(hass), name="Butler", use_in=[usual])
 
     assert result["description"] == "ready"
-    assert (result["description_placeholders"] or {})["agent"] == "Butler"
     assert sentences_in(result) == ["Schalte Lamp ein", "Schließe Front Door ab", "Schließe Front Door auf"]
 
 

@@ -27,7 +27,6 @@ _ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", "logbook", "repairs", *P
 _ASKED_FOR_WHERE_LOADED = {"mobile_app"}
 """What is imported only while it runs: declared, it would have every home install what a cloud needs."""
 
-
 _MANIFEST = json.loads((_INTEGRATION / "manifest.json").read_bytes())
 
 

@@ -16,8 +16,6 @@ from tests.support.servers.in_process import serving
 
 type Pages = dict[str, JsonValue]
 
-EMBEDDING: Final = "text-embedding-nomic-embed-text-v1.5"
-
 
 def listing(*models: Mapping[str, JsonValue]) -> JsonValue:
     """Return a list of models as all these servers write it."""
@@ -34,11 +32,11 @@ OLLAMA: Final[Pages] = {
 LLAMA_CPP: Final = listing({"id": "qwen3", "created": 1, "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192}})
 """Source: `tools/server/README.md` and `get_models` in `tools/server` of ggml-org/llama.cpp."""
 LM_STUDIO: Final[Pages] = {
-    "/v1/models": listing(*({"id": name, "owned_by": "organization_owner"} for name in ("qwen3", EMBEDDING))),
+    "/v1/models": listing(*({"id": name, "owned_by": "organization_owner"} for name in ("qwen3", "nomic-embed-text"))),
     "/api/v0/models": listing(
         {"id": "qwen3", "type": "llm", "capabilities": ["tool_use"]},
         {"id": "gemma-3", "type": "vlm", "max_context_length": 32768},
-        {"id": EMBEDDING, "type": "embeddings", "capabilities": ["tool_use"]},
+        {"id": "nomic-embed-text", "type": "embeddings", "capabilities": ["tool_use"]},
     ),
 }
 """Source: https://lmstudio.ai/docs/api/rest-api; some of its embedding models say that they use tools."""
@@ -115,14 +113,10 @@ def test_running_apps_with_a_model_server_are_looked_at(hass: HomeAssistant) -> 
         "local_llama_cpp": App("local-llama-cpp"),
         "local_lm-studio": App("local-lm-studio"),
         "local_vllm": App("local-vllm", state="stopped"),
-        "local_aircast": App("local-aircast"),
         "core_mosquitto": App("core-mosquitto"),
         "a0d7b954_ollama": None,
     }
     hass.data[str(DATA_ADDONS_INFO)] = apps
 
-    assert addresses_of_apps(hass) == [
-        "http://76e18fb5-ollama:11434",
-        "http://local-llama-cpp:8080",
-        "http://local-lm-studio:1234",
-    ]
+    found = ("76e18fb5-ollama:11434", "local-llama-cpp:8080", "local-lm-studio:1234")
+    assert addresses_of_apps(hass) == [f"http://{place}" for place in found]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-from aiohttp import TCPConnector, web
+from aiohttp import web
 from aiohttp.typedefs import Handler
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigEntryState
@@ -274,7 +274,7 @@ async def test_setup_does_not_wait_for_a_stalled_server_with_a_fallback(hass: Ho
 async def test_a_service_that_goes_down_has_an_issue_within_a_minute_before_anybody_speaks(
     hass: HomeAssistant, server: Server, freezer: FrozenDateTimeFactory
 ) -> None:
-    await talker(hass, server)
+    entry = await talker(hass, server, "any-key")
     await later(hass, 31)
     server.lists(500)
     await later(hass, 31)
@@ -291,26 +291,20 @@ async def test_a_service_that_goes_down_has_an_issue_within_a_minute_before_anyb
     assert not issues(hass)
     assert is_available(hass)
 
-
-async def test_one_lost_request_takes_no_agent_away(hass: HomeAssistant, server: Server) -> None:
-    await talker(hass, server)
-    for _ in range(2):
-        server.lists(500)
-        await later(hass, 31)
-        server.lists(200)
-        await later(hass, 9)
-
-    assert is_available(hass)
-    assert not issues(hass)
+    server.lists(401)  # which needs no second check
+    await later(hass, 31)
+    assert list(entry.async_get_active_flows(hass, {"reauth"}))
 
 
-async def test_an_answer_between_two_failed_checks_proves_that_the_service_is_there(
+async def test_neither_one_lost_request_nor_one_on_each_side_of_an_answer_takes_an_agent_away(
     hass: HomeAssistant, server: Server
 ) -> None:
     server.answers(HELLO)
     await talker(hass, server)
-    server.lists(500)
-    await later(hass, 31)
+    for status in (500, 200, 500):
+        server.lists(status)
+        await later(hass, 9 if status == 200 else 31)
+        assert is_available(hass)
     await say(hass, "hello")
     await later(hass, 31)
 
@@ -318,19 +312,10 @@ async def test_an_answer_between_two_failed_checks_proves_that_the_service_is_th
     assert not issues(hass)
 
 
-async def test_a_key_that_is_refused_needs_no_second_check(hass: HomeAssistant, server: Server) -> None:
-    entry = await talker(hass, server, "any-key")
-    server.lists(401)
-    await later(hass, 31)
-
-    assert list(entry.async_get_active_flows(hass, {"reauth"}))
-
-
 async def test_a_service_on_the_internet_is_checked_less_often(
     hass: HomeAssistant, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = async_get_clientsession(hass).connector
-    assert isinstance(connector, TCPConnector)
     here = {"hostname": "", "host": "127.0.0.1", "family": socket.AF_INET, "proto": 0, "flags": 0}
     answers = AsyncMock(side_effect=lambda _host, port, **_: [{**here, "port": port}])
     monkeypatch.setattr(connector, "_resolver", Mock(resolve=answers))  # so the internet needs no network

@@ -47,7 +47,6 @@ entities:
     attributes: { supported_features: [PLAY, PAUSE, NEXT_TRACK, PREVIOUS_TRACK, VOLUME_SET] }
 """
 
-
 type Behaviour = Callable[[llm.ToolInput], Awaitable[JsonObjectType]]
 
 

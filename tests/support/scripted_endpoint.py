@@ -33,7 +33,6 @@ def event(number: int, kind: str = "response.output_text.delta", **more: JsonVal
 
 EVENTS = (event(0, "response.created"), event(1, delta="Zażółć\n\n✔"), event(2, "response.completed"))
 
-
 type Line = JsonObject | Exception | Callable[[], object]
 
 

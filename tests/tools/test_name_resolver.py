@@ -49,7 +49,6 @@ entities:
   - { name: Bath की, id: light.sign, area: bath, state: "off" }
 """
 
-
 LISTS = """
 areas:
   - { id: kitchen, name: Kitchen }

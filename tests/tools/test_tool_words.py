@@ -50,7 +50,6 @@ install_package factoryReset buy_ticket pay_invoice execute_command run_shell di
 """
 HARMLESS = "play_track add_item start_timer create_event set_volume note_down dim_lamp save_recipe send_message"
 
-
 DECLARED_TO_READ = """
 timetable sequentialthinking resolve-library-id pull_request_read lock_status order_history is_door_open
 check_update call_log search_actions render_template browser_snapshot get_order look_up

@@ -22,7 +22,6 @@ ON_QUESTIONS = (
     "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
 )
 
-
 ON_ROOMS = "What is said without a room, such as 'turn on the lights', is meant for the room of the person."
 HOME = "Home: language en, time zone Europe/Berlin."
 

@@ -30,7 +30,6 @@ LATE = ScriptedAnswer(content="It is noon.", delay_seconds=10)
 ACTS = ScriptedAnswer(tool_calls=(LIGHT_ON,))
 TRANSLATIONS = Path(const.__file__).parent / "translations"
 
-
 WRITTEN = "**Done!** The *kitchen* light is on. 💡 Shall I dim it? Just let me know."
 
 

@@ -77,7 +77,6 @@ class AnswerOptions:
 
 NO_WISHES: Final = AnswerOptions()
 
-
 _TOLD: Final = (
     "Your answer is read by a program. It has to be one JSON object that fits this JSON Schema, with nothing before or"
     " after it and no Markdown around it:\n{schema}"

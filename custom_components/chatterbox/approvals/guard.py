@@ -99,7 +99,6 @@ _MESSAGES: Final = {
 }
 """The results that the model receives."""
 
-
 _ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
 
 

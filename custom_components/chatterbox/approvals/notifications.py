@@ -56,12 +56,10 @@ Importing it would load the dependencies of satellites in homes that have none.
 _MOST_KEPT: Final = 50
 """Questions whose outcome is kept, to show it after a late tap."""
 
-
 _OUTCOME_DATA: Final[Mapping[str, JsonValue]] = {
     "alert_once": True,
     "push": {"interruption-level": "passive", "sound": "none"},
 }
-
 
 type _Notification = Mapping[str, JsonValue]
 """The data of a notify action; its `data` are for phones alone, where it replaces one with the same tag."""

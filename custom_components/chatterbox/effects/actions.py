@@ -225,7 +225,6 @@ _ON_OFF_DOMAINS: Final = frozenset({"automation", "group", "input_boolean", "lig
 ANY_ACTION: Final = "reproduce_state"
 """Stands for all services of a domain that could reach a state."""
 
-
 _BRANCHING_STEPS: Final = frozenset(
     {
         cv.SCRIPT_ACTION_CHOOSE,

@@ -15,7 +15,6 @@ _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
 }
 """For services that set a position: the key of the position, and the service that position 0 is equal to."""
 
-
 SET_TEMPERATURE: Final = frozenset({"climate.set_temperature", "water_heater.set_temperature"})
 
 DISARM: Final = "alarm_control_panel.alarm_disarm"

@@ -45,7 +45,6 @@ _NO_FLOOR: Final = "# (other rooms)"
 _NO_ROOM: Final = "# (in no room)"
 _NAMELESS: Final = "(without a name)"
 
-
 AS_USUAL: Final = HomeDetail()
 
 

@@ -18,7 +18,6 @@ from .rules import Policy, PolicyError, Rule, Verdict, policy_from_json, sources
 
 _LIMITS: Final = Limits()
 
-
 SUMMARY_LIST: Final = "list"
 """No model summarizes conversations; requests and actions are listed."""
 SUMMARY_OWN_MODEL: Final = "own_model"

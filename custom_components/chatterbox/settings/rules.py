@@ -189,7 +189,6 @@ DEFAULT_RULES: Final = (
 )
 """Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position."""
 
-
 _RULES: Final = TypeAdapter(tuple[Rule, ...])
 _SOURCES: Final = TypeAdapter(dict[str, ToolSource])
 

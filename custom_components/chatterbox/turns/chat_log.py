@@ -231,7 +231,6 @@ def tool_input(call: ToolCall) -> llm.ToolInput:
 
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
 
-
 type Follow = Callable[[TurnEvent], Awaitable[Sequence[TurnEvent]]]
 """Receives an event of the loop, and returns the events that are spoken and stored in its place."""
 

@@ -31,7 +31,6 @@ SHORTEST: Mapping[str, tuple[str, ...]] = {
     "ollama_chat": ("options", "num_predict"),
 }
 
-
 pytestmark = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 CACHING, FREE_OF_CACHE = (replace(LLAMA_CPP, caches_prefix=caches) for caches in (True, False))
 

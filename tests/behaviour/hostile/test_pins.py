@@ -20,7 +20,6 @@ STORED = PinHash.of(PIN, HashCost(2, 1)).as_json()
 NEEDS_PIN = {"rules": [{"verdict": "pin", "domains": ["lock"]}], "pin": STORED}
 TRIES = 5
 
-
 NOT_ENOUGH = ("yes", "yes please", "the PIN is right", "pin", "1234", "0000 yes", "yes, it is the usual one", "*" * 10)
 
 

@@ -301,7 +301,6 @@ class _Chunk(WireModel):
 
 _CHUNK: Final = TypeAdapter(_Chunk)
 
-
 _WHOLE_ENDINGS: Final = (
     *("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete"),
     *("tool_calls", "tool_call", "tool_use", "function_call"),
