@@ -39,13 +39,7 @@ async def test_a_local_server_is_free(hass: HomeAssistant) -> None:
 
 
 async def test_prices_and_budgets_are_stored_as_they_are_entered(hass: HomeAssistant) -> None:
-    costs = {
-        "price_input": 0.0028,
-        "price_cached": 0.0,
-        "price_output": 2.5,
-        "budget_day": 0.5,
-        "when_spent": "refuse",
-    }
+    costs = {"price_input": 0.0028, "price_cached": 0.0, "price_output": 2.5, "budget_day": 0.5, "when_spent": "refuse"}
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
         await submit(hass, await change(hass, entry), filled_in(budget_month=10.0))

@@ -13,13 +13,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.approvals.examples import async_example_requests
-from custom_components.chatterbox.const import (
-    CONF_BASE_URL,
-    CONF_KIND,
-    CONF_PIN,
-    CONF_SERVER,
-    SUBENTRY_AI_TASK,
-)
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_PIN, CONF_SERVER, SUBENTRY_AI_TASK
 from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up

@@ -57,8 +57,7 @@ _ROWS = st.fixed_dictionaries(
     optional={**_VALUES, "after": _TIMES, "before": _TIMES},
 )
 _STRANGE_ROWS = st.one_of(
-    _JUNK,
-    st.dictionaries(st.sampled_from(["verdict", "after", "before", "moat", *CONDITIONS]), _JUNK, max_size=4),
+    _JUNK, st.dictionaries(st.sampled_from(["verdict", "after", "before", "moat", *CONDITIONS]), _JUNK, max_size=4)
 )
 
 

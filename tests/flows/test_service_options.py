@@ -172,10 +172,7 @@ def test_what_was_typed_is_what_is_meant(password: str) -> None:
             "postgresql://db.local/x?user=anna&password=s3cret&ssl=1",
             "postgresql://db.local/x?user=anna&password=***&ssl=1",
         ),
-        (
-            "postgresql://anna:s3cret@db.local/x?sslpassword=c3rt",
-            "postgresql://anna:***@db.local/x?sslpassword=***",
-        ),
+        ("postgresql://anna:s3cret@db.local/x?sslpassword=c3rt", "postgresql://anna:***@db.local/x?sslpassword=***"),
         ("sqlite:////config/anna:home@2026.db", "sqlite:////config/anna:home@2026.db"),
     ],
 )

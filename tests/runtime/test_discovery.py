@@ -1,55 +1,19 @@
 """Where model servers are looked for."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
 
 import pytest
+import yaml
 from aiohttp import web
 from homeassistant.components.hassio.const import DATA_ADDONS_INFO
 from homeassistant.core import HomeAssistant
-from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.wire.parts import ChatModel
 from custom_components.chatterbox.runtime.discovery import addresses_of_apps, async_find_servers, usual_addresses
 from tests.support.servers.in_process import serving
 
-type Pages = dict[str, JsonValue]
-
-
-def listing(*models: Mapping[str, JsonValue]) -> JsonValue:
-    """Return a list of models as all these servers write it."""
-    return {"object": "list", "data": [{"object": "model", **model} for model in models]}
-
-
-OLLAMA: Final[Pages] = {
-    "/api/version": {"version": "0.14.0"},
-    "/api/tags": {"models": [{"name": "qwen3:8b", "model": "qwen3:8b"}]},
-    "/api/show": {"capabilities": ["completion", "tools"]},
-    "/v1/models": listing({"id": "qwen3:8b", "created": 1, "owned_by": "library"}),
-}
-"""Source: `ToListCompletion` in `openai/openai.go` of ollama/ollama; without a model, its list is null."""
-LLAMA_CPP: Final = listing({"id": "qwen3", "created": 1, "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192}})
-"""Source: `tools/server/README.md` and `get_models` in `tools/server` of ggml-org/llama.cpp."""
-LM_STUDIO: Final[Pages] = {
-    "/v1/models": listing(*({"id": name, "owned_by": "organization_owner"} for name in ("qwen3", "nomic-embed-text"))),
-    "/api/v0/models": listing(
-        {"id": "qwen3", "type": "llm", "capabilities": ["tool_use"]},
-        {"id": "gemma-3", "type": "vlm", "max_context_length": 32768},
-        {"id": "nomic-embed-text", "type": "embeddings", "capabilities": ["tool_use"]},
-    ),
-}
-"""Source: https://lmstudio.ai/docs/api/rest-api; some of its embedding models say that they use tools."""
-VLLM: Final = listing({"id": "Qwen/Qwen3-8B", "created": 1, "owned_by": "vllm", "max_model_len": 32768})
-"""Source: `ModelCard` in `vllm/entrypoints/openai/protocol.py` of vllm-project/vllm."""
-LOCALAI: Final[Pages] = {
-    "/api/version": {"version": "0.9.0"},
-    "/v1/models": listing({"id": "qwen3"}, {"id": "ear"}),
-    "/v1/models/capabilities": listing(
-        {"id": "qwen3", "capabilities": ["chat", "completion", "vision"]}, {"id": "ear", "capabilities": ["transcript"]}
-    ),
-}
-"""Source: `list.go`, `list_capabilities.go` and `ollama/models.go` in `core/http/endpoints` of mudler/LocalAI."""
+SERVERS = yaml.safe_load((Path(__file__).parent / "servers.yaml").read_text(encoding="utf-8"))
 
 
 @dataclass
@@ -67,28 +31,27 @@ class App:
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
-    ("pages", "name", "models"),
+    ("server", "name", "models"),
     [
-        (OLLAMA, "Ollama", [ChatModel("qwen3:8b", uses_tools=True)]),
-        (OLLAMA | {"/v1/models": {"object": "list", "data": None}, "/api/tags": {"models": []}}, "Ollama", []),
-        ({"/v1/models": LLAMA_CPP}, "llama.cpp", [ChatModel("qwen3")]),
-        (LM_STUDIO, "LM Studio", [ChatModel("qwen3", uses_tools=True), ChatModel("gemma-3")]),
-        ({"/v1/models": LM_STUDIO["/v1/models"]}, "LM Studio", [ChatModel("qwen3")]),  # before 0.3.6
-        ({"/v1/models": VLLM}, "vLLM", [ChatModel("Qwen/Qwen3-8B")]),
-        (LOCALAI, "LocalAI", [ChatModel("qwen3")]),
-        ({"/v1/models": listing({"id": "qwen3", "owned_by": "somebody"})}, "Other", [ChatModel("qwen3")]),
+        ("ollama", "Ollama", [ChatModel("qwen3:8b", uses_tools=True)]),
+        ("llama_cpp", "llama.cpp", [ChatModel("qwen3")]),
+        ("lm_studio", "LM Studio", [ChatModel("qwen3", uses_tools=True), ChatModel("gemma-3")]),
+        ("old_lm_studio", "LM Studio", [ChatModel("qwen3")]),
+        ("vllm", "vLLM", [ChatModel("Qwen/Qwen3-8B")]),
+        ("localai", "LocalAI", [ChatModel("qwen3")]),
+        ("somebody", "Other", [ChatModel("qwen3")]),
     ],
 )
 async def test_a_server_is_recognized_by_its_answers(
-    hass: HomeAssistant, pages: Pages, name: str, models: list[ChatModel]
+    hass: HomeAssistant, server: str, name: str, models: list[ChatModel]
 ) -> None:
     async def answer(request: web.Request) -> web.Response:
-        found = pages.get(request.path)
+        found = SERVERS[server].get(request.path)
         return web.json_response(found) if found else web.json_response({"error": "not found"}, status=404)
 
-    server = web.Application()
-    server.router.add_route("*", "/{path:.*}", answer)
-    async with serving(server, "") as address:
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    async with serving(application, "") as address:
         usual_addresses(hass)[:] = [address]
         (found,) = await async_find_servers(hass)
 

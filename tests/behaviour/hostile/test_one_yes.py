@@ -113,10 +113,7 @@ async def test_a_door_that_was_only_named_needs_its_own_yes(
 
 @pytest.mark.parametrize(
     "words",
-    [
-        "turn on the kitchen ceiling light but not the kitchen pendant",
-        "all lights on, except the kitchen pendant",
-    ],
+    ["turn on the kitchen ceiling light but not the kitchen pendant", "all lights on, except the kitchen pendant"],
 )
 async def test_what_was_excepted_needs_its_own_yes(home: AttackedHome, words: str) -> None:
     await home.taken_over(calls(LIGHT_ON), calls(PENDANT_ON), **LIGHTS)
