@@ -1,10 +1,14 @@
 """A question and its answer, by voice: the real entity, a scripted model, the demo home."""
 
 import asyncio
+import threading
+from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from hassil.sample import sample_sentence
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ConversationResult, UserContent, async_get_chat_log
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
@@ -38,11 +42,15 @@ TALK = "a-talk"
 
 
 async def say(
-    hass: HomeAssistant, text: str, device_id: str | None = "the-hall", satellite_id: str | None = None
+    hass: HomeAssistant,
+    text: str,
+    device_id: str | None = "the-hall",
+    satellite_id: str | None = None,
+    language: str = "en",
 ) -> ConversationResult:
     """Say something at a device."""
     return await conversation.async_converse(
-        hass, text, TALK, Context(), "en", AGENT, device_id=device_id, satellite_id=satellite_id
+        hass, text, TALK, Context(), language, AGENT, device_id=device_id, satellite_id=satellite_id
     )
 
 
@@ -98,6 +106,27 @@ async def test_an_unlocked_door_takes_a_yes_and_no_model_call_before_it(hass: Ho
     assert "error" not in ran
     assert async_get_approvals(hass).waiting == ()
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+
+async def test_the_words_that_answer_are_prepared_off_the_event_loop(
+    hass: HomeAssistant, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await serve(UNLOCKS)
+    threads: list[threading.Thread] = []
+
+    def sampled(*args: Any, **kwargs: Any) -> Iterable[str]:
+        threads.append(threading.current_thread())
+        return sample_sentence(*args, **kwargs)
+
+    monkeypatch.setattr("hassil.sample.sample_sentence", sampled)
+    await say(hass, "lås upp ytterdörren", language="sv")  # the phrases of other languages may be cached
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert threads
+    assert threading.main_thread() not in threads
+
+    threads.clear()
+    assert speech(await say(hass, "ja tack", language="sv")) == "Come in."
+    assert not threads
 
 
 async def test_a_question_runs_out_and_a_late_yes_is_told_so(

@@ -205,10 +205,10 @@ async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, se
 class SlowWinch:
     """A tool of another integration that needs a yes, and takes its time."""
 
-    def __init__(self, hass: HomeAssistant) -> None:
+    def __init__(self, hass: HomeAssistant, name: str = "raise_the_bridge") -> None:
         self.is_asked = asyncio.Event()
         self.may_end = asyncio.Event()
-        self.tool = StubTool(name="raise_the_bridge", answer=self._raise)
+        self.tool = StubTool(name=name, answer=self._raise)
         register(hass, "winch", self.tool)
 
     async def _raise(self, _: llm.ToolInput) -> JsonObjectType:
@@ -247,9 +247,9 @@ async def cut_in(turn: asyncio.Task[str]) -> None:
 
 async def test_a_barge_in_before_the_question_asks_nothing_later(hass: HomeAssistant, serve: Serve) -> None:
     """The question comes after the calls that need no approval, and one of them is slow."""
-    winch = SlowWinch(hass)
+    winch = SlowWinch(hass, "get_bridges")
     winch.tool.annotations = llm.ToolAnnotations(read_only=True, destructive=False)
-    both = ScriptedAnswer(tool_calls=(*RAISES.tool_calls, UNLOCK))
+    both = ScriptedAnswer(tool_calls=(ScriptedCall(name="get_bridges", arguments={}), UNLOCK))
     await serve(Script(answers=(both, ScriptedAnswer(content="Yes to what?"))), llm_hass_api=["assist", "winch"])
     room = await furnish(hass, StreamingVoice())
     turn = asyncio.create_task(talk(room, "unlock the front door"))

@@ -12,7 +12,7 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION, Conver
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 
-from ..agent.confirmation.answers import NOTHING_NAMED, QuestionContext
+from ..agent.confirmation.answers import NOTHING_NAMED, QuestionContext, prepare_answers, understood_language
 from ..agent.confirmation.language import WORDINGS
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
@@ -212,6 +212,10 @@ class ApprovalRequester:
         if not self.is_written:
             yield replace(end, pending=pending if is_kept else None)
             return
+        if is_kept:  # while the person hears the question
+            language = understood_language(question.language)
+            asked_about = asked_of(self.hass, self.composer.sentences, question.calls, language)
+            _ = self.hass.async_add_executor_job(prepare_answers, language, asked_about)
         asked = question.text if is_kept else self.composer.sentences["spoken_question_dropped"]
         text = " ".join(filter(None, (self.composer.done(end.tool_results), asked)))
         yield TextDelta(text)

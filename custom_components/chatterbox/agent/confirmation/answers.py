@@ -60,6 +60,12 @@ def understood_language(tag: str) -> str:
     return tag if base_language(tag) in WORDINGS else _FALLBACK
 
 
+def prepare_answers(language: str, question: QuestionContext) -> None:
+    """Prepare the phrases that answer a question. It may need a tenth of a second: call it in a thread."""
+    if (base := base_language(language)) in WORDINGS:
+        _answer_phrases(base, question)
+
+
 def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Answer:
     """Return what an answer means, in a language such as `de` or `pt-BR`.
 
