@@ -2,10 +2,12 @@
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
+import yaml
 from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.core import HomeAssistant
@@ -21,6 +23,7 @@ from tests.support.service_dialogs import submit, suggested
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
+FOREIGN = yaml.safe_load(Path(__file__).with_name("foreign_agents.yaml").read_text(encoding="utf-8"))
 TALKING = Script(models=("big-model", "scripted-model"))
 
 
@@ -51,105 +54,18 @@ async def begin(hass: HomeAssistant) -> ConfigFlowResult:
     return await submit(hass, step, agent="0")
 
 
-@pytest.mark.parametrize(
-    ("domain", "service", "options", "server", "kept", "left"),
-    [
-        (
-            "openai_conversation",
-            {"api_key": "k"},
-            {
-                "recommended": False,
-                "chat_model": "gpt-5",
-                "prompt": "Be brief.",
-                "llm_hass_api": ["assist", "mcp"],
-                "temperature": 0.7,
-                "reasoning_effort": "low",
-                "web_search": True,
-                "code_interpreter": False,
-            },
-            ("openai", "openai_responses", "https://api.openai.com/v1"),
-            {
-                CONF_MODEL: "gpt-5",
-                CONF_PROMPT: "Be brief.",
-                CONF_LLM_HASS_API: ["assist", "mcp"],
-                "temperature": 0.7,
-                "reasoning_effort": "low",
-            },
-            ["Enable web search"],
-        ),
-        (
-            "anthropic",
-            {"api_key": "k"},
-            {"chat_model": "claude-x", "prompt": "Hm.", "effort": "high", "thinking_budget": 2048},
-            ("anthropic", "anthropic_messages", "https://api.anthropic.com"),
-            {CONF_MODEL: "claude-x", CONF_PROMPT: "Hm.", "reasoning_effort": "high", CONF_LLM_HASS_API: []},
-            ["Thinking budget"],
-        ),
-        (
-            "google_generative_ai_conversation",
-            {"api_key": "k"},
-            {"chat_model": "models/gemini-x", "prompt": "Hm.", "llm_hass_api": "assist", "top_k": 64, "top_p": 0.5},
-            ("gemini", "openai_chat", "https://generativelanguage.googleapis.com/v1beta/openai"),
-            {CONF_MODEL: "gemini-x", CONF_PROMPT: "Hm.", "top_p": 0.5, CONF_LLM_HASS_API: ["assist"]},
-            ["Top K"],
-        ),
-        (
-            "ollama",
-            {"url": "http://box:11434/"},
-            {"model": "qwen3", "prompt": "Hm.", "num_ctx": 4096, "keep_alive": -1, "max_history": 20, "think": False},
-            ("ollama", "ollama_chat", "http://box:11434"),
-            {CONF_MODEL: "qwen3", CONF_PROMPT: "Hm.", "num_ctx": 4096, "keep_alive": -1, CONF_LLM_HASS_API: []},
-            ["Max history messages"],
-        ),
-        (
-            "open_router",
-            {"api_key": "k"},
-            {"model": "meta/llama", "prompt": "Hm.", "llm_hass_api": ["assist"], "web_search": "off"},
-            ("openrouter", "openai_chat", "https://openrouter.ai/api/v1"),
-            {CONF_MODEL: "meta/llama", CONF_PROMPT: "Hm.", CONF_LLM_HASS_API: ["assist"]},
-            [],
-        ),
-        (
-            "llama_cpp",
-            {"base_url": "http://box:8080/v1", "api_key": "k"},
-            {"chat_model": "qwen", "prompt": "Hm.", "llm_hass_api": ["assist"], "temperature": 7},
-            ("llama_cpp", "openai_chat", "http://box:8080/v1"),
-            {CONF_MODEL: "qwen", CONF_PROMPT: "Hm.", CONF_LLM_HASS_API: ["assist"]},
-            ["temperature"],
-        ),
-        (
-            "extended_openai_conversation",
-            {"api_key": "k", "base_url": "http://box:1234/v1"},
-            {
-                "chat_model": "qwen",
-                "prompt": "{% for entity in exposed_entities %}{{ entity.name }}{% endfor %}",
-                "max_tokens": 150,
-                "functions": "- spec: {}",
-            },
-            ("other", "openai_chat", "http://box:1234/v1"),
-            {CONF_MODEL: "qwen", "max_tokens": 150, CONF_LLM_HASS_API: ["assist"]},
-            ["prompt", "functions"],
-        ),
-    ],
-)
-async def test_what_both_have_is_carried_over_and_the_rest_is_named(  # noqa: PLR0917  # one row of the table
-    hass: HomeAssistant,
-    domain: str,
-    service: dict[str, object],
-    options: dict[str, object],
-    server: tuple[str, str, str],
-    kept: dict[str, object],
-    left: list[str],
-) -> None:
-    other_entry(hass, domain, service, options)
+@pytest.mark.parametrize("domain", FOREIGN)
+async def test_what_both_have_is_carried_over_and_the_rest_is_named(hass: HomeAssistant, domain: str) -> None:
+    other, kept = FOREIGN[domain], FOREIGN[domain]["kept"]
+    other_entry(hass, domain, other["service"], other["options"])
     agent = only_foreign(hass)
     data = agent.data
 
-    assert (agent.service.server, agent.service.kind, agent.service.base_url) == server
-    assert agent.key == service.get("api_key")
+    assert [agent.service.server, agent.service.kind, agent.service.base_url] == other["server"]
+    assert agent.key == other["service"].get("api_key")
     assert {name: value for name, value in data.items() if name in kept} == kept
     assert data.keys() - kept.keys() <= {CONF_PROMPT}, "Home Assistant's own instructions stand in for others"
-    assert [name.casefold() for name in await agent.async_left(hass)] == [name.casefold() for name in left]
+    assert [name.casefold() for name in await agent.async_left(hass)] == [name.casefold() for name in other["left"]]
 
 
 @pytest.mark.parametrize(
