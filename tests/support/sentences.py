@@ -3,25 +3,29 @@
 Knows the file's layout; must not know when something is said.
 """
 
-import json
+from functools import cache
 from pathlib import Path
 
 from pydantic import JsonValue, TypeAdapter
 
 import custom_components
 
-_FILE = Path(custom_components.__file__).parent / "chatterbox" / "translations" / "en.json"
-_SENTENCES = TypeAdapter(dict[str, JsonValue]).validate_python(json.loads(_FILE.read_bytes()))
+_FOLDER = Path(custom_components.__file__).parent / "chatterbox" / "translations"
 
 
-def sentence(key: str, **placeholders: str) -> str:
+def sentence(key: str, /, language: str = "en", **placeholders: str) -> str:
     """Return the sentence at a dotted key such as `config.error.provider_busy`, with its placeholders filled in."""
-    return template(key).format(**placeholders)
+    return template(key, language).format(**placeholders)
 
 
-def template(key: str) -> str:
+@cache
+def _sentences(language: str) -> dict[str, JsonValue]:
+    return TypeAdapter(dict[str, JsonValue]).validate_json((_FOLDER / f"{language}.json").read_bytes())
+
+
+def template(key: str, language: str = "en") -> str:
     """Return the text at a dotted key, its placeholders as they are written."""
-    found: JsonValue = _SENTENCES
+    found: JsonValue = _sentences(language)
     for part in key.split("."):
         found = found[part] if isinstance(found, dict) else None
     if not isinstance(found, str):
