@@ -91,7 +91,7 @@ async def shared_home(
     configuration, log = folder / "configuration", folder / "home-assistant.log"
     configuration.mkdir()
     usual = Configuration(port=port, sign_in=SignIn.PASSWORD)
-    own = [_HERE / "components" / name for name in ("servers_nearby",)]
+    own = [_HERE / "components" / name for name in ("servers_nearby", "llama_cpp")]
     await asyncio.to_thread(
         write_configuration, configuration, replace(usual, custom_components=(*usual.custom_components, *own))
     )
