@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
+from pydantic import JsonValue
 
 from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.frontend import Assist, Frontend
@@ -35,6 +36,10 @@ async def test_all_is_in_german(frontend: Frontend, home: HomeAssistantClient, t
     page, dialog = frontend.page, frontend.page.locator("dialog-data-entry-flow")
     submit = page.get_by_role("button", name="OK", exact=True)
     await home.command("config/core/update", type(None), language="de")
+    assistant = await home.command("assist_pipeline/pipeline/get", dict[str, JsonValue])
+    spoken: dict[str, JsonValue] = {"language": "de", "conversation_language": "de"}
+    changes = spoken | {"pipeline_id": assistant.pop("id")}
+    await home.command("assist_pipeline/pipeline/update", dict[str, JsonValue], **assistant | changes)
     async with scripted_server(_SCRIPT, tmp_path) as server:
         await frontend.go("/config/integrations/dashboard/add?domain=chatterbox")
         await submit.click()
