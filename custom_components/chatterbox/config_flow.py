@@ -26,8 +26,7 @@ from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInval
 from .agent.providers.profiles import OTHER
 from .agent.wire.parts import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
-from .flows.approval_page import plain
-from .flows.dialog import docs_url
+from .flows.dialog import async_viewer_language, docs_url, plain
 from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_sentences_to_try, async_use_agent
 from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
 from .flows.moving_in import MovingIn, foreign_agents
@@ -113,7 +112,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
 
     async def async_step_in_my_home(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Look for servers, and offer the models of those that are there."""
-        sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
         found = [one for one in await async_find_servers(self.hass) if not self._is_set_up(one.service)]
         most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
         options, places = dict[str, str](), dict[str, str]()

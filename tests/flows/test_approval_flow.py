@@ -18,7 +18,8 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
-from custom_components.chatterbox.flows.approval_page import MOST_ROWS, plain
+from custom_components.chatterbox.flows.approval_page import MOST_ROWS
+from custom_components.chatterbox.flows.dialog import plain
 from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.demo_house.move_in import move_in

@@ -4,11 +4,13 @@ from http import HTTPStatus
 from pathlib import Path
 
 import pytest
+from homeassistant.components.frontend.storage import async_user_store
 from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.setup import async_setup_component
 from hypothesis import given, strategies as st
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.const import BASE_PATH
@@ -70,6 +72,27 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
         "api": {},
     }
     assert not entry.options
+
+
+async def test_problems_are_told_in_the_language_of_the_user(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: MockUser
+) -> None:
+    entry = await set_up(hass, offline_entry())
+    assert await async_setup_component(hass, "frontend", {})
+    assert await async_setup_component(hass, "config", {})
+    client, flows = await hass_client(), "/api/config/config_entries/options/flow"
+
+    async def problems(**headers: str) -> str:
+        begun = await (await client.post(flows, json={"handler": entry.entry_id})).json()
+        form = {"history_address": "nonsense", "diagnose_words": False, "api": {}}
+        response = await client.post(f"{flows}/{begun['flow_id']}", json=form, headers=headers)
+        return str((await response.json())["description_placeholders"]["problems"])
+
+    assert "Service → Database for conversations:" in await problems()
+    browser = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.8"}
+    assert "Dienst → Datenbank für Gespräche:" in await problems(**browser)
+    await (await async_user_store(hass, hass_admin_user.id)).async_set_item("language", {"language": "fr"})
+    assert "Service → Base de données" in await problems(**browser)
 
 
 async def test_the_responses_api_answers_once_it_is_switched_on(

@@ -56,7 +56,8 @@ def test_a_translation_is_not_english(language: str) -> None:
     english = texts_of("en")
     same = {place for place, text in texts_of(language).items() if text == english[place] and " " in text}
 
-    assert same <= {"common.asked_placed", "common.change_list", "common.spoken_list"}
+    dutch = {"common.example_open", "common.example_start"} if language == "nl" else set()  # words of both languages
+    assert same <= {"common.asked_placed", "common.change_list", "common.spoken_list", *dutch}
 
 
 def test_every_dialog_has_a_link_to_the_docs() -> None:

@@ -3,7 +3,6 @@
 Names are user input: Markdown in them is escaped.
 """
 
-import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from ..effects.effect import NOTHING, CallEffects, EntityAction, Touches, Unreso
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states
 from ..people.speakers import NOBODY
 from ..settings.rules import Policy, Verdict
+from .dialog import plain
 from .rule_form import RuleLabels
 
 
@@ -60,7 +60,6 @@ def _anything_done_to(hass: HomeAssistant, entity_id: str) -> Touches | Unresolv
 MOST_ROWS: Final = 40
 """Rows of the table."""
 _MOST_ACTIONS: Final = 3
-_MARKUP: Final = str.maketrans({sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +145,3 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table of cells; the first row is its header."""
     header, *others = (f"| {' | '.join(cells)} |" for cells in rows)
     return "\n".join([header, f"|{' --- |' * len(rows[0])}", *others])
-
-
-def plain(text: str) -> str:
-    """Return a text with its Markdown escaped."""
-    return " ".join(text.split()).translate(_MARKUP)

@@ -1,17 +1,20 @@
 """What all dialogs have in common: the link to their page of the docs, and the list of problems at the top."""
 
+import string
 from collections.abc import Collection, Mapping
 from typing import Final
 
 import voluptuous as vol
+from homeassistant.components.http import KEY_HASS_USER
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
+from homeassistant.helpers.http import current_request
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_loaded_integration
 
 from ..const import DOMAIN
 from ..settings.options import Problem
-from .approval_page import plain
+from ..speech.sentences import async_closest_language
 
 _PAGES: Final[Mapping[str, str]] = {
     "settings": "settings",
@@ -24,12 +27,35 @@ _PAGES: Final[Mapping[str, str]] = {
 }
 """Pages of the docs by step; all others are part of setting up."""
 _SETTING_UP: Final = "start"
+_FRONTEND: Final = "frontend"
+_MARKUP: Final = str.maketrans({sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")})
 
 
 def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
     """Return the address of the page of the docs that explains a step, by default one of setting up."""
     site = (async_get_loaded_integration(hass, DOMAIN).documentation or "").rstrip("/")
     return f"{site}/{_PAGES.get(step_id, _SETTING_UP)}/"
+
+
+def plain(text: str) -> str:
+    """Return a text with its Markdown escaped."""
+    return " ".join(text.split()).translate(_MARKUP)
+
+
+async def async_viewer_language(hass: HomeAssistant) -> str:
+    """Return the language in which the user of a dialog sees Home Assistant, as far as we have it.
+
+    As in the frontend: the language of the user's profile, else that of the browser; without either, that of the home.
+    """
+    language = hass.config.language
+    if request := current_request.get():
+        language = request.headers.get("Accept-Language", "").partition(",")[0].partition(";")[0].strip() or language
+        if _FRONTEND in hass.config.components and (user := request.get(KEY_HASS_USER)):
+            from homeassistant.components.frontend.storage import async_user_store  # noqa: PLC0415  # not in every home
+
+            chosen = (await async_user_store(hass, user.id)).data.get("language")
+            language = (chosen or {}).get("language") or language
+    return await async_closest_language(hass, language)
 
 
 async def async_placeholders(
@@ -60,9 +86,9 @@ def marked(schema: vol.Schema, problems: Collection[Problem]) -> dict[str, str]:
 
 
 async def _async_list(hass: HomeAssistant, problems: Collection[Problem], texts: str) -> str:
-    """Return a Markdown alert with all problems, in the language of the home."""
+    """Return a Markdown alert with all problems, in the language of the user."""
     category = texts.partition(".")[0]
-    known = await async_get_translations(hass, hass.config.language, category, [DOMAIN])
+    known = await async_get_translations(hass, await async_viewer_language(hass), category, [DOMAIN])
     root = f"component.{DOMAIN}.{texts}"
     lines = []
     for problem in problems:

@@ -20,7 +20,8 @@ from ..settings.agent import settings_of
 from ..settings.options import new_agent_data
 from ..settings.rules import DEFAULT_RULES, Policy, Verdict, policy_to_json
 from ..speech.sentences import async_get_sentences
-from .approval_page import ApprovalPage, plain
+from .approval_page import ApprovalPage
+from .dialog import plain
 from .rule_form import async_get_rule_labels
 from .service_form import PASSWORD
 

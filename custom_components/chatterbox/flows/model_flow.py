@@ -47,7 +47,7 @@ from ..settings.tasks import image_model_of, new_task_data, task_settings_of
 from ..speech.sentences import async_get_sentences, form_error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
-from .dialog import async_placeholders, marked
+from .dialog import async_placeholders, async_viewer_language, marked
 
 _AUTOMATION_DOMAIN: Final = "automation"
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
@@ -100,7 +100,7 @@ async def async_chat_model_selector(
     """Return the field for a model, with what is known of each: its price, and whether it only talks."""
     if not models:
         return selector.TextSelector()
-    sentences = await async_get_sentences(hass, hass.config.language)
+    sentences = await async_get_sentences(hass, await async_viewer_language(hass))
     options: list[selector.SelectOptionDict] = []
     for model in models:
         price = await async_known_price(hass, service, known_server(service), AgentSettings(model.name))
@@ -291,7 +291,7 @@ class ModelFlow(ConfigSubentryFlow):
         if self._kind is const.ServiceKind.OFFLINE:
             return
         service = self._get_entry().data
-        self._sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        self._sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
         known = await async_known_price(self.hass, service, known_server(service), settings)
         self._known_price = price_words(self._sentences, settings.model, known)
         try:

@@ -32,8 +32,7 @@ from ..settings.agent import settings_of
 from ..settings.options import find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, form_error_key, words_of_service
-from .approval_page import plain
-from .dialog import docs_url
+from .dialog import async_viewer_language, docs_url, plain
 from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
 _FIELD_AGENT: Final = "agent"
@@ -141,9 +140,9 @@ class ForeignAgent:
 
     async def async_left(self, hass: HomeAssistant) -> list[str]:
         """Return the names of the options that cannot be carried over, as the other integration calls them."""
-        known: dict[str, str] = {}
+        known, language = dict[str, str](), await async_viewer_language(hass)
         for category in ("options", "config_subentries"):
-            texts = await async_get_translations(hass, hass.config.language, category, [self.entry.domain])
+            texts = await async_get_translations(hass, language, category, [self.entry.domain])
             known |= {key.rpartition(".")[2]: text for key, text in texts.items() if ".data." in key}
         names = [name for name, value in self.stored.items() if value not in _MEANS_OFF and name not in _NOT_NAMED]
         return [known.get(name, name) for name in names if not self._is_carried(name)]

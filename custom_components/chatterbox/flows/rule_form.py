@@ -26,6 +26,7 @@ from ..settings.options import Problem
 from ..settings.rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 from ..speech.sentences import async_get_sentences
 from ..tools.turn_tools import async_offer_common_tools
+from .dialog import async_viewer_language
 
 FIELD_VERDICT: Final = "verdict"
 FIELD_AFTER: Final = "after"
@@ -93,7 +94,7 @@ async def async_get_rule_labels(hass: HomeAssistant, kind: ServiceKind, settings
     found = _actions(hass) | _held(policy, "actions")
     domains = {action.partition(".")[0] for action in found} | _held(policy, "domains")
     texts = await _async_texts(hass, domains)
-    sentences = await async_get_sentences(hass, hass.config.language)
+    sentences = await async_get_sentences(hass, await async_viewer_language(hass))
     titles = {domain: texts.get(f"component.{domain}.title", domain) for domain in domains}
     actions = {action: texts.get(f"component.{action.replace('.', '.services.')}.name", action) for action in found}
     tools = await _async_tools(hass, kind, settings) | _held(policy, "tools")
@@ -135,9 +136,9 @@ def _actions(hass: HomeAssistant) -> set[str]:
 
 async def _async_texts(hass: HomeAssistant, domains: Collection[str]) -> Mapping[str, str]:
     """Return the translated names of domains, their actions and their device classes."""
-    texts: dict[str, str] = {}
+    texts, language = dict[str, str](), await async_viewer_language(hass)
     for category in ("title", "services", "entity_component"):
-        texts |= await async_get_translations(hass, hass.config.language, category, domains)
+        texts |= await async_get_translations(hass, language, category, domains)
     return texts
 
 

@@ -19,7 +19,8 @@ from ..tools.findings import FoundTool, find_out
 from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import async_offer_tools
 from .approval_form import UncheckedObjectSelector
-from .approval_page import MOST_ROWS, plain, table
+from .approval_page import MOST_ROWS, table
+from .dialog import plain
 from .rule_form import Labels
 
 FIELD_SCRIPTS: Final = "scripts"

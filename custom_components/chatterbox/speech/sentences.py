@@ -224,15 +224,20 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
     asked_for = language, hass.config.country
     if sentences := known.get(asked_for):
         return sentences
-    folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
-    languages = await hass.async_add_executor_job(_stems, folder)
-    spoken = language_util.matches(language, languages, hass.config.country)
     prefix = f"component.{DOMAIN}.common."
-    texts = await async_get_translations(hass, spoken[0] if spoken else _FALLBACK_LANGUAGE, "common", [DOMAIN])
+    texts = await async_get_translations(hass, await async_closest_language(hass, language), "common", [DOMAIN])
     if len(known) >= _MAX_LANGUAGES:  # API clients may ask for any language
         known.clear()
     known[asked_for] = {key.removeprefix(prefix): text for key, text in texts.items()}
     return known[asked_for]
+
+
+async def async_closest_language(hass: HomeAssistant, language: str) -> str:
+    """Return the language with a translation that fits `language` best, else English."""
+    folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
+    languages = await hass.async_add_executor_job(_stems, folder)
+    fitting = language_util.matches(language, languages, hass.config.country)
+    return fitting[0] if fitting else _FALLBACK_LANGUAGE
 
 
 @cache
