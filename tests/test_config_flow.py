@@ -1,5 +1,7 @@
 """The dialogs that add a service, as a person walks through them."""
 
+import asyncio
+
 import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
@@ -8,7 +10,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
 from yarl import URL
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, SUBENTRY_AI_TASK
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, SUBENTRY_AI_TASK
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving, serving_script, with_list
 
@@ -54,6 +56,23 @@ async def test_a_second_offline_service_is_refused(hass: HomeAssistant) -> None:
 
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "already_configured"
+
+
+async def test_of_two_dialogs_and_two_clicks_only_one_adds_a_service(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        dialogs = [await choose_offline(hass), await choose_offline(hass)]
+        for _ in range(2):
+            step = await connect(hass, address)
+            dialogs.append(await submit(hass, step, model="big-model"))
+        sent = [(step["flow_id"], {**suggested(step)}) for step in dialogs for _ in range(2)]
+        answers = [hass.config_entries.flow.async_configure(*one) for one in sent]
+        results = [one for one in await asyncio.gather(*answers, return_exceptions=True) if isinstance(one, dict)]
+        await hass.async_block_till_done()
+
+    added = [result["title"] for result in results if result["type"] is FlowResultType.CREATE_ENTRY]
+    assert added == ["Offline", URL(address).authority]
+    assert {result["reason"] for result in results if result["type"] is FlowResultType.ABORT} == {"already_configured"}
+    assert len(hass.config_entries.async_entries(DOMAIN)) == len(added)
 
 
 async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssistant) -> None:

@@ -18,7 +18,7 @@ from homeassistant.config_entries import (
 )
 from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
-from homeassistant.data_entry_flow import AbortFlow
+from homeassistant.data_entry_flow import AbortFlow, UnknownFlow
 from homeassistant.helpers import entity_registry as er
 
 from . import const
@@ -42,7 +42,7 @@ from .flows.service_form import (
     title_of,
 )
 from .flows.service_options import ServiceOptionsFlow
-from .runtime.composition import is_same_server, model_server
+from .runtime.composition import model_server
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import ModelProvider, offered_chat_models
 from .settings.agent import AgentSettings
@@ -76,6 +76,8 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         self._seconds = ""
         """In which the model used a tool, where it did."""
         self._use_in: list[str] = []
+        self._is_sent = False
+        """Whether the last form was accepted."""
 
     @classmethod
     @callback
@@ -113,7 +115,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
     async def async_step_in_my_home(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Look for servers, and offer the models of those that are there."""
         sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
-        found = [one for one in await async_find_servers(self.hass) if not self._is_set_up(one.service)]
+        found = [one for one in await async_find_servers(self.hass) if not self._entry_of(one.service)]
         most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
         options, places = dict[str, str](), dict[str, str]()
         for server in found:
@@ -215,9 +217,16 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             task = form.sentences["first_ai_task_title"].format(model=model_title(self._model))
             subentries.append(_subentry(const.SUBENTRY_AI_TASK, task, new_task_data(self._model)))
         is_offline = self._service.kind is const.ServiceKind.OFFLINE
+        data = {const.CONF_KIND: self._service.kind.value} if is_offline else self._service.data
+        # From here on, nothing is awaited: the form may be sent twice, and another dialog may have been faster.
+        if self._is_sent:
+            raise UnknownFlow
+        self._is_sent = True
+        if self._entry_of(data):
+            return self.async_abort(reason="already_configured")
         return self.async_create_entry(
-            title=form.sentences["entry_title_offline"] if is_offline else title_of(self._service.data, form.sentences),
-            data={const.CONF_KIND: self._service.kind.value} if is_offline else self._service.data,
+            title=form.sentences["entry_title_offline"] if is_offline else title_of(data, form.sentences),
+            data=data,
             subentries=subentries,
         )
 
@@ -314,7 +323,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         return {}
 
     async def _async_ask(self, models: Iterable[AgentSettings]) -> None:
-        if self._is_set_up(self._service.data):
+        if self._entry_of(self._service.data):
             raise AbortFlow("already_configured")
         self._models = await offered_chat_models(self._server())
         await check_key(self._server(settings) for settings in models)
@@ -336,16 +345,6 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         if isinstance(error, ProviderRejectedKey):
             self._service = replace(self._service, api_key=None)
         return super()._refuse(error, field)
-
-    def _is_set_up(self, service: Mapping[str, Any]) -> bool:
-        kind, url = const.ServiceKind(service[const.CONF_KIND]), service[const.CONF_BASE_URL]
-        return any(
-            entry.entry_id != self.context.get("entry_id")
-            and entry.data[const.CONF_KIND] == kind
-            and is_same_server(kind, entry.data[const.CONF_BASE_URL], url)
-            and entry.data.get(CONF_API_KEY) == service.get(CONF_API_KEY)
-            for entry in self._async_current_entries()
-        )
 
     async def _async_update(self, entry: ConfigEntry) -> ConfigFlowResult:
         """Give the entry the server that was found; its agents stay."""

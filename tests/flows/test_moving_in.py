@@ -127,6 +127,19 @@ async def test_an_agent_is_copied_with_its_key_and_nothing_of_it_is_changed(hass
     assert next(iter(other.subentries.values())).data == MappingProxyType(stored)
 
 
+async def test_an_agent_of_an_integration_that_was_removed_can_still_be_copied(hass: HomeAssistant) -> None:
+    other_entry(hass, "extended_openai_conversation", {"api_key": "k"}, {"chat_model": "gpt-5"})
+    other_entry(hass, "open_router", {"api_key": "k"}, {"model": "meta/llama"})
+    await prepare(hass)
+    menu = await hass.config_entries.flow.async_init(DOMAIN, context={"source": "user"})
+    step = await hass.config_entries.flow.async_configure(menu["flow_id"], {"next_step_id": "move_in"})
+
+    assert step["data_schema"] is not None
+    offered = [option["label"] for option in step["data_schema"].schema["agent"].config["options"]]
+    assert offered == ["Jeeves (OpenRouter: Other)", "Jeeves (extended_openai_conversation: Other)"]
+    assert suggested(await submit(hass, step, agent="1"))[CONF_MODEL] == "gpt-5"
+
+
 async def test_a_copy_of_a_server_that_is_there_joins_its_service(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))

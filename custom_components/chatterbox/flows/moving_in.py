@@ -22,14 +22,14 @@ from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CON
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm, selector
 from homeassistant.helpers.translation import async_get_translations
-from homeassistant.loader import async_get_integration
+from homeassistant.loader import async_get_integrations
 
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedKey
 from ..agent.providers.profiles import OTHER, PROFILES
 from ..runtime.composition import is_same_server, model_server
 from ..settings.agent import settings_of
-from ..settings.options import find_problems, new_agent_data, set_options
+from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, form_error_key, words_of_service
 from .dialog import async_viewer_language, docs_url, plain
@@ -131,11 +131,11 @@ class ForeignAgent:
         """What is stored for the copy: what Chatterbox has, too, within its bounds."""
         data = new_agent_data(self.service.kind, self._model)
         for theirs, ours in self.source.options.items():
-            value = self.stored.get(theirs)
-            if ours != CONF_MODEL and self._is_carried(theirs):
+            if ours != CONF_MODEL and (value := self._carried(theirs)) is not None:
                 data[ours] = value
         apis = self.stored.get(CONF_LLM_HASS_API, [llm.LLM_API_ASSIST] if _extended(self.entry) else [])
-        data[CONF_LLM_HASS_API] = [apis] if isinstance(apis, str) else list(apis)
+        listed = apis if isinstance(apis, list) else [apis]
+        data[CONF_LLM_HASS_API] = [api for api in listed if isinstance(api, str) and api]
         return data
 
     async def async_left(self, hass: HomeAssistant) -> list[str]:
@@ -145,15 +145,20 @@ class ForeignAgent:
             texts = await async_get_translations(hass, language, category, [self.entry.domain])
             known |= {key.rpartition(".")[2]: text for key, text in texts.items() if ".data." in key}
         names = [name for name, value in self.stored.items() if value not in _MEANS_OFF and name not in _NOT_NAMED]
-        return [known.get(name, name) for name in names if not self._is_carried(name)]
+        return [known.get(name, name) for name in names if self._carried(name) is None]
 
-    def _is_carried(self, name: str) -> bool:
-        """Return whether an option is set, and has an equal here."""
-        value = self.stored.get(name)
-        if name == CONF_PROMPT and _OWN_LIST in str(value):
-            return False
-        ours = self.source.options.get(name)
-        return ours is not None and bool(dict(set_options({ours: value}))) and not find_problems({ours: value})
+    def _carried(self, name: str) -> Any:
+        """Return the value of an option as it is stored here; None if it is not set or has no equal here."""
+        value, ours = self.stored.get(name), self.source.options.get(name)
+        if ours is None or (name == CONF_PROMPT and not (isinstance(value, str) and _OWN_LIST not in value)):
+            return None
+        if number := NUMBERS.get(ours):
+            try:
+                value = None if value in (None, "") else float(value)
+            except TypeError, ValueError:
+                return None
+            value = int(value) if value is not None and number.step == 1 and value.is_integer() else value
+        return value if dict(set_options({ours: value})) and not find_problems({ours: value}) else None
 
     @property
     def _model(self) -> str:
@@ -195,10 +200,10 @@ class MovingIn(ConfigFlow):
         if user_input is not None:
             self._foreign = agents[int(user_input[_FIELD_AGENT])]
             return await self.async_step_move_in_agent()
-        labels = [
-            f"{one.title} ({(await async_get_integration(self.hass, one.entry.domain)).name}: {one.entry.title})"
-            for one in agents
-        ]
+        # An integration may have been removed, and its entries not.
+        sources = await async_get_integrations(self.hass, {one.entry.domain for one in agents})
+        names = {domain: domain if isinstance(one, Exception) else one.name for domain, one in sources.items()}
+        labels = [f"{one.title} ({names[one.entry.domain]}: {one.entry.title})" for one in agents]
         options = [selector.SelectOptionDict(value=str(number), label=label) for number, label in enumerate(labels)]
         field = selector.SelectSelector(selector.SelectSelectorConfig(options=options))
         return self.async_show_form(
@@ -263,22 +268,30 @@ class MovingIn(ConfigFlow):
             },
         )
 
+    def _entry_of(self, service: Mapping[str, Any]) -> ConfigEntry | None:
+        """Return the entry, other than the one that is changed, of the same server with the same key, if any."""
+        kind = const.ServiceKind(service[const.CONF_KIND])
+        for entry in self._async_current_entries():
+            if entry.entry_id == self.context.get("entry_id") or entry.data[const.CONF_KIND] != kind:
+                continue
+            if kind is const.ServiceKind.OFFLINE or (
+                is_same_server(kind, entry.data[const.CONF_BASE_URL], service[const.CONF_BASE_URL])
+                and entry.data.get(CONF_API_KEY) == service.get(CONF_API_KEY)
+            ):
+                return entry
+        return None
+
     async def _async_add(self, service: TypedService, title: str, data: Mapping[str, Any]) -> ConfigFlowResult:
         """Add the copy to the entry of its service, or with a new one."""
-        for entry in self._async_current_entries():
-            if (
-                entry.data[const.CONF_KIND] == service.kind
-                and is_same_server(service.kind, entry.data[const.CONF_BASE_URL], service.base_url)
-                and entry.data.get(CONF_API_KEY) == service.api_key
-            ):
-                copy = ConfigSubentry(
-                    data=MappingProxyType(dict(data)),
-                    subentry_type=const.SUBENTRY_CONVERSATION,
-                    title=title,
-                    unique_id=None,
-                )
-                self.hass.config_entries.async_add_subentry(entry, copy)
-                return self.async_abort(reason="moved_in", description_placeholders={"agent": title})
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        if entry := self._entry_of(service.data):
+            copy = ConfigSubentry(
+                data=MappingProxyType(dict(data)),
+                subentry_type=const.SUBENTRY_CONVERSATION,
+                title=title,
+                unique_id=None,
+            )
+            self.hass.config_entries.async_add_subentry(entry, copy)
+            return self.async_abort(reason="moved_in", description_placeholders={"agent": title})
         copied = ConfigSubentryData(data=data, subentry_type=const.SUBENTRY_CONVERSATION, title=title, unique_id=None)
         return self.async_create_entry(title=title_of(service.data, sentences), data=service.data, subentries=[copied])
