@@ -156,6 +156,7 @@ async def test_options_that_the_model_refuses_are_told_in_the_servers_words(hass
         ("temperature", 30, "30 is too high, 0 to 2"),
         ("max_tool_calls", 20.5, "20.5 is not a whole number, 1 to 200"),
         ("connect_timeout", 0, "0 is too low, 0.5 to 60"),
+        ("temperature", float("nan"), "nan is too low, 0 to 2"),
     ],
 )
 def test_a_number_out_of_its_bounds_is_refused(option: str, value: float, said: str) -> None:

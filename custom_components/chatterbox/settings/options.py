@@ -218,7 +218,7 @@ def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None
     """Return the problem of a number, for a place in a form; None for a valid one."""
     if value > option.most:
         key = "too_high"
-    elif value < option.least:
+    elif not value >= option.least:  # also "not a number"
         key = "too_low"
     elif option.step != 1 or float(value).is_integer():
         return None

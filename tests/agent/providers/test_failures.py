@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import (
     ConnectTimeout,
+    FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
     ProviderBusy,
@@ -67,8 +68,8 @@ KEY = ConnectionKey("model.example", 443, is_ssl=True, ssl=True, proxy=None, pro
             r"no secure connection \(TLS\) to the service: .*self-signed",
         ),
         (aiohttp.ConnectionTimeoutError(), ConnectTimeout, "in time"),
-        (aiohttp.SocketTimeoutError(), ProviderUnreachable, "in time"),
-        (TimeoutError(), ProviderUnreachable, "in time"),
+        (aiohttp.SocketTimeoutError(), FirstTokenTimeout, "in time"),
+        (TimeoutError(), FirstTokenTimeout, "in time"),
         (OSError(5, "Input/output error"), ProviderUnreachable, "no connection"),
         (aiohttp.ServerDisconnectedError(), ProviderUnreachable, "no connection"),
         (aiohttp.ClientPayloadError(), ProviderReplyInvalid, "the answer was cut"),

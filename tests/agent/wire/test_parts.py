@@ -222,7 +222,14 @@ def test_a_list_of_models_is_sorted_and_without_repeats(listed: str, name: str) 
     assert parse_model_list(json.dumps({listed: []})) == []
 
 
-@pytest.mark.parametrize("text", ["<html>", "[]", "{}", '{"data": null}', '{"data": [{}]}', '{"models": null}'])
+def test_only_models_without_a_name_are_missing_in_a_list() -> None:
+    sent = [{"id": "b"}, {"id": None}, {"id": 5}, {"id": " "}, {"id": ""}, {}, None, "a"]
+
+    assert parse_model_list(json.dumps({"data": sent})) == ["b"]
+    assert parse_chat_models(json.dumps({"data": sent})) == [ChatModel("b")]
+
+
+@pytest.mark.parametrize("text", ["<html>", "[]", "{}", '{"data": null}', '{"models": null}'])
 def test_a_page_without_a_list_of_models_is_refused(text: str) -> None:
     with pytest.raises(ProviderReplyInvalid, match="a list of models"):
         parse_model_list(text)

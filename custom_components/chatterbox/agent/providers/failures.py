@@ -18,6 +18,7 @@ import aiohttp
 
 from ..errors import (
     ConnectTimeout,
+    FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
     ProviderBusy,
@@ -91,7 +92,7 @@ _REPORTED_STATUSES: Final[tuple[tuple[re.Pattern[str], int], ...]] = (
 
 CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError], str]]] = {
     aiohttp.ConnectionTimeoutError: (ConnectTimeout, "no connection to the service in time"),
-    aiohttp.ServerTimeoutError: (ProviderUnreachable, "the service did not answer in time"),
+    aiohttp.ServerTimeoutError: (FirstTokenTimeout, "the service did not answer in time"),
     aiohttp.ClientSSLError: (ProviderUnreachable, "no secure connection (TLS) to the service"),
     aiohttp.ServerFingerprintMismatch: (ProviderUnreachable, "the certificate of the service is not the expected one"),
     aiohttp.ClientConnectorDNSError: (ProviderUnreachable, "the name of the service is not known"),
@@ -103,7 +104,7 @@ CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError],
     aiohttp.InvalidURL: (ProviderUnreachable, "the address of the service is not valid"),
     aiohttp.NonHttpUrlClientError: (ProviderUnreachable, "the address of the service is not an http address"),
     aiohttp.RedirectClientError: (ProviderReplyInvalid, "the service sent us to another address"),
-    TimeoutError: (ProviderUnreachable, "the service did not answer in time"),
+    TimeoutError: (FirstTokenTimeout, "the service did not answer in time"),
     OSError: (ProviderUnreachable, "no connection to the service"),
 }
 """Errors of `aiohttp`; the nearest base class counts."""

@@ -297,7 +297,7 @@ class _ListedModel(WireModel):
 
 
 class _ModelList(WireModel):
-    models: Annotated[list[_ListedModel], at("data", "models")]
+    models: Annotated[list[Lenient[_ListedModel]], at("data", "models")]
 
 
 _MODEL_LIST: Final = TypeAdapter(_ModelList)
@@ -320,8 +320,7 @@ def parse_chat_models(text: str) -> list[ChatModel]:
     Raises `ProviderReplyInvalid`. Sources: the documentation of LM Studio's own interface, OpenRouter and
     Mistral, and LocalAI's `list_capabilities.go`.
     """
-    listed = parse_as(_MODEL_LIST, text, "a list of models").models
-    return by_usefulness({model for each in listed if (model := each.chat_model())})
+    return by_usefulness({model for each in _listed(text) if (model := each.chat_model())})
 
 
 def parse_model_list(text: str) -> list[str]:
@@ -329,5 +328,10 @@ def parse_model_list(text: str) -> list[str]:
 
     Raises `ProviderReplyInvalid`.
     """
-    listed = parse_as(_MODEL_LIST, text, "a list of models").models
-    return sorted({model.name for model in listed}, key=lambda name: (name.casefold(), name))
+    return sorted({model.name for model in _listed(text)}, key=lambda name: (name.casefold(), name))
+
+
+def _listed(text: str) -> list[_ListedModel]:
+    """Return the models that have a name."""
+    sent = parse_as(_MODEL_LIST, text, "a list of models").models
+    return [model for model in sent if model and model.name.strip()]
