@@ -19,7 +19,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable_in_pieces
-from .approvals.assistants import async_watch_assistants
+from .approvals.assistants import AssistantWatch
 from .approvals.questions import GivenAnswer, Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
@@ -82,7 +82,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self.async_on_remove(self._warm_up.async_close)
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, self._warm_up)
         self._source = TurnSource(resume=self._async_resume)
-        self.async_on_remove(async_watch_assistants(self.hass, self.entity_id, self._agent.settings))
+        self.async_on_remove(AssistantWatch(self.hass, self.entity_id, self._agent.settings).async_end)
         self._reader = InputReader(self.hass, self.entity_id, self._agent.settings, self._source)
 
     @override

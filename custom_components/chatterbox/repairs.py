@@ -4,7 +4,7 @@ Issues do not survive a restart: a problem that persists is found again.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, override
 
@@ -130,26 +130,30 @@ def async_report_spent_budget(
 
 
 @callback
-def async_report_unguarded(hass: HomeAssistant, agent_id: str, pipeline: Pipeline, request: str | None) -> None:
-    """Report a request that an assistant handles before its agent, which would ask first; None ends the issue."""
-    issue_id = f"unguarded_{agent_id}_{pipeline.id}"
-    if request is None:
-        ir.async_delete_issue(hass, DOMAIN, issue_id)
-        return
-    ir.async_create_issue(
-        hass,
-        DOMAIN,
-        issue_id,
-        data={"pipeline_id": pipeline.id},
-        is_fixable=True,
-        severity=ir.IssueSeverity.WARNING,
-        translation_key="unguarded",
-        translation_placeholders={
-            "assistant": pipeline.name,
-            "request": request,
-            "action": request[:1].lower() + request[1:],  # within a sentence
-        },
-    )
+def async_report_unguarded(
+    hass: HomeAssistant, agent_id: str, pipelines: Iterable[Pipeline], request: str, *, keep_ignored: bool = False
+) -> None:
+    """Report the assistants that handle commands before an agent, which would ask first, and end all other reports.
+
+    `request` is an example, empty if there is none.
+    """
+    found = {f"unguarded_{agent_id}_{pipeline.id}": pipeline for pipeline in pipelines}
+    for issue in [*ir.async_get(hass).issues.values()]:
+        is_own = issue.domain == DOMAIN and issue.data and issue.data.get("agent_id") == agent_id
+        if is_own and issue.issue_id not in found and not (keep_ignored and issue.dismissed_version):
+            ir.async_delete_issue(hass, DOMAIN, issue.issue_id)
+    action = request[:1].lower() + request[1:]  # within a sentence
+    for issue_id, pipeline in found.items():
+        ir.async_create_issue(
+            hass,
+            DOMAIN,
+            issue_id,
+            data={"agent_id": agent_id, "pipeline_id": pipeline.id},
+            is_fixable=True,
+            severity=ir.IssueSeverity.WARNING,
+            translation_key="unguarded" if request else "unguarded_rules",
+            translation_placeholders={"assistant": pipeline.name, "request": request, "action": action},
+        )
 
 
 class _GuardAssistant(ConfirmRepairFlow):
@@ -158,10 +162,11 @@ class _GuardAssistant(ConfirmRepairFlow):
     @override
     async def async_step_confirm(self, user_input: dict[str, str] | None = None) -> RepairsFlowResult:
         """Switch it off after the owner has agreed."""
-        pipeline_id = str((self.data or {}).get("pipeline_id"))
+        data = self.data or {}
         if user_input is not None and (pipelines := self.hass.data.get(PIPELINES)):
-            store = pipelines.pipeline_store
-            if (pipeline := store.data.get(pipeline_id)) is not None:
+            store, pipeline_id = pipelines.pipeline_store, str(data.get("pipeline_id"))
+            pipeline = store.data.get(pipeline_id)
+            if pipeline is not None and pipeline.conversation_engine == data.get("agent_id"):
                 settings = {key: value for key, value in pipeline.to_json().items() if key != "id"}
                 await store.async_update_item(pipeline_id, {**settings, "prefer_local_intents": False})
         return await super().async_step_confirm(user_input)

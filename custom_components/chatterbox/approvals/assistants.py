@@ -3,33 +3,53 @@
 Home Assistant then acts before the agent hears the sentence. Each is reported while it holds, with an example.
 """
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
-from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.collection import CollectionChange
+from homeassistant.const import EVENT_CORE_CONFIG_UPDATE
+from homeassistant.core import Event, HassJob, HomeAssistant, callback
+from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.start import async_at_started
 
-from ..home.entity_matches import entity_name
+from ..home.entities import async_listen_home
+from ..home.entity_matches import entity_name, exposed_states
 from ..repairs import PIPELINES, async_report_unguarded
 from ..settings.agent import AgentSettings
-from ..settings.rules import Verdict
+from ..settings.rules import Rule, Verdict
 from ..speech.sentences import async_get_sentences
-from .examples import async_example_requests
+from .examples import async_guarded_request, judge_all_actions
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
 
+_DELAY: Final = 2.0
+"""Seconds from a change of the home until it is judged again: changes come in numbers."""
 
-async def async_unguarded_request(hass: HomeAssistant, settings: AgentSettings) -> str | None:
-    """Return a request that an agent would not simply do; None if there is none for what is exposed."""
-    for example in await async_example_requests(hass, settings):
-        if example.verdict is not Verdict.ALLOW and not example.key.startswith("search_"):
-            sentences = await async_get_sentences(hass, hass.config.language)
-            return sentences[f"example_{example.key}"].format(name=entity_name(hass, example.entity_id))
-    return None
+
+async def _async_unguarded_request(hass: HomeAssistant, settings: AgentSettings) -> str | None:
+    """Return a request that an agent would not simply do, empty without an example; None if nothing is guarded."""
+    rules = _strictest(settings.policy.rules)
+    policy = replace(settings.policy, rules=rules)
+    if example := await async_guarded_request(hass, replace(settings, policy=policy)):
+        sentences = await async_get_sentences(hass, hass.config.language)
+        return sentences[f"example_{example.key}"].format(name=entity_name(hass, example.entity_id))
+    strict = (rule for rule in rules if rule.verdict is not Verdict.ALLOW)
+    # A rule for an intent, such as `intent__HassTurnOn`, may be about any action.
+    for_intents = (replace(rule, tools=frozenset()) for rule in strict if any("Hass" in name for name in rule.tools))
+    policy = replace(policy, rules=(*for_intents, *rules))
+    judgements = (judge_all_actions(hass, policy, state.entity_id) for state in exposed_states(hass, CONVERSATION))
+    return "" if any(judgement.verdict is not Verdict.ALLOW for judgement in judgements) else None
+
+
+def _strictest(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Return rules that refuse or ask everybody at any time as soon as the given ones do so to somebody."""
+    return tuple(
+        replace(rule, users=frozenset(), devices=frozenset(), window=None)
+        for rule in rules
+        if rule.verdict is not Verdict.ALLOW or not (rule.users or rule.devices or rule.window)
+    )
 
 
 @callback
@@ -40,39 +60,37 @@ def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipel
     return [one for one in every if one.conversation_engine == agent_id and one.prefer_local_intents]
 
 
-@callback
-def async_watch_assistants(hass: HomeAssistant, agent_id: str, settings: AgentSettings) -> Callable[[], None]:
-    """Report the assistants of an agent that go round its rules, from now on; return what ends that."""
-    reported: dict[str, Pipeline] = {}
-    is_over = False
+class AssistantWatch:
+    """Reports the assistants of an agent that go round its rules, until it ends."""
 
-    async def check(_: object = None) -> None:
-        request = await async_unguarded_request(hass, settings)
-        found = async_unguarded_assistants(hass, agent_id) if request and not is_over else []
-        for pipeline in [one for one in reported.values() if one.id not in {other.id for other in found}]:
-            async_report_unguarded(hass, agent_id, reported.pop(pipeline.id), None)
-        for pipeline in found:
-            reported[pipeline.id] = pipeline
-            async_report_unguarded(hass, agent_id, pipeline, request)
-
-    async def follow(_changes: Iterable[CollectionChange]) -> None:
-        await check()
+    def __init__(self, hass: HomeAssistant, agent_id: str, settings: AgentSettings) -> None:
+        """Look once Home Assistant has started, and whenever something changes."""
+        self._hass, self._agent_id, self._settings = hass, agent_id, settings
+        self._is_planned = False
+        self._ends = [async_listen_home(hass, CONVERSATION, self._async_plan)]
+        self._ends.append(hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan))  # the language
+        if pipelines := hass.data.get(PIPELINES):
+            self._ends.append(pipelines.pipeline_store.async_add_change_set_listener(self._async_look))
+        self._ends.append(async_at_started(hass, self._async_look))
 
     @callback
-    def recheck() -> None:
-        _ = hass.async_create_task(check(), f"chatterbox assistants of {agent_id}")
-
-    ends = [async_at_started(hass, check), async_listen_entity_updates(hass, CONVERSATION, recheck)]
-    if pipelines := hass.data.get(PIPELINES):
-        ends.append(pipelines.pipeline_store.async_add_change_set_listener(follow))
+    def async_end(self) -> None:
+        """End the reports, but not what the owner ignores: an agent that is loaded again reports it anew."""
+        while self._ends:
+            self._ends.pop()()
+        async_report_unguarded(self._hass, self._agent_id, (), "", keep_ignored=True)
 
     @callback
-    def end() -> None:
-        nonlocal is_over
-        is_over = True
-        for one in ends:
-            one()
-        for pipeline in reported.values():
-            async_report_unguarded(hass, agent_id, pipeline, None)
+    def _async_plan(self, _event: Event | None = None) -> None:
+        if not self._is_planned and async_unguarded_assistants(self._hass, self._agent_id):
+            self._is_planned = True
+            async_call_later(self._hass, _DELAY, HassJob(self._async_look, cancel_on_shutdown=True))
 
-    return end
+    async def _async_look(self, _change: object = None) -> None:
+        self._is_planned = False
+        hass, agent_id = self._hass, self._agent_id
+        is_needed = self._ends and async_unguarded_assistants(hass, agent_id)
+        request = await _async_unguarded_request(hass, self._settings) if is_needed else None
+        found = async_unguarded_assistants(hass, agent_id) if request is not None else []
+        if self._ends:
+            async_report_unguarded(hass, agent_id, found, request or "")

@@ -1,20 +1,25 @@
 """Requests that a home could hear, and what would happen to each: its own lamp, blind, door, script."""
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.core import HomeAssistant
+from homeassistant.const import SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
+from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, callback
 from homeassistant.helpers.llm import LLM_API_ASSIST
+from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from ..agent.protocols import Ask
-from ..effects.actions import ActionReader
-from ..effects.effect import Effects
+from ..effects.actions import ActionReader, bounded
+from ..effects.effect import NOTHING, CallEffects, Effects
 from ..home.entity_matches import exposed_states
-from ..people.speakers import Asking, Speaker
+from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.agent import AgentSettings
-from ..settings.rules import Verdict
+from ..settings.rules import Policy, Verdict
 from .guard import CallGuard
+from .policy import Judgement, judge
 
 MOST_EXAMPLES: Final = 10
 _DOORS: Final = frozenset({"door", "garage", "gate"})
@@ -65,18 +70,45 @@ class Example(NamedTuple):
 
 async def async_example_requests(hass: HomeAssistant, settings: AgentSettings) -> list[Example]:
     """Return requests for exposed entities, judged as those of a person whom no rule names, at the present time."""
-    entity_ids: dict[str, list[str]] = {}
-    classes: dict[str, str | None] = {}
-    for state in exposed_states(hass, CONVERSATION):
-        entity_ids.setdefault(state.domain, []).append(state.entity_id)
-        classes[state.entity_id] = state.attributes.get("device_class")
-    examples: list[Example] = []
+    return [
+        Example(request.key, those[0], await _async_verdict(hass, settings, request, those[0]))
+        for request, those in islice(_fitting_entities(hass), MOST_EXAMPLES)
+    ]
+
+
+async def async_guarded_request(hass: HomeAssistant, settings: AgentSettings) -> Example | None:
+    """Return the first request for any exposed entity that is not simply allowed."""
+    for request, those in _fitting_entities(hass):
+        for entity_id in those if not request.is_after_search else ():
+            verdict = await _async_verdict(hass, settings, request, entity_id)
+            if verdict is not Verdict.ALLOW:
+                return Example(request.key, entity_id, verdict)
+    return None
+
+
+def _fitting_entities(hass: HomeAssistant) -> Iterator[tuple[_Request, list[str]]]:
+    """Yield the requests that an exposed entity fits, each with all of these, sorted by name."""
+    states = exposed_states(hass, CONVERSATION)
     for request in _REQUESTS:
-        those = entity_ids.get(request.action.partition(".")[0], ())
-        fitting = (one for one in those if not request.device_classes or classes[one] in request.device_classes)
-        if (entity_id := next(fitting, None)) is not None and len(examples) < MOST_EXAMPLES:
-            examples.append(Example(request.key, entity_id, await _async_verdict(hass, settings, request, entity_id)))
-    return examples
+        domain, classes = request.action.partition(".")[0], request.device_classes
+        fitting = (one for one in states if one.domain == domain)
+        those = [one.entity_id for one in fitting if not classes or one.attributes.get("device_class") in classes]
+        if those:
+            yield request, those
+
+
+@callback
+def judge_all_actions(hass: HomeAssistant, policy: Policy, entity_id: str) -> Judgement:
+    """Judge all actions on an entity together, at the present time and for a user whom no rule names."""
+    domain, tool = entity_id.partition(".")[0], entity_id.replace(".", "__", 1)
+    reader = ActionReader(hass)
+    for service in (SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE):
+        reader.touch([entity_id], HOMEASSISTANT_DOMAIN, service, {})
+    for service in hass.services.async_services_for_domain(domain) if domain != "script" else ():
+        reader.touch([entity_id], domain, service, {})
+    effects = bounded(hass, reader.effects(), policy.sources)
+    level = policy.level_of(tool, LLM_API_ASSIST) if effects != NOTHING else None
+    return judge(hass, policy, CallEffects(tool, effects, level), NOBODY, dt_util.now())
 
 
 async def _async_verdict(hass: HomeAssistant, settings: AgentSettings, request: _Request, entity_id: str) -> Verdict:

@@ -9,18 +9,12 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.const import SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
-from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar
-from homeassistant.helpers.llm import LLM_API_ASSIST
-from homeassistant.util import dt as dt_util
 
-from ..approvals.examples import Example
-from ..approvals.policy import judge
-from ..effects.actions import ActionReader, bounded
-from ..effects.effect import NOTHING, CallEffects, EntityAction, Touches, Unresolved
+from ..approvals.examples import Example, judge_all_actions
+from ..effects.effect import EntityAction
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states
-from ..people.speakers import NOBODY
 from ..settings.rules import Policy, Verdict
 from .dialog import plain
 from .rule_form import RuleLabels
@@ -39,22 +33,10 @@ class _Row:
     @callback
     def of(cls, hass: HomeAssistant, policy: Policy, entity_id: str) -> Self:
         """Judge all actions on an entity, at the present time and for a user whom no rule names."""
-        effects = bounded(hass, _anything_done_to(hass, entity_id), policy.sources)
-        level = policy.level_of("", LLM_API_ASSIST) if effects != NOTHING else None
-        judgement = judge(hass, policy, CallEffects("", effects, level), NOBODY, dt_util.now())
+        judgement = judge_all_actions(hass, policy, entity_id)
         subjects = (decision.subject for decision in judgement.decisions)
         actions = {subject.action for subject in subjects if isinstance(subject, EntityAction)}
         return cls(entity_id, judgement.verdict, tuple(sorted(actions)))
-
-
-def _anything_done_to(hass: HomeAssistant, entity_id: str) -> Touches | Unresolved:
-    domain = entity_id.partition(".")[0]
-    reader = ActionReader(hass)
-    for service in (SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE):
-        reader.touch([entity_id], HOMEASSISTANT_DOMAIN, service, {})
-    for service in hass.services.async_services_for_domain(domain) if domain != "script" else ():
-        reader.touch([entity_id], domain, service, {})
-    return reader.effects()
 
 
 MOST_ROWS: Final = 40

@@ -10,7 +10,7 @@ from typing import Final
 
 from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, EVENT_STATE_CHANGED
-from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.helpers import (
     area_registry as ar,
     device_registry as dr,
@@ -39,11 +39,14 @@ class _Changes:
 
     count: int = 0
     assistants: set[str] = field(default_factory=set)
+    listeners: list[CALLBACK_TYPE] = field(default_factory=list)
 
     @callback
     def async_count(self, _event: Event | Event[EventStateChangedData] | None = None) -> None:
         """Count a change."""
         self.count += 1
+        for listener in self.listeners:
+            listener()
 
 
 @singleton
@@ -63,6 +66,15 @@ def async_home_version(hass: HomeAssistant, assistant: str) -> int:
         changes.assistants.add(assistant)
         async_listen_entity_updates(hass, assistant, changes.async_count)
     return changes.count
+
+
+@callback
+def async_listen_home(hass: HomeAssistant, assistant: str, listener: CALLBACK_TYPE) -> CALLBACK_TYPE:
+    """Call a listener for every change of the home as an assistant sees it, often many at once."""
+    async_home_version(hass, assistant)
+    listeners = _changes(hass).listeners
+    listeners.append(listener)
+    return lambda: listeners.remove(listener)
 
 
 @callback
