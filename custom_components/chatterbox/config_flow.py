@@ -30,7 +30,7 @@ from .flows.dialog import async_viewer_language, docs_url, plain
 from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_sentences_to_try, async_use_agent
 from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
 from .flows.moving_in import MovingIn, foreign_agents
-from .flows.service_checks import answering_interface, check_key, models_of, try_out
+from .flows.service_checks import ToolTrial, answering_interface, check_key, models_of, try_out
 from .flows.service_form import (
     INTERFACES,
     INTERNET_SCHEMA,
@@ -47,7 +47,7 @@ from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import ModelProvider, offered_chat_models
 from .settings.agent import AgentSettings
 from .settings.service_address import InvalidAddress, parse_address
-from .settings.tasks import new_task_data
+from .settings.tasks import new_task_data, task_settings_of
 from .speech.sentences import async_get_sentences
 
 _STEP_INTERNET: Final = "internet"
@@ -73,8 +73,8 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         self._asks_key = False
         self._models: list[ChatModel] = []
         self._model = ""
-        self._seconds = ""
-        """In which the model used a tool, where it did."""
+        self._trial: ToolTrial | None = None
+        """Of the model, where there is one."""
         self._use_in: list[str] = []
         self._is_sent = False
         """Whether the last form was accepted."""
@@ -173,17 +173,16 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         settings = AgentSettings(model)
         try:
             try:
-                trial = await try_out(self._server(settings))
+                self._trial = await try_out(self._server(settings))
             except ProviderReplyInvalid:
                 # Only now the interface was used: some servers list their models over others, too.
                 await self._async_change_interface(model)
-                trial = await try_out(self._server(settings))
+                self._trial = await try_out(self._server(settings))
         except (ProviderRejectedKey, ProviderReplyInvalid) as error:
             return self._show_service(self._connect_step, self._refuse(error))
         except ProviderError as error:
             return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
-        self._seconds = str(max(round(trial.seconds), 1)) if trial.uses_tools else ""
-        if trial.uses_tools:
+        if self._trial.uses_tools:
             return await self.async_step_first_agent()
         return await self.async_step_no_tools()
 
@@ -200,7 +199,6 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         form = await FirstAgentForm.async_of(self.hass, self._service.kind, self._model)
         errors = {} if user_input is None else form.errors(user_input)
         if user_input is None or errors:
-            passed = form.sentences["trial_passed"]
             return self.async_show_form(
                 step_id=_STEP_FIRST_AGENT,
                 data_schema=self.add_suggested_values_to_schema(form.schema, user_input or form.suggested),
@@ -208,14 +206,16 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
                 description_placeholders={
                     "docs": docs_url(self.hass),
                     "asked": form.asked,
-                    "trial": passed.format(seconds=self._seconds) if self._seconds else "",
+                    "trial": self._trial_sentence(form.sentences),
                 },
             )
         self._use_in, name = user_input.get(FIELD_USE_IN, []), user_input[CONF_NAME].strip()
-        subentries = [_subentry(const.SUBENTRY_CONVERSATION, name, await form.async_data(user_input))]
+        agent = await form.async_data(user_input) | self._waits(_NO_MODEL)
+        subentries = [_subentry(const.SUBENTRY_CONVERSATION, name, agent)]
         if user_input.get(FIELD_AI_TASK):
+            waits = self._waits(task_settings_of({}))
             task = form.sentences["first_ai_task_title"].format(model=model_title(self._model))
-            subentries.append(_subentry(const.SUBENTRY_AI_TASK, task, new_task_data(self._model)))
+            subentries.append(_subentry(const.SUBENTRY_AI_TASK, task, new_task_data(self._model) | waits))
         is_offline = self._service.kind is const.ServiceKind.OFFLINE
         data = {const.CONF_KIND: self._service.kind.value} if is_offline else self._service.data
         # From here on, nothing is awaited: the form may be sent twice, and another dialog may have been faster.
@@ -229,6 +229,15 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             data=data,
             subentries=subentries,
         )
+
+    def _waits(self, settings: AgentSettings) -> dict[str, float]:
+        return self._trial.waits(settings) if self._trial else {}
+
+    def _trial_sentence(self, sentences: Mapping[str, str]) -> str:
+        if not self._trial or not self._trial.uses_tools:
+            return ""
+        sentence = sentences["trial_slow" if self._waits(_NO_MODEL) else "trial_passed"]
+        return sentence.format(seconds=max(round(self._trial.seconds), 1))
 
     @override
     async def async_on_create_entry(self, result: ConfigFlowResult) -> ConfigFlowResult:

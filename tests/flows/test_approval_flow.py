@@ -563,3 +563,47 @@ async def test_the_assistants_that_go_round_the_rules_are_named(hass: HomeAssist
         await async_update_pipeline(hass, pipeline, name=name, conversation_engine=agent_id, prefer_local_intents=True)
         told = placeholders(await open_approvals(hass, entry))["unguarded"]
         assert told == (sentence("common.home_unguarded", assistants=plain(name)) + "\n\n" if agent_id == AGENT else "")
+
+
+async def test_every_rule_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    rows = [
+        {"verdict": "Ask first", "after": "22:00:00"},
+        {"verdict": "Never", "domains": ["not a domain!"]},
+        {"verdict": "Ask for the PIN"},
+    ]
+    step = await sent(hass, entry, rules=rows)
+
+    told = problems_in(step)
+    assert len(told) == len(rows)
+    assert all(f"rule {number}" in line.casefold() for number, line in enumerate(told, start=1)), told
+    assert step["errors"] == {"rules": "marked", "pin": "marked"}
+
+
+async def test_names_in_rules_of_which_the_home_has_nothing_are_told(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_admin_user: User
+) -> None:
+    hass.services.async_register("lock", "unlock", lambda _call: None)
+    there = {
+        "domains": ["lock", "sensor"],
+        "device_classes": ["garage"],
+        "actions": ["lock.unlock"],
+        "entities": ["lock.door"],
+        "tools": ["conversation__process_sentence"],
+        "users": [hass_admin_user.id],
+    }
+    absent = {
+        "domains": ["lokc"],
+        "device_classes": ["gatee"],
+        "actions": ["lock.unlokc"],
+        "entities": ["lock.gone"],
+        "tools": ["nope"],
+        "users": ["Nobody"],
+    }
+    rows = [{"verdict": "Never", **there}, {"verdict": "Never", **absent}]
+    home = await sent(hass, entry, rules=rows)
+
+    named = ", ".join(f"**{plain(name)}**" for name in ("lokc", "gatee", "lock.gone", "lock.unlokc", "nope", "Nobody"))
+    assert placeholders(home)["examples"].startswith(sentence("common.home_absent", names=named))
+    assert "save_approvals" in home["menu_options"], "some of it may come later"
+    fine = await sent(hass, entry, rules=rows[:1])
+    assert "Not found" not in placeholders(fine)["examples"]

@@ -91,6 +91,8 @@ async def test_a_missing_key_is_told_at_once(hass: HomeAssistant) -> None:
         ({CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:8123"}, "Ollama on shelf:8123"),
         ({CONF_BASE_URL: "https://api.mistral.ai/v1"}, "Mistral"),
         ({CONF_BASE_URL: "http://[fd00::1]:8080/v1"}, "[fd00::1]:8080"),
+        ({CONF_BASE_URL: "http://box:8080/qwen/v1"}, "box:8080/qwen"),
+        ({CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:11434/two/"}, "Ollama on shelf/two"),
     ],
 )
 def test_a_service_is_named_after_its_kind_and_place(service: dict[str, str], title: str) -> None:

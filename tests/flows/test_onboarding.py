@@ -2,15 +2,17 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, override
 
 import pytest
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.const import CONF_MODEL, CONF_NAME
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.setup import async_setup_component
+from pydantic import JsonValue
 
 from custom_components.chatterbox.approvals.examples import async_example_requests
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_PIN, CONF_SERVER, SUBENTRY_AI_TASK
@@ -21,7 +23,7 @@ from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama
 from tests.support.servers.in_process import always, serving, serving_script
-from tests.support.servers.model_server import ScriptedModelServer
+from tests.support.servers.model_server import ModelRequest, ScriptedModelServer
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.service_dialogs import (
     TALKING,
@@ -104,6 +106,25 @@ async def test_a_server_that_is_found_is_added_with_one_of_its_models(hass: Home
     assert result["data"] == {CONF_KIND: "openai_chat", CONF_SERVER: "llama_cpp", CONF_BASE_URL: address}
     assert only_agent(result["result"]).data[CONF_MODEL] == "llama-8b"
     assert hass.states.get("conversation.chatterbox")
+
+
+async def test_an_agent_waits_long_enough_for_a_slow_model(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    class Slow(ScriptedChatCompletions):
+        @override
+        def answer_to(self, body: dict[str, JsonValue], asked: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:
+            freezer.tick(25)
+            return super().answer_to(body, asked)
+
+    async with serving_script(TALKING, Slow) as address:
+        last = await submit(hass, await connect(hass, address), model="big-model")
+        result = await submit(hass, last, **suggested(last), ai_task=True)
+
+    told = (last["description_placeholders"] or {})["trial"]
+    assert told == sentence("common.trial_slow", seconds="25")
+    agent = settings_of(only_agent(result["result"]).data)
+    assert (agent.first_token_timeout, agent.limits.deadline) == (50, 150)
+    (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
+    assert "first_token_timeout" not in task.data, "a task waits that long already"
 
 
 async def test_of_many_models_the_first_are_offered_and_the_others_are_behind_one_choice(hass: HomeAssistant) -> None:

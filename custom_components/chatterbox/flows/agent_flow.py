@@ -18,7 +18,7 @@ from .approval_form import APPROVAL_KEYS, KNOWN_PIN, approval_schema, approvals_
 from .approval_page import ApprovalPage
 from .dialog import async_placeholders
 from .model_flow import ModelFlow
-from .rule_form import RuleLabels, async_get_rule_labels, only_on_unlocking, rules_on_locking
+from .rule_form import RuleLabels, async_absent_names, async_get_rule_labels, only_on_unlocking, rules_on_locking
 from .tool_form import ToolForm
 
 
@@ -75,7 +75,8 @@ class ConversationAgentFlow(ModelFlow):
         """Show what the rules mean for the home, before they are saved."""
         settings = self._settings
         page = ApprovalPage.of(self.hass, settings.policy, await self._async_labels())
-        examples = page.examples_table(await async_example_requests(self.hass, settings))
+        absent = page.absent(await async_absent_names(self.hass, self._kind, settings))
+        examples = absent + page.examples_table(await async_example_requests(self.hass, settings))
         options = ["save_approvals", "tools", "approvals"]
         if on_locking := rules_on_locking(settings.policy):
             examples = f"{page.also_locking(on_locking)}\n\n{examples}"

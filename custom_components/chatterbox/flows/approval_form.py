@@ -16,7 +16,7 @@ from ..agent.confirmation.pin import PinHash
 from ..agent.messages import JsonValue
 from ..settings.agent import AgentSettings, OutsideCare
 from ..settings.options import Problem
-from ..settings.rules import Policy, Verdict, policy_to_json
+from ..settings.rules import policy_to_json
 from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, row_of
 from .service_form import PASSWORD
 
@@ -155,14 +155,11 @@ def read_approvals(form: Mapping[str, Any], labels: RuleLabels, *, has_pin: bool
     `has_pin` says whether there is a PIN.
     """
     who_speaks = form.get(SECTION_WHO_SPEAKS, {})
-    policy = read_rules(form.get(const.CONF_RULES), labels)
+    policy = read_rules(form.get(const.CONF_RULES), labels, has_pin=has_pin)
     people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
-    problems = [found for found in (policy, people) if isinstance(found, Problem)]
-    if isinstance(policy, Policy) and not has_pin:
-        asking = [number for number, rule in enumerate(policy.rules, start=1) if rule.verdict is Verdict.PIN]
-        problems += [Problem(const.CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]]
-    if isinstance(policy, Problem) or isinstance(people, Problem) or problems:
-        return problems
+    if isinstance(policy, list) or isinstance(people, Problem):
+        problems = policy if isinstance(policy, list) else []
+        return problems + ([people] if isinstance(people, Problem) else [])
     data = {
         const.CONF_RULES: policy_to_json(policy),
         const.CONF_NOTIFY: form.get(const.CONF_NOTIFY),

@@ -95,6 +95,11 @@ class ApprovalPage:
         named = ", ".join(map(plain, assistants))
         return self.labels.sentences["home_unguarded"].format(assistants=named) + "\n\n" if named else ""
 
+    def absent(self, names: Sequence[str]) -> str:
+        """Return a paragraph about names in rules of which the home has nothing, or an empty text."""
+        listed = ", ".join(f"**{plain(name)}**" for name in names)
+        return self.labels.sentences["home_absent"].format(names=listed) + "\n\n" if names else ""
+
     def also_locking(self, numbers: Iterable[int]) -> str:
         """Return a sentence about rules that hold locking beside unlocking."""
         return self.labels.sentences["home_also_locking"].format(rules=", ".join(map(str, numbers)))

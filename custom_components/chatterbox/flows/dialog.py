@@ -1,6 +1,7 @@
 """What all dialogs have in common: the link to their page of the docs, and the list of problems at the top."""
 
 import string
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -74,14 +75,16 @@ def marked(schema: vol.Schema, problems: Collection[Problem]) -> dict[str, str]:
     """Return the errors that a form shows at its fields and sections, beside the list at its top.
 
     A section hides the errors of its fields, and all errors share their placeholders. So one that has several problems
-    is only marked.
+    is only marked, and so is one whose placeholders are also those of another problem.
     """
+    names = Counter(name for problem in problems for name in problem.placeholders)
     parts = {str(name): part.schema.schema if isinstance(part, section) else () for name, part in schema.schema.items()}
     errors: dict[str, str] = {}
     for problem in reversed([*problems]):
         for name, inside in parts.items():
             if problem.place in {name, *map(str, inside)}:
-                errors[name] = "marked" if inside and len(problems) > 1 else problem.key
+                is_unclear = (inside and len(problems) > 1) or any(names[one] > 1 for one in problem.placeholders)
+                errors[name] = "marked" if is_unclear else problem.key
     return errors
 
 

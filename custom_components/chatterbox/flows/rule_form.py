@@ -6,7 +6,7 @@ read as a broader rule.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any, Final, Self
@@ -15,11 +15,12 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
 from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_RELOAD, SERVICE_UNLOCK
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, JsonValue
-from ..const import CONF_RULES, SCRIPT_DOMAIN, ServiceKind
+from ..const import CONF_PIN, CONF_RULES, SCRIPT_DOMAIN, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
 from ..settings.options import Problem
@@ -194,22 +195,41 @@ def row_of(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
     return row
 
 
-def read_rules(rows: JsonValue, labels: RuleLabels) -> Policy | Problem:
-    """Return the rules of rows, or the problem of the first invalid row."""
+def read_rules(rows: JsonValue, labels: RuleLabels, *, has_pin: bool = True) -> Policy | list[Problem]:
+    """Return the rules of rows, or the problems of all invalid rows; without a PIN, no rule can ask for it."""
     if rows in (None, ""):
         return Policy()
-    rules: list[Rule] = []
+    rules, problems = dict[int, Rule](), list[Problem]()
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
         try:
-            rules.append(_rule(row, labels))
+            rules[number] = _rule(row, labels)
         except RowError as error:
-            return Problem(CONF_RULES, error.key, {"rule": str(number), **error.placeholders})
-    return _problem_of_order(rules) or Policy(tuple(rules))
+            problems.append(Problem(CONF_RULES, error.key, {"rule": str(number), **error.placeholders}))
+    if problem := _problem_of_order(rules):
+        problems.append(problem)
+    asking = [number for number, rule in rules.items() if rule.verdict is Verdict.PIN and not has_pin]
+    problems += [Problem(CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]]
+    return problems or Policy(tuple(rules.values()))
 
 
 def rules_on_locking(policy: Policy) -> tuple[int, ...]:
     """Return the numbers of rules on locks that also hold their locking, which no household needs to be asked about."""
     return tuple(number for number, rule in enumerate(policy.rules, start=1) if _is_on_any_use_of_locks(rule))
+
+
+async def async_absent_names(hass: HomeAssistant, kind: ServiceKind, settings: AgentSettings) -> list[str]:
+    """Return the names in rules of which the home has nothing: misspelled ones, or those of what comes later."""
+    states = hass.states.async_all()
+    present: Mapping[str, Container[object]] = {
+        "domains": {state.domain for state in states},
+        "device_classes": {state.attributes.get(ATTR_DEVICE_CLASS) for state in states},
+        "entities": {state.entity_id for state in states} | er.async_get(hass).entities.keys(),
+        "actions": {f"{domain}.{name}" for domain, names in hass.services.async_services().items() for name in names},
+        "tools": await _async_tools(hass, kind, settings),
+        "users": await _async_users(hass, Policy()),
+    }
+    named = ((name, value) for name in present for value in sorted(_held(settings.policy, name)))
+    return [value for name, value in named if value not in present[name]]
 
 
 def only_on_unlocking(policy: Policy) -> Policy:
@@ -223,9 +243,9 @@ def _is_on_any_use_of_locks(rule: Rule) -> bool:
     return rule.verdict is not Verdict.ALLOW and domains == {LOCK_DOMAIN} and not rule.actions and not rule.tools
 
 
-def _problem_of_order(rules: Sequence[Rule]) -> Problem | None:
+def _problem_of_order(rules: Mapping[int, Rule]) -> Problem | None:
     """Return a problem if a rule without conditions is not the last one: those after it would never apply."""
-    for number, rule in enumerate(rules[:-1], start=1):
+    for number, rule in [*rules.items()][:-1]:
         if rule == Rule(verdict=rule.verdict):
             return Problem(CONF_RULES, "rule_hides_others", {"rule": str(number)})
     return None

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from math import ceil
 from time import monotonic
 from typing import Final
 
@@ -20,9 +21,10 @@ from ..agent.errors import (
 from ..agent.events import TextDelta, ToolCallReady
 from ..agent.messages import ToolDefinition, UserMessage
 from ..agent.protocols import CompletionRequest
-from ..const import ServiceKind
+from ..const import CONF_DEADLINE, CONF_FIRST_TOKEN_TIMEOUT, ServiceKind
 from ..runtime.models import ModelProvider, ModelServer, offered_models
 from ..settings.agent import AgentSettings, settings_of
+from ..settings.options import NUMBERS
 
 _TRIAL: Final = CompletionRequest(
     instructions="You control the devices of a home with your tools.",
@@ -37,6 +39,10 @@ _TRIAL: Final = CompletionRequest(
 )
 _LONGEST_TRIAL: Final = 120.0
 """Seconds, in which a model may have to be loaded first."""
+_MARGIN: Final = 2
+"""A turn has a longer prompt than the trial."""
+_INFERENCES: Final = 3
+"""Of a turn that uses tools, for which there should be time."""
 _MUCH_TALK: Final = 600
 """Characters after which a model that has not acted will not."""
 
@@ -48,6 +54,14 @@ class ToolTrial:
     seconds: float
     """Until it called the tool, or had answered without."""
     uses_tools: bool
+
+    def waits(self, settings: AgentSettings) -> dict[str, float]:
+        """Return the timeouts that an agent needs for this model, where those of its settings are too short."""
+        first = ceil(self.seconds * _MARGIN)
+        if first <= settings.first_token_timeout:
+            return {}
+        deadline = min(_INFERENCES * first, NUMBERS[CONF_DEADLINE].most)
+        return {CONF_FIRST_TOKEN_TIMEOUT: first, CONF_DEADLINE: max(deadline, settings.limits.deadline)}
 
 
 async def try_out(model: ModelProvider) -> ToolTrial:

@@ -115,11 +115,12 @@ def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     if known.host and known_server({CONF_BASE_URL: url}) is known:
         return known.name
     place = short_name(url)
-    if known is OTHER:
-        return place
-    if URL(url).port == URL(known.base_url).port:
+    if known is not OTHER and URL(url).port == URL(known.base_url).port:
         place = URL(url).host or place
-    return sentences["service_title"].format(server=known.name, place=place)
+    # Several services may share a host and a port.
+    path, usual = (URL(one).path.rstrip("/").removesuffix("/v1") for one in (url, known.base_url))
+    place += "" if path == usual else path
+    return place if known is OTHER else sentences["service_title"].format(server=known.name, place=place)
 
 
 def example_address(server: ServerProfile) -> str:
