@@ -142,12 +142,14 @@ async def test_the_owner_is_told_of_a_broken_prompt_template_until_it_works(
 async def test_the_offline_agent_acts_and_follows_up(hass: HomeAssistant) -> None:
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
 
-    first = await say(hass, "turn on the kitchen ceiling light")
+    first = await say(hass, "turn on the kitchen ceiling light", satellite_id="assist_satellite.hall")
     on = hass.states.is_state("light.kitchen_ceiling", "on")
-    second = await say(hass, "turn it off again")
+    asked = await say(hass, "turn it off again", satellite_id="assist_satellite.hall")
+    second = await say(hass, "yes", satellite_id="assist_satellite.hall")
 
     assert speech(first)
     assert on
+    assert speech(asked) == "Turn off the Kitchen Ceiling Light?"
     assert speech(second)
     assert hass.states.is_state("light.kitchen_ceiling", "off")
     assert [target.id for target in second.response.success_results] == ["light.kitchen_ceiling"]

@@ -151,31 +151,66 @@ async def test_a_kind_that_is_not_left_to_the_model_is_answered(hass: HomeAssist
 
 
 async def test_words_that_follow_up_on_the_model_go_to_the_model(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(
-        saying("Which lamp do you mean?", "All right.", "It is on.", "Anything else."), local_commands="first"
-    )
+    done = (ScriptedAnswer(tool_calls=(LAMP_ON,)), ScriptedAnswer(content="It is on."))
+    answers = (ScriptedAnswer(content="Which lamp do you mean?"), *done, ScriptedAnswer(content="They are off."))
+    server = await serve(Script(answers=answers), local_commands="first")
 
     await say(hass, "make it cosy")
     await say(hass, "turn on the floor lamp")  # the answer to a question
-    assert len(server.requests) == 2
-
-    await say(hass, "turn off all the lights")  # of which room, the model may know
-    assert len(server.requests) == 3
-    assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
-    assert len(server.requests) == 3
-    assert (
-        speech(await say(hass, "turn off all the lights")) == "Turned off all of the lights"
-    )  # nothing of the model's is followed up on
     assert len(server.requests) == 3
 
+    await say(hass, "pause")  # what, the model may know
+    assert len(server.requests) == 4
 
-async def test_a_name_alone_goes_to_a_model_that_has_just_spoken(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(saying("It is the darkest room.", "It is off."), local_commands="first")
 
-    await say(hass, "what is the living room like?")
-    assert speech(await say(hass, "Floor lamp?")) == "It is off."
+@pytest.mark.parametrize("words", ["Floor lamp?", "the floor lamp", "floor lamp, please", "my floor lamp"])
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (ScriptedAnswer(content="Please tell me which one to turn off."),),
+        (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Done. Tell me which one to turn off.")),
+    ],
+)
+async def test_a_name_alone_goes_to_a_model_that_has_just_spoken(
+    hass: HomeAssistant, serve: Serve, words: str, answers: tuple[ScriptedAnswer, ...]
+) -> None:
+    server = await serve(Script(answers=(*answers, ScriptedAnswer(content="It is off."))), local_commands="first")
+    await say(hass, "make it cosy")
+
+    assert speech(await say(hass, words)) == "It is off."
 
     assert hass.states.is_state(LAMP, "off")
+    assert len(server.requests) == len(answers) + 1
+
+
+@pytest.mark.parametrize(
+    "request_for_words",
+    [
+        "Tell me what I should remind you of.",
+        "Please dictate the text of the note.",
+        "OK, at sunset. Now say the action.",
+    ],
+)
+async def test_words_that_a_model_has_requested_go_to_the_model(
+    hass: HomeAssistant, serve: Serve, request_for_words: str
+) -> None:
+    server = await serve(saying(request_for_words, "Noted."), local_commands="first")
+    await say(hass, "remind me of something at sunset")
+
+    assert speech(await say(hass, "turn on the floor lamp")) == "Noted."
+
+    assert hass.states.is_state(LAMP, "off")
+    assert len(server.requests) == 2
+
+
+async def test_a_command_after_one_that_the_model_has_done_needs_no_model(hass: HomeAssistant, serve: Serve) -> None:
+    answers = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))
+    server = await serve(Script(answers=answers), local_commands="first")
+    await say(hass, "make it cosy")
+
+    assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
+    assert speech(await say(hass, "turn off all the lights")) == "Turned off all of the lights"
+
     assert len(server.requests) == 2
 
 
@@ -214,9 +249,9 @@ async def test_home_assistant_says_that_it_is_alone_where_the_model_was_to_answe
 ) -> None:
     await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
 
-    answer = speech(await say(hass, "turn on the floor lamp and open the living room blinds"))
+    answer = speech(await say(hass, "could you tell me whether the front door is locked"))
 
-    assert answer == "My language model isn't responding. Turned on the light. Opening."
+    assert answer == "My language model isn't responding. Yes"
 
 
 async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, serve: Serve) -> None:

@@ -215,7 +215,8 @@ class CallGuard(Hooks):
             and changes_something(tool, effects)
             and self._takes_care(call)
         )
-        needed = Verdict.ASK if for_outside else judgement.verdict
+        is_guessed = judgement.verdict is Verdict.ALLOW and not isinstance(effects, Annotated) and effects.is_guessed
+        needed = Verdict.ASK if for_outside or is_guessed else judgement.verdict
         permitted = await async_is_permitted(self._hass, self._speaker.user_id, effects)
         refusal = self._refusal(needed) if permitted else Refusal.PERMISSION
         if self._has_outside_content and tool.name in _CHANGES_MEMORY:

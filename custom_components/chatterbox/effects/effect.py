@@ -66,8 +66,16 @@ class Unknown:
     """The action that cannot be foreseen, such as `shell_command.open_up`; empty if it has no name."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sentence:
+    """What more there is to know of a sentence that causes the effects."""
+
+    is_guessed: bool = False
+    """Whether Home Assistant only guesses what it means."""
+
+
 @dataclass(frozen=True, slots=True)
-class Touches:
+class Touches(_Sentence):
     """All effects are known: the call does nothing beyond these actions."""
 
     actions: frozenset[EntityAction] = frozenset()
@@ -77,7 +85,7 @@ class Touches:
 
 
 @dataclass(frozen=True, slots=True)
-class Unresolved:
+class Unresolved(_Sentence):
     """Some effects are unknown, and have to be judged as the least safe."""
 
     unknowns: frozenset[Unknown]

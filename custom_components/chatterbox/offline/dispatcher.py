@@ -52,6 +52,8 @@ class OfflineDispatcher:
     language: str
     device_id: str | None = None
     satellite_id: str | None = None
+    can_ask: bool = True
+    """Whether somebody can be asked. Otherwise nothing is changed on a guess."""
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
         """Return None: only the built-in agent can interpret a sentence."""
@@ -62,7 +64,8 @@ class OfflineDispatcher:
         sentence = arguments.get(SENTENCE)
         if not isinstance(sentence, str):
             return NOTHING
-        return await async_sentence_effects(self.hass, self._input(sentence), self.conversation_id)
+        effects = await async_sentence_effects(self.hass, self._input(sentence), self.conversation_id)
+        return NOTHING if effects.is_guessed and not self.can_ask else effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Let the built-in agent act on a sentence. The native of a failure has its error code and its own sentence."""
@@ -71,10 +74,12 @@ class OfflineDispatcher:
             native = llm.ToolResult({"error": f"Expected {PROCESS_SENTENCE.name} with a {SENTENCE}."}, error=True)
             return ToolOutcome(result_content(native), is_error=True, native=native)
         with _entered() as nesting:
+            said = self._input(sentence)
             if nesting > MAX_NESTING:
                 response = await self._refuse()
+            elif not self.can_ask and (await async_sentence_effects(self.hass, said, self.conversation_id)).is_guessed:
+                response = await self._not_understood()
             else:
-                said = self._input(sentence)
                 area = async_speaker_area(self.hass, said)
                 refusal = await async_refuse_delayed(self.hass, said, area)
                 response = refusal or await async_process_in_context(
@@ -122,6 +127,14 @@ class OfflineDispatcher:
         # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
         result = await asyncio.create_task(converse, name="chatterbox offline sentence")
         return result.response
+
+    async def _not_understood(self) -> intent.IntentResponse:
+        agent = conversation.async_get_agent(self.hass, conversation.HOME_ASSISTANT_AGENT)
+        texts = await agent.async_get_or_load_intents(self.language) if isinstance(agent, DefaultAgent) else None
+        response = intent.IntentResponse(language=self.language)
+        said = texts.error_responses.get(ErrorKey.NO_INTENT, "") if texts else ""
+        response.async_set_error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, said)
+        return response
 
     async def _refuse(self) -> intent.IntentResponse:
         """Refuse a sentence that triggers an automation that says it again."""

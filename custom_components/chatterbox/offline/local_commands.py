@@ -4,7 +4,7 @@ Either way it is a tool call of the turn, under the same rules, and the model se
 """
 
 import json
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Container, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.intent import IntentResponseErrorCode
 
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
-from ..agent.messages import AssistantMessage, FinishReason, ToolChoiceMode, ToolResult, Transcript
+from ..agent.messages import AssistantMessage, FinishReason, ToolChoiceMode, ToolDefinition, ToolResult, Transcript
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.speech import asks_back
 from ..agent.transcript import changing_tools
@@ -39,12 +39,12 @@ class LocalRequests:
     is_new: bool = True
     """Whether the words are a request. Those that answer a question are none."""
 
-    async def async_recognize(self, words: str) -> RecognizedRequest | None:
+    async def async_recognize(self, words: str, tools: Iterable[ToolDefinition]) -> RecognizedRequest | None:
         """Return what words are that stand by themselves; None for those that follow up on words of the model."""
         if not self.is_new or not words:
             return None
         found = await async_recognize(self.hass, replace(self.user_input, text=words))
-        if found is None or _follows_up(found, self.history, self.user_input.language):
+        if found is None or _follows_up(found, self.history, self.user_input.language, changing_tools(tools)):
             return None
         return found
 
@@ -69,7 +69,7 @@ class LocalCommandsProvider(LeavableProvider):
         """Run one inference; see `LLMProvider.stream`."""
         words, results = since_last_user_message(request.transcript)
         may_call = request.tool_choice is ToolChoiceMode.AUTO
-        if not results and may_call and (found := await self.requests.async_recognize(words)):
+        if not results and may_call and (found := await self.requests.async_recognize(words, request.tools)):
             self._recognized = found
             if self.requests.goes_first(found):
                 yield ToolCallReady(sentence_call(words), _OFFERED)
@@ -128,13 +128,17 @@ class LocalCommandsProvider(LeavableProvider):
                     yield event
 
 
-def _follows_up(request: RecognizedRequest, history: Transcript, language: str) -> bool:
-    """Return whether words are meant for a model that has just spoken: it asked, or they name no target."""
+def _follows_up(request: RecognizedRequest, history: Transcript, language: str, changing: Container[str]) -> bool:
+    """Return whether words may be meant for a model that has just spoken.
+
+    It only talked, and may have asked for words in any way, or it asked a question, or the words name no target.
+    """
     _, results = since_last_user_message(history)
     last = history[-1] if history else None
     if not isinstance(last, AssistantMessage) or any(result.name == PROCESS_SENTENCE.name for result in results):
         return False
-    return request.is_elliptic or asks_back(last.text, language)
+    has_acted = any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
+    return not has_acted or request.is_elliptic or asks_back(last.text, language)
 
 
 def _found_nothing(result: ToolResult) -> bool:

@@ -82,7 +82,10 @@ async def async_recognize(
     words = user_input.text.casefold()
     said = {text: entity.name for entity in found.entities_list if (text := entity.text.strip().casefold()) in words}
     naming = intent_naming(hass, name).slots
-    is_elliptic = words.strip(" .,!?") in said or not {*said.values()} & {*naming}
+    template, intents = found.intent_sentence, await agent.async_get_or_load_intents(user_input.language)
+    rules = intents.intents.expansion_rules if intents else {}
+    is_name = template is not None and not template.get_required_clauses(rules)
+    is_elliptic = is_name or not {*said.values()} & {*naming}
     return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
 
 

@@ -73,7 +73,8 @@ async def _async_effects(
     if not read.accepted or not read.frames or any(frame.response_key is None for frame in read.frames):
         return None
     parts = [(frame.intent, dict(frame.slots)) for frame in read.frames]
-    return joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
+    effects = joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
+    return effects if effects == NOTHING else replace(effects, is_guessed=True)
 
 
 async def _async_intent_effects(

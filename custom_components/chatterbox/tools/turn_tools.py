@@ -27,7 +27,7 @@ from ..home.description import AS_USUAL, FIND_ENTITIES, GUIDE_TO_CALLS
 from ..home.entities import async_get_home
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
-from ..people.speakers import NOBODY, Speaker
+from ..people.speakers import NOBODY, Asking, Speaker
 from ..records.turn_record import result_content
 from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.rules import Policy, TrustLevel
@@ -275,7 +275,8 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     definitions = with_own_tools(offer.definitions, own)
     if understands_sentences:
         said, place = user_input, (user_input.device_id, user_input.satellite_id)
-        offline = OfflineDispatcher(hass, conversation_id, said.context, said.language, *place)
+        can_ask = speaker.asking is Asking.PERSON
+        offline = OfflineDispatcher(hass, conversation_id, said.context, said.language, *place, can_ask)
         by_name[PROCESS_SENTENCE.name] = offline
         definitions += (PROCESS_SENTENCE,)
     return offer._replace(

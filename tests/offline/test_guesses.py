@@ -1,0 +1,79 @@
+"""Without a model, Home Assistant's second recognizer guesses what a sentence means, and nothing is done on a guess."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationResult
+from homeassistant.const import EVENT_CALL_SERVICE
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from tests.support.config_entries import offline_entry, set_up
+from tests.support.servers.script import Script, ScriptedFailure
+from tests.support.talk import AGENT, Serve, move_into_the_demo_home, speech
+
+GUESSES = [
+    ("don't turn on the hallway light", "Turn on the Hallway Light?"),
+    ("do not turn off the hallway light", "Turn off the Hallway Light?"),
+    ("please don't open the bedroom curtains", "Open the Bedroom Curtains?"),
+    ("turn off all the lights except the desk lamp", "Turn off the Desk Lamp in the Office?"),
+    ("turn on the coffee machine at 7 am", "Turn on the Coffee Machine in the Kitchen?"),
+    ("turn on the coffee machine tomorrow at 8", "Turn on the Coffee Machine in the Kitchen?"),
+    ("did you turn on the hallway light", "Turn on the Hallway Light?"),
+    ("should I turn off the hallway light", "Turn off the Hallway Light?"),
+]
+
+
+async def say(hass: HomeAssistant, text: str) -> ConversationResult:
+    """Say something at a satellite."""
+    place = "assist_satellite.hall"
+    return await conversation.async_converse(hass, text, "a-talk", Context(), "en", AGENT, satellite_id=place)
+
+
+@pytest.mark.parametrize(("text", "question"), GUESSES)
+async def test_a_guess_is_asked_about_whatever_the_rules_allow(hass: HomeAssistant, text: str, question: str) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry(rules=[{"verdict": "allow"}]))
+    actions = async_capture_events(hass, EVENT_CALL_SERVICE)
+
+    asked = await say(hass, text)
+    await hass.async_block_till_done()
+
+    assert (speech(asked), asked.continue_conversation) == (question, True)
+    assert actions == []
+    await say(hass, "yes")
+    await hass.async_block_till_done()
+    assert actions
+
+
+async def test_a_guessed_question_is_answered_at_once(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry())
+
+    answer = await say(hass, "could you tell me whether the front door is locked")
+
+    assert (speech(answer), answer.continue_conversation) == ("Yes", False)
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_a_guess_is_asked_about_while_the_model_is_down(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
+
+    answer = speech(await say(hass, "don't turn on the hallway light"))
+
+    assert answer.endswith("Turn on the Hallway Light?")
+    assert hass.states.is_state("light.hallway", "off")
+
+
+async def test_where_nobody_can_be_asked_a_guess_is_not_understood(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry(trusted_callers=["script.ask"]))
+    ask = {"action": "conversation.process", "data": {"text": GUESSES[0][0], "agent_id": AGENT}}
+    steps = [{**ask, "response_variable": "said"}, {"stop": "", "response_variable": "said"}]
+    assert await async_setup_component(hass, "script", {"script": {"ask": {"sequence": steps}}})
+
+    said = await hass.services.async_call("script", "ask", blocking=True, return_response=True)
+
+    assert "Sorry, I couldn't understand that" in str(said)
+    assert "turn on the kitchen light" in str(said)
+    assert hass.states.is_state("light.hallway", "off")
