@@ -46,6 +46,16 @@ async def test_a_guess_is_asked_about_whatever_the_rules_allow(hass: HomeAssista
     assert actions
 
 
+async def test_a_question_about_a_delayed_command_names_the_delay(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry())
+
+    assert speech(await say(hass, "unlock the front door in 5 minutes")) == (
+        "Unlock the Front Door in the Hallway in 5 minutes?"
+    )
+    assert speech(await say(hass, "yes, unlock the front door")) == "Command will be executed in 5 minutes"
+
+
 async def test_a_guessed_question_is_answered_at_once(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     await set_up(hass, offline_entry())

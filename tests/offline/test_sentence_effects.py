@@ -1,5 +1,6 @@
 """What sentences would do that Home Assistant understands by itself, known before anything runs."""
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -189,5 +190,7 @@ async def test_the_room_of_the_satellite_is_meant(talk: Talk) -> None:
 async def test_timers_inside_timers_are_followed_only_so_far(talk: Talk) -> None:
     command = "turn on the counter lamp" + " in 5 minutes" * 2
 
-    assert await async_later_effects(talk.hass, said(command), delays=0) == UNKNOWN
-    assert await async_later_effects(talk.hass, said("in 5 minutes turn on the counter lamp"), delays=1) == UNKNOWN
+    assert await async_later_effects(talk.hass, said(command), {}, delays=0) == UNKNOWN
+    assert await async_later_effects(talk.hass, said("in 5 minutes turn on the counter lamp"), {}, 1) == replace(
+        UNKNOWN, delay=300
+    )

@@ -101,6 +101,8 @@ class ActionSummary:
     """The actions that could do anything, such as `shell_command.open_up`."""
     levels: Mapping[ActionKind, Level] = field(default_factory=dict)
     """What all entities of a kind are set to."""
+    delay: int = 0
+    """The seconds that a timer waits before all of them."""
     has_more: bool = False
     """There are further actions, which are not named."""
     is_unclear: bool = False
@@ -140,6 +142,7 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSu
         tuple(found.tools),
         tuple(found.unforeseen),
         {kind: level for kind, (level, *others) in found.levels.items() if level and not others},
+        delay=found.delays.pop() if len(found.delays) == 1 else 0,
         has_more=found.more or len(actions) > len(kept),
         is_unclear=found.unclear,
     )
@@ -153,6 +156,7 @@ class _Collected:
     besides: set[EntityAction] = field(default_factory=set)
     """What needs no approval itself, and is done with the rest."""
     levels: dict[ActionKind, dict[Level | None, None]] = field(default_factory=dict)
+    delays: set[int] = field(default_factory=set)
     more: bool = False
     unclear: bool = False
 
@@ -169,6 +173,7 @@ class _Collected:
 
     def add(self, call: AskedCall) -> None:
         """Add the actions of a call."""
+        self.delays.add(call.delay)
         effects = call.effects
         if isinstance(effects, Annotated):
             if not effects.is_complete or effects.named == NOTHING:

@@ -28,6 +28,8 @@ _LONG_WAIT: Final = 90.0
 """Seconds from which the time is given in minutes."""
 _MOST_NAMES: Final = 5
 """Names in a question."""
+_UNITS: Final = {"hours": 3_600, "minutes": 60}
+"""Seconds."""
 _HAS_ARTICLE: Final = re.compile(r"(?:the|an?|my|our|your|his|her|their)\s|\S+(?:['’]s|s['’])\s", re.IGNORECASE)  # noqa: RUF001 - as people type it
 """Matches a name that takes no English article. The other languages use none before a name."""
 _FIRST_WORD: Final = re.compile(r"\w+")
@@ -40,13 +42,14 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
 
     `sentences` are those of the language of the speaker.
     """
-    asked = summarize_calls(hass, calls)
     said = list(dict.fromkeys(_as_sentence(call.pending.reason) for call in calls if call.pending.reason.strip()))
     if any(call.for_outside_content for call in calls):
         said.append(sentences["spoken_asked_outside"])
-    if asked.is_unclear:
+    alike = [[call for call in calls if call.delay == delay] for delay in sorted({call.delay for call in calls})]
+    asked = [summarize_calls(hass, those) for those in alike]
+    if any(one.is_unclear for one in asked):
         said.append(sentences["spoken_asked_unclear"])
-    said.append(_QuestionText(hass, sentences, asked).question())
+    said += [_QuestionText(hass, sentences, one).question() for one in asked]
     if any(call.needs_pin for call in calls):
         said.append(sentences["spoken_say_pin"])
     return " ".join(said)
@@ -104,7 +107,15 @@ class _QuestionText:
         if not parts:
             return ""
         actions = self._joined("and_do", parts)
-        return self._say("more", actions=actions) if self.asked.has_more else actions
+        return self._delayed(self._say("more", actions=actions) if self.asked.has_more else actions)
+
+    def _delayed(self, actions: str) -> str:
+        """Return actions with their delay, in a unit of which it is several: the sentences are in the plural."""
+        if not (delay := self.asked.delay):
+            return actions
+        units = ((unit, size) for unit, size in _UNITS.items() if delay % size == 0 and delay > size)
+        unit, size = next(units, ("seconds", 1))
+        return self._say(f"in_{unit}", actions=actions, count=str(delay // size))
 
     def _action(self, kind: ActionKind, targets: str) -> str:
         """Return an action with the names of its entities, and with what they are set to."""

@@ -23,7 +23,7 @@ from ..agent.events import PendingApproval, PendingCall
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from ..data import singleton
-from ..effects.effect import Effects, Touches, actions_of
+from ..effects.effect import Annotated, Effects, Touches, actions_of
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import shown_call, shown_text
 from ..settings.rules import Verdict
@@ -82,6 +82,11 @@ class AskedCall:
     def entity_ids(self) -> frozenset[str]:
         """The entities it would act on, as far as they are known."""
         return frozenset(action.entity_id for action in actions_of(self.effects))
+
+    @property
+    def delay(self) -> int:
+        """The seconds that a timer waits before it acts."""
+        return 0 if isinstance(self.effects, Annotated) else self.effects.delay
 
     @property
     def is_foreseen(self) -> bool:

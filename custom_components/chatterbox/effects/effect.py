@@ -72,6 +72,8 @@ class _Sentence:
 
     is_guessed: bool = False
     """Whether Home Assistant only guesses what it means."""
+    delay: int = 0
+    """Seconds that a timer waits first."""
 
 
 @dataclass(frozen=True, slots=True)

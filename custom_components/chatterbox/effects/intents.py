@@ -104,6 +104,8 @@ _READING: Final = frozenset(
 _SCRIPT_HANDLERS: Final = frozenset({"intent_script.ScriptIntentHandler", "intent_script.helpers.ScriptIntentHandler"})
 """The handler of intents that are scripts: before Home Assistant 2026.11, and since."""
 
+_UNITS: Final = {"hours": 3_600, "minutes": 60, "seconds": 1}
+
 type Slots = Mapping[str, JsonValue]
 """The values of an intent's slots by name."""
 
@@ -113,6 +115,13 @@ def delayed_command(intent_type: str, slots: Slots) -> str:
     """Return the sentence that a timer passes to Home Assistant when it finishes, or an empty text."""
     command = slots.get("conversation_command") if intent_type == intent.INTENT_START_TIMER else None
     return "" if intent.is_blank_slot_value(command) else str(command).strip()
+
+
+@callback
+def delay_of(slots: Slots) -> int:
+    """Return the seconds of a timer, as Home Assistant reads its slots."""
+    values = ((str(slots.get(unit, "")).partition(".")[0], seconds) for unit, seconds in _UNITS.items())
+    return sum(int(value) * seconds for value, seconds in values if value.isdecimal())
 
 
 class Naming(NamedTuple):

@@ -16,7 +16,7 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 
 from ..agent.messages import JsonValue
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined
-from ..effects.intents import delayed_command, intent_effects, is_reading_intent
+from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_reading_intent
 from .context import async_places
 from .shared_names import is_ambiguous
 
@@ -41,11 +41,12 @@ async def async_sentence_effects(
 
 
 async def async_later_effects(
-    hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
+    hass: HomeAssistant, user_input: ConversationInput, slots: Slots, delays: int = MAX_DELAYS
 ) -> Touches | Unresolved:
-    """Return the effects of the command of a timer, as far as it is understood today."""
+    """Return the effects of the command of a timer with these slots, as far as it is understood today."""
     effects = await _async_effects(hass, user_input, delays - 1) if delays else None
-    return _UNKNOWN if effects is None else effects
+    effects = _UNKNOWN if effects is None else effects
+    return effects if effects == NOTHING else replace(effects, delay=effects.delay + delay_of(slots))
 
 
 async def _async_effects(
@@ -81,7 +82,8 @@ async def _async_intent_effects(
     hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue], user_input: ConversationInput, delays: int
 ) -> Touches | Unresolved:
     if command := delayed_command(intent_type, slots):
-        effects = await async_later_effects(hass, replace(user_input, text=command, conversation_id=None), delays)
+        later = replace(user_input, text=command, conversation_id=None)
+        effects = await async_later_effects(hass, later, slots, delays)
     else:
         effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
     return effects if effects != NOTHING or is_reading_intent(hass, intent_type) else Touches(beside_entities=True)

@@ -46,7 +46,7 @@ async def async_call_effects(
     context = llm_context.context or Context()
     language = llm_context.language or hass.config.language
     said = ConversationInput(command, context, None, llm_context.device_id, None, language, HOME_ASSISTANT_AGENT)
-    return await async_later_effects(hass, said)
+    return await async_later_effects(hass, said, arguments)
 
 
 @callback
