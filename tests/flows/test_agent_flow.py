@@ -183,6 +183,16 @@ async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssist
     assert problems_in(step) == [f"Settings → Model: {sentence(f'{ERRORS}.provider_busy')}"]
 
 
+async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_list_does(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        step = await change(hass, await set_up(hass, server_entry(address)))
+
+    assert step["data_schema"] is not None
+    sources = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
+    named = next(source["label"] for source in sources if source["value"] == llm.LLM_API_ASSIST)
+    assert (step["description_placeholders"] or {})["assist"] == named
+
+
 async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(

@@ -11,7 +11,7 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_P
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers import entity_registry as er, selector
+from homeassistant.helpers import entity_registry as er, llm, selector
 from homeassistant.helpers.template import Template
 
 from .. import const
@@ -400,9 +400,10 @@ class ModelFlow(ConfigSubentryFlow):
                 # Closed even with a problem: so the dialog is short, and the list at its top is seen.
                 part = {vol.Required(group): section(vol.Schema(part), {"collapsed": True})}
             fields |= part
+        assist = source_names(self.hass, "{source}")[llm.LLM_API_ASSIST]
         ranges = {f"{name}_range": number.range for name, number in NUMBERS.items()}
         return await self._async_show_form(
-            step_id, vol.Schema(fields), form, problems, known_price=self._known_price, **ranges
+            step_id, vol.Schema(fields), form, problems, known_price=self._known_price, assist=assist, **ranges
         )
 
     def _selector(self, option: str) -> selector.Selector[Any]:
