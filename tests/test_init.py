@@ -79,7 +79,7 @@ async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant) -> Non
         (404, "<html>Not found</html>", "text/html", "provider_reply_invalid"),
         (200, "<html>Hello</html>", "text/html", "provider_reply_invalid"),
         (429, "{}", "application/json", "provider_busy"),
-        (500, "{}", "application/json", "provider_unreachable"),
+        (500, "{}", "application/json", "provider_failed"),
         (418, "{}", "application/json", "provider_rejected_request"),
     ],
 )

@@ -387,6 +387,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             "server": service.known.name,
             "interface": INTERFACES[service.kind],
             "words": self._words,
+            "location": self._location,
             "docs": docs_url(self.hass),
         }
 

@@ -48,6 +48,9 @@ def advanced(**changes: object) -> dict[str, object]:
     return {**{group: {} for group in groups}, "answers": ANSWERS, "limits": LIMITS, "speed": SPEED} | changes
 
 
+WARM = advanced(answers={**ANSWERS, "temperature": 1})
+
+
 async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
     """Begin to add an agent."""
     return await hass.config_entries.subentries.async_init(
@@ -180,7 +183,24 @@ async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssist
         assert suggested(step)[CONF_MODEL] == "scripted-model"
         step = await submit(hass, step, filled_in())
 
-    assert problems_in(step) == [f"Settings → Model: {sentence(f'{ERRORS}.provider_busy')}"]
+    said = (sentence(f"{ERRORS}.provider_busy"), sentence(f"{ERRORS}.service_said", words="slow down"))
+    assert problems_in(step) == [f"Settings → Model: {text}" for text in said]
+
+
+@pytest.mark.parametrize(
+    ("form", "typed", "path"),
+    [("settings", filled_in(model="big-model"), "Settings → Model"), ("advanced", WARM, "Advanced → Answers")],
+)
+async def test_a_server_that_fails_is_quoted_at_a_part_of_the_form(
+    hass: HomeAssistant, form: str, typed: dict[str, object], path: str
+) -> None:
+    trouble = ScriptedFailure(status=500, body={"error": {"message": "CUDA error: out of memory"}})
+    async with serving_script(TALKING.model_copy(update={"trial_answer": trouble})) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry, form), typed)
+
+    quoted = sentence(f"{ERRORS}.service_said", words="CUDA error: out of memory")
+    assert problems_in(step) == [f"{path}: {sentence(f'{ERRORS}.provider_failed')}", f"{path}: {quoted}"]
 
 
 async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_list_does(hass: HomeAssistant) -> None:

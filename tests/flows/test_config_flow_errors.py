@@ -57,6 +57,8 @@ async def test_an_address_that_is_none_is_refused_and_kept(hass: HomeAssistant, 
         (404, "<html>Not found</html>", "text/html", {CONF_BASE_URL: "provider_reply_invalid"}),
         (200, "<html>Hello</html>", "text/html", {CONF_BASE_URL: "provider_reply_invalid"}),
         (429, '{"error": "slow down"}', "application/json", {CONF_BASE_URL: "provider_busy", "base": "service_said"}),
+        (500, "", "text/plain", {CONF_BASE_URL: "provider_failed"}),
+        (304, "", "text/plain", {CONF_BASE_URL: "provider_reply_invalid"}),
         (500, '{"error": "oops"}', "application/json", {CONF_BASE_URL: "provider_failed", "base": "service_said"}),
         (
             418,
@@ -74,6 +76,15 @@ async def test_each_answer_of_a_server_that_does_not_work_has_its_error(
 
     assert step["step_id"] == "own_server"
     assert step["errors"] == errors
+
+
+async def test_a_redirect_is_told_with_its_address(hass: HomeAssistant) -> None:
+    headers = {"Location": "https://elsewhere/api/v1/models?key=private"}
+    async with serving(always(302, "Found", headers=headers)) as address:
+        step = await connect(hass, address)
+
+    assert step["errors"] == {CONF_BASE_URL: "redirected"}
+    assert (step["description_placeholders"] or {})["location"] == "https://elsewhere/api/v1"
 
 
 async def test_an_address_where_nothing_answers_is_an_error(hass: HomeAssistant) -> None:

@@ -158,7 +158,7 @@ async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
         step = await submit(hass, await add(hass, entry), **{"model": "scripted-model", **changes})
 
     assert step["type"] is FlowResultType.FORM
-    (problem,) = problems_in(step)
+    problem = problems_in(step)[0]
     assert problem.startswith(words)
     assert {name: suggested(step)[name] for name in changes} == changes
 

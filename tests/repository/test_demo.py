@@ -160,7 +160,7 @@ async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(
     assert dark.speech == "Done: Bedroom Light, Bedside Lamp."  # composed, since the model says nothing
     lit = State.model_validate(ceiling)
     assert (lit.state, lit.attributes["brightness"]) == ("on", 76)
-    assert failed.speech.startswith("My language model isn't responding. ")
+    assert failed.speech.startswith("My language model can't answer right now. ")
     assert answered.speech == "Here I am."
     chats = [request.body["messages"] for request in requests]
     assert 'make it cosy in the kitchen"' in json.dumps(chats[-1])  # the same conversation goes on

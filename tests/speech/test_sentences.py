@@ -39,8 +39,9 @@ TargetType = intent.IntentResponseTargetType
 
 
 def all_errors(kind: type[AgentError] = AgentError) -> Iterator[type[AgentError]]:
-    """Walk the error tree."""
-    yield kind
+    """Walk the error tree, without the base class of the failures of services, which is never raised."""
+    if kind is not ProviderError:
+        yield kind
     for below in kind.__subclasses__():
         yield from all_errors(below)
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 DOWN = ScriptedFailure(status=500, body="boom")
 ALWAYS_DOWN = Script(answers=(DOWN,), after_last="start again")
-OFFLINE = "My language model isn't responding."
+OFFLINE = "My language model can't answer right now."
 
 
 async def add_agents(
@@ -74,7 +74,7 @@ async def test_the_next_agent_of_the_chain_answers_in_the_same_turn(hass: HomeAs
 
     assert speech(result) == "It is on."
     assert hass.states.is_state("light.kitchen_ceiling", "on")
-    assert turns[0].data["handovers"] == [{"to": "Helper", "reason": "Talker: ProviderUnreachable"}]
+    assert turns[0].data["handovers"] == [{"to": "Helper", "reason": "Talker: ProviderFailed"}]
 
 
 async def test_fallbacks_are_asked_in_their_order_and_those_that_are_not_there_are_left_out(
@@ -94,8 +94,8 @@ async def test_fallbacks_are_asked_in_their_order_and_those_that_are_not_there_a
         assert speech(await say(hass, "hello")) == "Hello from the last."
 
     assert [(one["to"], one["reason"]) for one in turns[0].data["handovers"]] == [
-        ("Middle", "Talker: ProviderUnreachable"),
-        ("Last", "Middle: ProviderUnreachable"),
+        ("Middle", "Talker: ProviderFailed"),
+        ("Last", "Middle: ProviderFailed"),
     ]
 
 
@@ -123,7 +123,7 @@ async def test_an_agent_that_may_only_talk_does_not_act_by_another_way(hass: Hom
         result = await say(hass, "turn on the kitchen ceiling light")
 
     assert hass.states.is_state("light.kitchen_ceiling", "off")
-    assert speech(result) == "I can't reach the language model. Please check that it is running."
+    assert speech(result) == "The language model has a problem. Please try again."
     assert result.response.response_type is intent.IntentResponseType.ERROR
 
 

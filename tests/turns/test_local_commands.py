@@ -251,7 +251,7 @@ async def test_home_assistant_says_that_it_is_alone_where_the_model_was_to_answe
 
     answer = speech(await say(hass, "could you tell me whether the front door is locked"))
 
-    assert answer == "My language model isn't responding. Yes"
+    assert answer == "My language model can't answer right now. Yes"
 
 
 async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, serve: Serve) -> None:

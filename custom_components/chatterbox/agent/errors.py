@@ -6,6 +6,7 @@
     │   │   ├── ConnectTimeout         nobody picked up in time
     │   │   ├── FirstTokenTimeout      it did not begin to answer in time
     │   │   └── BetweenTokensTimeout   it fell silent in the middle of its answer
+    │   ├── ProviderFailed           it was reached, and reports an error of its own (5xx)
     │   ├── ProviderRejectedKey      it does not accept our credentials (401, 403)
     │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
     │   ├── ModelNotFound            it answers, but does not have the model (404)
@@ -35,6 +36,8 @@ class ProviderError(AgentError):
 
     retryable: ClassVar[bool] = False
     """Whether the same request may succeed a moment later. False if a full timeout has already passed."""
+    words: str = ""
+    """What the service itself said, in one short line without keys; empty if it said nothing."""
 
 
 class ProviderUnreachable(ProviderError):
@@ -59,6 +62,12 @@ class BetweenTokensTimeout(ProviderUnreachable):
     """The service began its answer, then sent nothing for longer than allowed."""
 
     retryable = False
+
+
+class ProviderFailed(ProviderError):
+    """The service reports an error of its own."""
+
+    retryable = True
 
 
 class ProviderRejectedKey(ProviderError):
@@ -111,6 +120,8 @@ class ProviderReplyInvalid(ProviderError):
     """The reply of the service violates its protocol."""
 
     retryable = True
+    location: str = ""
+    """The address that the service redirects to, without its query; empty if it does not redirect."""
 
 
 class InvalidToolbox(AgentError):

@@ -44,7 +44,7 @@ from ..settings.options import (
     value_of,
 )
 from ..settings.tasks import image_model_of, new_task_data, task_settings_of
-from ..speech.sentences import async_get_sentences, form_error_key
+from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
 from .dialog import async_placeholders, async_viewer_language, marked
@@ -269,7 +269,10 @@ class ModelFlow(ConfigSubentryFlow):
         values |= {name: value for group in groups for name, value in user_input.get(group, {}).items()}
         problems = self._find_typos(step_id, values)
         data = self._as_data(groups, values) if not problems else {}
-        problems = problems or await self._async_try(self._type.settings_of(data), self._type.settings_of(self._stored))
+        if not problems:
+            place = CONF_MODEL if step_id == SETTINGS else ANSWERS
+            now, stored = self._type.settings_of(data), self._type.settings_of(self._stored)
+            problems = await self._async_try(now, stored, place)
         if problems:
             return await self._async_show(step_id, user_input, problems)
         return self._save(values.get(CONF_NAME, self._name), data)
@@ -316,8 +319,11 @@ class ModelFlow(ConfigSubentryFlow):
             problems.append(Problem(const.CONF_FALLBACKS, "fallback_unknown", {}))
         return problems
 
-    async def _async_try(self, settings: AgentSettings, stored: AgentSettings) -> list[Problem]:
-        """Return the problems of complete settings. The model is tried, unless it is used like that already."""
+    async def _async_try(self, settings: AgentSettings, stored: AgentSettings, place: str) -> list[Problem]:
+        """Return the problems of complete settings, those of the model at `place`.
+
+        The model is tried, unless it is used like that already.
+        """
         service = self._get_entry().data
         if self._kind is const.ServiceKind.OFFLINE:
             return []
@@ -335,8 +341,9 @@ class ModelFlow(ConfigSubentryFlow):
             const.LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
-                return [Problem(ANSWERS, "options_refused", {"refusal": str(error)})]
-            return [Problem(CONF_MODEL, form_error_key(error), {})]
+                return [Problem(ANSWERS, "options_refused", {"refusal": error.words or str(error)})]
+            said = [Problem(place, "service_said", {"words": error.words})] if error.words else []
+            return [Problem(place, error_key(error), {}), *said]
         return []
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -25,13 +25,13 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integrations
 
 from .. import const
-from ..agent.errors import ProviderError, ProviderRejectedKey
+from ..agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..agent.providers.profiles import OTHER, PROFILES
 from ..runtime.composition import is_same_server, model_server
 from ..settings.agent import settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
-from ..speech.sentences import async_get_sentences, form_error_key, words_of_service
+from ..speech.sentences import async_get_sentences, error_key
 from .dialog import async_viewer_language, docs_url, plain
 from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
@@ -192,6 +192,7 @@ class MovingIn(ConfigFlow):
 
     _foreign: ForeignAgent
     _words = ""
+    _location = ""
     """Of the service, when it last refused something."""
 
     async def async_step_move_in(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -239,9 +240,11 @@ class MovingIn(ConfigFlow):
     def _refuse(self, error: ProviderError, field: str) -> dict[str, str]:
         """Put an error at the field that mends it, beside what the service said."""
         const.LOGGER.debug("The server cannot be used: %s", error)
-        self._words = words_of_service(error)
+        self._words = error.words
+        self._location = error.location if isinstance(error, ProviderReplyInvalid) else ""
         field = CONF_API_KEY if isinstance(error, ProviderRejectedKey) else field
-        return {field: form_error_key(error)} | ({"base": "service_said"} if self._words else {})
+        key = "redirected" if self._location else error_key(error)
+        return {field: key} | ({"base": "service_said"} if self._words else {})
 
     async def _async_show_copy(
         self, foreign: ForeignAgent, form: Mapping[str, Any], errors: Mapping[str, str]
@@ -263,6 +266,7 @@ class MovingIn(ConfigFlow):
                 "server": foreign.service.known.name,
                 "interface": INTERFACES[foreign.service.kind],
                 "words": self._words,
+                "location": self._location,
                 "left": ", ".join(map(plain, left)) or "–",  # noqa: RUF001  # a dash in a sentence
                 "docs": docs_url(self.hass),
             },

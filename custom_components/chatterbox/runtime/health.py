@@ -15,7 +15,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 from homeassistant.util import dt as dt_util
 
-from ..agent.errors import ModelNotFound, ProviderError, ProviderRejectedKey, ProviderUnreachable
+from ..agent.errors import ModelNotFound, ProviderError, ProviderFailed, ProviderRejectedKey, ProviderUnreachable
 from ..agent.providers.managed_provider import BreakerState
 from ..const import CONF_BASE_URL, DOMAIN, LOGGER
 from ..data import singleton
@@ -155,7 +155,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Tell the owner what only they can repair, until the model answers again."""
         tracker = async_get_usage_tracker(self.hass)
         errors = [model.managed.breaker.last_error for model in self._open()]
-        is_down = any(error is not None and issubclass(error, ProviderUnreachable) for error in errors)
+        is_down = any(error is not None and issubclass(error, ProviderUnreachable | ProviderFailed) for error in errors)
         if is_down is not (self._down_since is not None):
             self._down_since = self._failing_since or dt_util.now() if is_down else None
             async_report_service_down(self.hass, self._entry, self._down_since)

@@ -32,6 +32,7 @@ from ..agent.errors import (
     PromptTooLong,
     ProviderBusy,
     ProviderError,
+    ProviderFailed,
     ProviderRejectedKey,
     ProviderRejectedRequest,
     ProviderReplyInvalid,
@@ -49,11 +50,11 @@ _MEMORY_KEYS: Final[Mapping[str, str]] = {TOOL_REMEMBER: "remembered", TOOL_FORG
 
 ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     AgentError: "agent_failed",
-    ProviderError: "provider_failed",
     ProviderUnreachable: "provider_unreachable",
     ConnectTimeout: "connect_timeout",
     FirstTokenTimeout: "first_token_timeout",
     BetweenTokensTimeout: "between_tokens_timeout",
+    ProviderFailed: "provider_failed",
     ProviderRejectedKey: "provider_rejected_key",
     ProviderBusy: "provider_busy",
     ModelNotFound: "model_not_found",
@@ -64,7 +65,7 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     InvalidToolbox: "invalid_toolbox",
     MaxIterationsExceeded: "max_iterations",
 }
-"""Translation key of every class of `agent/errors.py`."""
+"""Translation key of every class of `agent/errors.py` that is raised."""
 
 CERTIFICATE_KEY: Final = "certificate_invalid"
 """Unreachable, because Home Assistant does not trust the certificate of the server."""
@@ -92,18 +93,6 @@ def error_key(error: AgentError) -> str:
             return NO_TLS_KEY
         case _:
             return next(ERROR_KEYS[kind] for kind in type(error).__mro__ if kind in ERROR_KEYS)
-
-
-def words_of_service(error: ProviderError) -> str:
-    """Return the words with which a service refused; empty if there are none."""
-    start, _, words = str(error).partition(": ")
-    return words if start.startswith("HTTP ") or start == "the service reported an error" else ""
-
-
-def form_error_key(error: ProviderError) -> str:
-    """Return the translation key for a form, where a server that reports an error of its own has been reached."""
-    is_reached = type(error) is ProviderUnreachable and words_of_service(error)
-    return ERROR_KEYS[ProviderError] if is_reached else error_key(error)
 
 
 def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed | ConfigEntryNotReady:

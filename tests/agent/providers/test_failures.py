@@ -17,6 +17,7 @@ from custom_components.chatterbox.agent.errors import (
     PromptTooLong,
     ProviderBusy,
     ProviderError,
+    ProviderFailed,
     ProviderRejectedKey,
     ProviderRejectedRequest,
     ProviderReplyInvalid,
@@ -114,11 +115,11 @@ def test_exceptions(exception: aiohttp.ClientError | OSError, kind: type[Provide
         (418, "", ProviderRejectedRequest),
         (422, '{"detail": [{"loc": ["body"], "msg": "Field required", "input": "secret"}]}', ProviderRejectedRequest),
         (429, "", ProviderBusy),
-        (500, '{"error": {"message": "boom"}}', ProviderUnreachable),
-        (502, "<html>Bad Gateway</html>", ProviderUnreachable),
+        (500, '{"error": {"message": "boom"}}', ProviderFailed),
+        (502, "<html>Bad Gateway</html>", ProviderFailed),
         (503, '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}', ProviderBusy),
         (529, '{"error": {"type": "overloaded_error"}}', ProviderBusy),
-        (599, "", ProviderUnreachable),
+        (599, "", ProviderFailed),
     ],
 )
 def test_responses(status: int, body: str, kind: type[ProviderError]) -> None:
@@ -145,7 +146,7 @@ TOO_LONG = "This model's maximum context length is 4096 tokens. However, you req
         (500, f'{{"error": {{"message": "{TOO_LONG}"}}}}', PromptTooLong),
         (401, TOO_LONG, ProviderRejectedKey),
         (404, TOO_LONG, ModelNotFound),
-        (502, TOO_LONG, ProviderUnreachable),
+        (502, TOO_LONG, ProviderFailed),
     ],
 )
 def test_a_prompt_that_does_not_fit(status: int, body: str, kind: type[ProviderError]) -> None:
@@ -222,12 +223,12 @@ def test_a_date_is_counted_from_the_clock() -> None:
         ({"message": "no", "type": "authentication_error"}, ProviderRejectedKey),
         ({"message": "The model is gone", "code": "model_not_found"}, ModelNotFound),
         ({"message": "too long", "type": "exceed_context_size_error"}, PromptTooLong),
-        ({"message": "boom", "type": "server_error", "code": 500}, ProviderUnreachable),
-        ({"message": "boom", "code": 1}, ProviderUnreachable),
-        ({"type": "server_error"}, ProviderUnreachable),
-        ("boom", ProviderUnreachable),
-        (["boom"], ProviderUnreachable),
-        (5, ProviderUnreachable),
+        ({"message": "boom", "type": "server_error", "code": 500}, ProviderFailed),
+        ({"message": "boom", "code": 1}, ProviderFailed),
+        ({"type": "server_error"}, ProviderFailed),
+        ("boom", ProviderFailed),
+        (["boom"], ProviderFailed),
+        (5, ProviderFailed),
     ],
 )
 def test_failures_reported_inside_a_reply(report: JsonValue, kind: type[ProviderError]) -> None:

@@ -166,6 +166,29 @@ async def test_words_and_key_go_nowhere_else(session: aiohttp.ClientSession, sta
     assert elsewhere.requests == []
 
 
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        ("https://user:password@elsewhere/api/v1/models?key=private#private", "https://elsewhere/api/v1"),
+        ("/login?next=private", "http://127.0.0.1:{port}/login"),
+        ("https://elsewhere/any-key/models", ""),
+        ("http://[", ""),
+        ("", "http://127.0.0.1:{port}/v1"),
+        (None, ""),
+    ],
+)
+async def test_a_redirect_tells_its_address_without_secrets(
+    session: aiohttp.ClientSession, location: str | None, told: str
+) -> None:
+    moved = reply(b"", status=307, headers={} if location is None else {"Location": location})
+    async with raw_http_server(moved) as server:
+        with pytest.raises(ProviderReplyInvalid) as caught:
+            await provider_of(server, session, key="any-key").list_models()
+
+    assert caught.value.location == told.format(port=server.port)
+    assert caught.value.words == ""
+
+
 async def test_a_certificate_that_nobody_vouches_for(session: aiohttp.ClientSession, tmp_path: Path) -> None:
     async with raw_http_server(ANSWER, tls=self_signed(tmp_path)) as server:
         provider = OpenAIChatProvider(session, f"https://127.0.0.1:{server.port}", "m", KEY)

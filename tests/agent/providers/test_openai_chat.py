@@ -9,10 +9,10 @@ import pytest
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
+    ProviderFailed,
     ProviderRejectedKey,
     ProviderRejectedRequest,
     ProviderReplyInvalid,
-    ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.events import ProviderEvent
 from custom_components.chatterbox.agent.messages import (
@@ -89,7 +89,7 @@ async def test_a_compressed_answer_is_not_unpacked(session: aiohttp.ClientSessio
     packed = reply(gzip.compress(HELLO + STOP), "text/event-stream", status, {"Content-Encoding": "gzip"})
 
     async with raw_http_server(packed) as server:
-        with pytest.raises(ProviderReplyInvalid if status == 200 else ProviderUnreachable) as refused:
+        with pytest.raises(ProviderReplyInvalid if status == 200 else ProviderFailed) as refused:
             await collect(provider_of(server, session))
 
     assert str(refused.value) == (
@@ -101,13 +101,13 @@ async def test_a_compressed_answer_is_not_unpacked(session: aiohttp.ClientSessio
 @pytest.mark.parametrize(
     ("data", "kind", "words"),
     [
-        (b'{"message":"boom, topsecretkey"}', ProviderUnreachable, "error: boom, …$"),
+        (b'{"message":"boom, topsecretkey"}', ProviderFailed, "error: boom, …$"),
         (b'{"error":{"message":"slow down","code":429}}', ProviderBusy, "error: slow down$"),
         (b'{"message":"no such key","code":"invalid_api_key"}', ProviderRejectedKey, "error: no such key$"),
-        (b'"boom"', ProviderUnreachable, "error: boom$"),
-        (b"out of memory", ProviderUnreachable, "error: out of memory$"),
-        (b'{"choices":[{"index":0,"delta":{"content":"boom"}}]}', ProviderUnreachable, "error"),
-        (b'{"message":"' + b"x" * 5000 + b'"}', ProviderUnreachable, "error: x{199}…$"),
+        (b'"boom"', ProviderFailed, "error: boom$"),
+        (b"out of memory", ProviderFailed, "error: out of memory$"),
+        (b'{"choices":[{"index":0,"delta":{"content":"boom"}}]}', ProviderFailed, "error"),
+        (b'{"message":"' + b"x" * 5000 + b'"}', ProviderFailed, "error: x{199}…$"),
     ],
     ids=["message", "error", "key", "JSON text", "words", "usual chunk", "long"],
 )

@@ -10,8 +10,8 @@ import pytest
 from custom_components.chatterbox.agent.errors import (
     ProviderBusy,
     ProviderError,
+    ProviderFailed,
     ProviderRejectedRequest,
-    ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import (
@@ -189,7 +189,7 @@ async def test_nothing_is_asked_again_once_the_answer_has_begun(session: aiohttp
     failed = event_stream([HELLO, b'data: {"type":"error","message":"The encrypted content is odd."}\n\n'])
 
     async with raw_http_server(failed) as server:
-        with pytest.raises(ProviderUnreachable, match="encrypted content"):
+        with pytest.raises(ProviderFailed, match="encrypted content"):
             await collect(provider_of(server, session), LATER)
 
     assert len(server.requests) == 1

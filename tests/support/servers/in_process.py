@@ -4,7 +4,7 @@ Knows how to start and stop a web application, and two that are no model server.
 `socket_enabled`.
 """
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -56,11 +56,13 @@ def with_list(script: Script, status: int, body: str) -> web.Application:
     return application
 
 
-def always(status: int, body: str, content_type: str = "application/json") -> web.Application:
+def always(
+    status: int, body: str, content_type: str = "application/json", headers: Mapping[str, str] | None = None
+) -> web.Application:
     """Return an application that answers every request alike."""
 
     async def answer(_request: web.Request) -> web.Response:
-        return web.Response(status=status, text=body, content_type=content_type)
+        return web.Response(status=status, text=body, content_type=content_type, headers=headers)
 
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)

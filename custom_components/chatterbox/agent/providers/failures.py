@@ -23,6 +23,7 @@ from ..errors import (
     PromptTooLong,
     ProviderBusy,
     ProviderError,
+    ProviderFailed,
     ProviderRejectedKey,
     ProviderRejectedRequest,
     ProviderReplyInvalid,
@@ -53,7 +54,7 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
     HTTPStatus.SERVICE_UNAVAILABLE: ProviderBusy,
     OVERLOADED: ProviderBusy,
 }
-"""Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderUnreachable`."""
+"""Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
 
 _SAYINGS: Final[tuple[tuple[re.Pattern[str], frozenset[int], type[ProviderError]], ...]] = (
     (
@@ -209,7 +210,7 @@ def error_of_response(
         report = _read_report(json.loads(text))
     except ValueError, RecursionError:  # plain text; a web page is ignored
         report = _Report("" if text.lstrip().startswith("<") else text)
-    error = _error(status, report, _message(f"HTTP {status}", report, secret))
+    error = _error(status, report, f"HTTP {status}", secret)
     if isinstance(error, ProviderBusy):
         error.retry_after = _parse_retry_after(retry_after, now or datetime.now(UTC))
     return error
@@ -224,7 +225,7 @@ def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
     numbers = (int(label) for label in report.labels.split() if re.fullmatch("[45][0-9]{2}", label))
     meant = (status for pattern, status in _REPORTED_STATUSES if pattern.search(report.labels))
     status = next(numbers, next(meant, HTTPStatus.INTERNAL_SERVER_ERROR))
-    return _error(status, report, _message("the service reported an error", report, secret))
+    return _error(status, report, "the service reported an error", secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,20 +264,26 @@ def _words(report: JsonObject) -> str:
             return ""
 
 
-def _error(status: int, report: _Report, message: str) -> ProviderError:
+def _error(status: int, report: _Report, what: str, secret: str) -> ProviderError:
+    said = _said(report, secret)
+    error = _error_saying(f"{what}: {said}" if said else what, status, report)
+    error.words = said
+    return error
+
+
+def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
     words = f"{report.labels} {report.message}"[:_WORDS_READ]
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
         prompt, window = overflow
         return PromptTooLong(message, prompt or report.prompt_tokens, window or report.window_tokens)
     meant = (error for pattern, statuses, error in _SAYINGS if status in statuses and pattern.search(words))
-    other = ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderUnreachable
+    other = ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderFailed
     return next(meant, STATUS_ERRORS.get(status, other))(message)
 
 
-def _message(what: str, report: _Report, secret: str) -> str:
+def _said(report: _Report, secret: str) -> str:
     said = report.message.replace(secret, _HIDDEN) if secret else report.message
-    said = _line(_MASKED_KEY.sub(_HIDDEN, said[:_WORDS_READ]))
-    return f"{what}: {said}" if said else what
+    return _line(_MASKED_KEY.sub(_HIDDEN, said[:_WORDS_READ]))
 
 
 def _line(text: str) -> str:

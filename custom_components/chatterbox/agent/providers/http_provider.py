@@ -405,7 +405,20 @@ class ServiceClient:
 
     def _refusal(self, response: aiohttp.ClientResponse, body: bytes) -> ProviderError:
         retry_after = response.headers.get("Retry-After")
-        return error_of_response(response.status, body, retry_after=retry_after, secret=self.secret)
+        error = error_of_response(response.status, body, retry_after=retry_after, secret=self.secret)
+        if isinstance(error, ProviderReplyInvalid) and response.status < HTTPStatus.BAD_REQUEST:
+            location = _redirect_of(response)
+            error.location = "" if self.secret and self.secret in location else location
+        return error
+
+
+def _redirect_of(response: aiohttp.ClientResponse) -> str:
+    """Return the address of the API that a response redirects to, without what may hold a key; empty if none."""
+    try:
+        url = response.url.join(URL(response.headers["Location"]))
+        return str(url.with_user(None).with_path(_FULL_ADDRESS.sub("", url.path)))
+    except KeyError, ValueError:
+        return ""
 
 
 async def _note_reuse(

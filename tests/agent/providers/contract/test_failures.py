@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.errors import (
     PromptTooLong,
     ProviderBusy,
     ProviderError,
+    ProviderFailed,
     ProviderRejectedKey,
     ProviderReplyInvalid,
     ProviderUnreachable,
@@ -48,7 +49,7 @@ LONG = Answer(text=("first ", "second ", "third"))
         (401, f"wrong key {KEY}", ProviderRejectedKey),
         (404, f"model '{MODEL}' not found", ModelNotFound),
         (429, "slow down", ProviderBusy),
-        (500, "boom", ProviderUnreachable),
+        (500, "boom", ProviderFailed),
     ],
 )
 async def test_refusals(
