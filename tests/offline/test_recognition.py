@@ -81,6 +81,7 @@ async def test_a_command_that_is_matched_word_for_word_is_recognized(
     [
         ("is the front door locked?", "HassGetState"),
         ("which lights are on?", "HassGetState"),
+        ("are all lights off?", "HassGetState"),
         ("what time is it?", "HassGetCurrentTime"),
     ],
 )
@@ -94,6 +95,8 @@ async def test_another_language_has_its_own_sentences(home: HomeAssistant) -> No
     assert await recognized(home, text, "de") == RecognizedRequest("HassTurnOn", is_question=False)
     assert await recognized(home, text, "en") is None
     assert await recognized(home, text, "tlh") is None
+    assert await recognized(home, "toutes les lumières éteintes", "fr") is None
+    assert await recognized(home, "toutes les lumières sont éteintes ?", "fr") is not None
 
 
 @pytest.mark.parametrize(
@@ -108,6 +111,9 @@ async def test_another_language_has_its_own_sentences(home: HomeAssistant) -> No
         "turn on the fan",  # one of two
         "are any windows open?",  # asked of the covers, while a sensor tells of another window
         "are any curtains open?",
+        "all lights off",  # Home Assistant's sentences take it for a question
+        "all the lights off please",
+        "all lights on",
         "who is Anna",
         "set a 5 minute timer for pizza and turn on the counter lamp",
         "tell me a joke in 5 minutes",

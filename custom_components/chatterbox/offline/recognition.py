@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
@@ -36,6 +37,9 @@ _KINDS: Final = {
     ),
 }
 _SMALL_TALK: Final = frozenset({intent.INTENT_NEVERMIND, intent.INTENT_RESPOND})
+_ASKS_ABOUT_ALL: Final = "all"
+"""The response to "are all lights off?". In several languages, "all lights off" is taken for that question."""
+_QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _SELECTING: Final = frozenset({"name", "area", "floor", "domain", "device_class"})
 """The slots that select entities."""
 
@@ -63,7 +67,7 @@ async def async_recognize(
     if await agent.async_recognize_sentence_trigger(user_input):
         return None
     found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
-    if found is None or (name := found.intent.name) in _SMALL_TALK:
+    if found is None or (name := found.intent.name) in _SMALL_TALK or _may_be_command(found, user_input.text):
         return None
     slots: dict[str, JsonValue] = {entity.name: entity.value for entity in found.entities_list}
     is_question = is_question_intent(hass, name)
@@ -87,6 +91,12 @@ async def async_recognize(
     is_name = template is not None and not template.get_required_clauses(rules)
     is_elliptic = is_name or not {*said.values()} & {*naming}
     return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
+
+
+def _may_be_command(found: RecognizeResult, text: str) -> bool:
+    """Return whether words that Home Assistant takes for a question about everything may be a command."""
+    is_about_all = found.intent.name == intent.INTENT_GET_STATE and found.response == _ASKS_ABOUT_ALL
+    return is_about_all and not text.rstrip().endswith(_QUESTION_MARKS)
 
 
 @callback
