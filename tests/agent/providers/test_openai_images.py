@@ -7,12 +7,12 @@ import aiohttp
 import pytest
 
 from custom_components.chatterbox.agent.errors import (
+    FirstTokenTimeout,
     ModelNotFound,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
     ProviderReplyInvalid,
-    ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, Picture, Usage
 from custom_components.chatterbox.agent.providers.openai_images import OpenAIImageProvider
@@ -79,7 +79,7 @@ async def test_a_parameter_that_is_refused_is_left_out(session: aiohttp.ClientSe
         (reply(b'{"data": [{"b64_json": "PHN2Zy8+"}]}'), ProviderReplyInvalid),
         (reply(b"{}"), ProviderReplyInvalid),
         (reply(b"<html>"), ProviderReplyInvalid),
-        (RawReply([], Ending.WAIT), ProviderUnreachable),
+        (RawReply([], Ending.WAIT), FirstTokenTimeout),
     ],
 )
 async def test_failures_of_an_image_service(
