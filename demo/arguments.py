@@ -29,7 +29,7 @@ _EPILOG = """\
 examples:
   script/demo
   script/demo --show
-  script/demo --say "turn on the kitchen lights" --say "turn them off again" --say yes --state light.kitchen_ceiling
+  script/demo --say "turn on the kitchen lights" --say "turn them off again" --state light.kitchen_ceiling
   script/demo --say "unlock the front door" --say "yes" --state lock.front_door
   script/demo --base-url http://127.0.0.1:8080/v1 --model my-model --say "is anything still on upstairs?"
 

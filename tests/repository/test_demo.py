@@ -41,7 +41,7 @@ def _files_in(folder: Path) -> list[str]:
 
 
 async def test_sentences_are_answered_and_change_the_home_and_a_door_is_unlocked_after_a_yes(tmp_path: Path) -> None:
-    sentences = ["turn on the kitchen lights", "what's the weather", "turn off the kitchen lights"]
+    sentences = ["turn on the kitchen lights", "what's the weather", "turn them off again"]
     sentences += ["unlock the front door", "no", "unlock the front door", "yes"]
     said = [argument for sentence in sentences for argument in ("--say", sentence)]
     states = ("--state", "light.kitchen_ceiling", "--state", "light.hallway", "--state", "lock.front_door")

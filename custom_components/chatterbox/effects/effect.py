@@ -71,7 +71,7 @@ class _Sentence:
     """What more there is to know of a sentence that causes the effects."""
 
     is_guessed: bool = False
-    """Whether Home Assistant only guesses what it means."""
+    """Whether Home Assistant guesses what it means, and passes over words of it."""
     delay: int = 0
     """Seconds that a timer waits first."""
 
