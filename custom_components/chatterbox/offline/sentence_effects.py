@@ -75,7 +75,7 @@ async def _async_effects(
         return None
     parts = [(frame.intent, dict(frame.slots)) for frame in read.frames]
     effects = joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
-    is_guessed = any(frame.unexplained_tokens or frame.fuzzy_count for frame in read.frames)
+    is_guessed = any(frame.unexplained_tokens for frame in read.frames)
     return replace(effects, is_guessed=True) if is_guessed and effects != NOTHING else effects
 
 
