@@ -40,6 +40,7 @@ def test_only_what_may_pass_by_itself_is_worth_a_second_try() -> None:
     kinds = (kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.ProviderError))
     assert {kind for kind in kinds if kind.retryable} == {
         errors.ProviderUnreachable,
+        errors.ProviderFailed,
         errors.ProviderBusy,
         errors.ProviderReplyInvalid,
     }

@@ -1,4 +1,4 @@
-"""Without a model, Home Assistant's second recognizer guesses what a sentence means, and nothing is done on a guess."""
+"""Without a model, Home Assistant guesses what a sentence means, and a guess that passes over words is asked about."""
 
 import pytest
 from homeassistant.components import conversation
@@ -43,6 +43,26 @@ async def test_a_guess_is_asked_about_whatever_the_rules_allow(hass: HomeAssista
     assert actions == []
     await say(hass, "yes")
     await hass.async_block_till_done()
+    assert actions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn off the kitchen lights and close the bedroom curtains",
+        "could you please switch off the kitchen lights",
+        "turn off the counter light",
+    ],
+)
+async def test_a_guess_that_passes_over_no_word_is_done_at_once(hass: HomeAssistant, text: str) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry())
+    actions = async_capture_events(hass, EVENT_CALL_SERVICE)
+
+    answer = await say(hass, text)
+    await hass.async_block_till_done()
+
+    assert not answer.continue_conversation
     assert actions
 
 

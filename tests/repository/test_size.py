@@ -22,7 +22,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of the product": 43_200,
     "modules of the product": 231,
-    "lines of the tests": 78_000,
+    "lines of the tests": 78_050,
     "fragments": 9,
 }
 
