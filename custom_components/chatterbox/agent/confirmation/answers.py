@@ -61,9 +61,11 @@ def understood_language(tag: str) -> str:
 
 
 def prepare_answers(language: str, question: QuestionContext) -> None:
-    """Prepare the phrases that answer a question. It may need a tenth of a second: call it in a thread."""
-    if (base := base_language(language)) in WORDINGS:
-        _answer_phrases(base, question)
+    """Prepare the phrases that answer a question, in a language as `understood_language` returns it.
+
+    This may need a tenth of a second: call it in a thread.
+    """
+    _answer_phrases(base_language(language), question)
 
 
 def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Answer:
