@@ -37,6 +37,7 @@ _CONFIRMATION: Final = 8.0
 """Seconds after which a service that failed is asked once more, before it counts as down."""
 _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
+_NOTHING_WRONG: Final = (None, None, None)
 
 
 class HealthMonitor(DataUpdateCoordinator[None]):
@@ -67,6 +68,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         self._down_since: datetime | None = None
         self._is_updating = False
         self._refused: set[str] = set()
+        self._reported: dict[str, tuple[object, ...]] = {}
+        """The state of each agent's model that was reported last."""
         """Subentry ids of the agents whose key was refused the last time."""
 
     @callback
@@ -161,10 +164,13 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             async_report_service_down(self.hass, self._entry, self._down_since)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
-            async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
-            async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
-            if error is ModelNotFound or error is None:
-                async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)
+            state = error, model.provider.overflow, tracker.spent_budget(agent_id)
+            if self._reported.get(agent_id, _NOTHING_WRONG) != state:
+                self._reported[agent_id] = state
+                async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
+                async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
+                if error is ModelNotFound or error is None:
+                    async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)
             if error is not ProviderRejectedKey:
                 self._refused.discard(agent_id)
             elif agent_id not in self._refused:
@@ -175,6 +181,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
     def async_forget(self, agent_id: str) -> None:
         """Take back what was reported of an agent that ends."""
         self._refused.discard(agent_id)
+        self._reported.pop(agent_id, None)
         if model := self._models.get(agent_id):
             async_report_prompt_too_long(self.hass, model.agent, None)
             async_report_spent_budget(self.hass, model.agent, None)
