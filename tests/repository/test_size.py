@@ -20,9 +20,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of the product": 43_200,
-    "modules of the product": 231,
-    "lines of the tests": 78_050,
+    "lines of the product": 44_660,
+    "modules of the product": 245,
+    "lines of the tests": 84_000,
     "fragments": 9,
 }
 
