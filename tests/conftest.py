@@ -16,6 +16,7 @@ from homeassistant.components import conversation
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -28,6 +29,10 @@ from tests.support.talk import Serve, add_agent, move_into_the_demo_home
 
 # Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
+
+# No verdict depends on the speed of the machine.
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")
 
 _HERE = Path(__file__).parent
 _BROWSER_TESTS = "tests/behaviour/browser/"

@@ -79,7 +79,7 @@ def structures(draw: st.DrawFn) -> tuple[vol.Schema, JsonObject]:
     return vol.Schema(fields, extra=vol.PREVENT_EXTRA), data
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(structures())
 def test_data_that_fits_comes_back_as_it_was(structured: tuple[vol.Schema, JsonObject]) -> None:
     structure, data = structured
@@ -89,7 +89,7 @@ def test_data_that_fits_comes_back_as_it_was(structured: tuple[vol.Schema, JsonO
     assert at_once(data_of(json.dumps(filled(data, shape.schema)), shape, structure)) == data
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(structures())
 def test_what_a_strict_service_lets_through_is_read_as_meant(structured: tuple[vol.Schema, JsonObject]) -> None:
     structure, data = structured
@@ -103,7 +103,7 @@ def test_what_a_strict_service_lets_through_is_read_as_meant(structured: tuple[v
     assert fit(data, loosely) == data
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(structures(), st.text(max_size=40) | st.dictionaries(_NAMES, _WORDS, max_size=3).map(json.dumps))
 def test_whatever_is_answered_fits_or_is_refused(structured: tuple[vol.Schema, JsonObject], answer: str) -> None:
     structure, _ = structured

@@ -8,7 +8,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from itertools import product
 from time import process_time
@@ -35,10 +35,10 @@ from tests.support.at_once import at_once
 LARGE = 20_000
 """For a reader, some of which give up early on what is shorter."""
 LARGE_FOR_A_PATTERN = 8_000
-SURELY_LINEAR = 0.05e-9
-"""Seconds, by the square of a length, in which nothing is read that takes more than one look at each character."""
+SURELY_LINEAR = 5
+"""Looks at each character of a text: nothing that takes more looks the longer a text is gets by with so few."""
 MOST_GROWTH = 12
-MOST_SECONDS = 1.0
+MOST_LOOKS = 500
 
 ONLY_AT_A_PLACE = frozenset(
     {"_NAMED", "_PYTHON", "_NAME", "_KEYWORD", "_ATTRIBUTE", "_PATH", "_RULE", "_CHOICE", "_COURTESY", "_CELL_RULE"}
@@ -133,16 +133,22 @@ def seconds(act: Callable[[str], object], text: str) -> float:
     return process_time() - start
 
 
+@cache
+def one_look(size: int) -> float:
+    """Return the seconds in which this process looks once at each character of a text of a size."""
+    return min(seconds(re.compile(r"\w|\W").findall, "a" * size) for _ in range(5))
+
+
 def assert_in_proportion(act: Callable[[str], object], head: str, unit: str, size: int) -> None:
     texts = [(head + unit * (length // len(unit) + 1))[:length] + "\0" for length in (160, size // 4, size)]
     seconds(act, texts[0])
     measured: list[tuple[float, float]] = []
     for _ in range(3):
         large = seconds(act, texts[2])
-        if large < SURELY_LINEAR * size**2:
+        if large < SURELY_LINEAR * one_look(size):
             return
         small = seconds(act, texts[1])
-        if large < MOST_SECONDS and large < MOST_GROWTH * small:
+        if large < min(MOST_LOOKS * one_look(size), MOST_GROWTH * small):
             return
         measured.append((small, large))
     raise AssertionError(f"{head + unit!r} takes {measured}")

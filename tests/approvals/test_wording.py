@@ -603,7 +603,7 @@ async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> N
     sentences = {language: await async_get_sentences(home, language) for language in LANGUAGES}
 
     @given(st.text(max_size=100), st.text(max_size=100), st.sampled_from(sorted(KINDS)), st.sampled_from(LANGUAGES))
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     def hold(one: str, other: str, kind: str, language: str) -> None:
         for entity_id, name in (("lock.front_door", one), ("cover.garage_door", other), ("light.hallway", other)):
             home.states.async_set(entity_id, "on", {"friendly_name": name})

@@ -332,7 +332,7 @@ def test_every_choice_has_its_words(option: str, choices: tuple[str, ...]) -> No
 NUMBER = st.one_of(st.integers(-10, 10_000_001), st.floats(allow_nan=False, allow_infinity=False))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(st.sampled_from(list(NUMBERS)), NUMBER))
 def test_numbers_are_stored_as_they_are_or_named_as_a_problem(values: dict[str, float]) -> None:
     wrong = {

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 from homeassistant.helpers.json import json_bytes
 from homeassistant.util.json import json_loads
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import JsonValue, Usage
@@ -162,7 +162,6 @@ turns = st.tuples(st.sampled_from(AGENTS), st.integers(0, 5).map(str), st.lists(
 days = st.integers(-40, 40).map(lambda days: DAY + timedelta(days=days))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(turns, days), max_size=20))
 def test_sums_are_those_of_their_parts_and_never_shrink(
     told: list[tuple[tuple[str, str, list[InferenceFacts]], date]],

@@ -58,7 +58,7 @@ async def answers(model: Model, fitter: PromptFitter, transcript: Transcript, su
     return True
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     transcripts(),
     st.builds(Model, st.sampled_from([1_100, 2_048, 4_096, 40_000]), st.floats(0.6, 2.0), tells=st.booleans()),
@@ -96,7 +96,7 @@ def turns(lengths: list[int]) -> list[Transcript]:
     return asked
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(
     st.lists(st.integers(60, 120), min_size=100, max_size=130),
     st.sampled_from([16_384, 32_768, 200_000]),

@@ -23,14 +23,12 @@ def rewrites(windows: list[Window]) -> list[int]:
     ]
 
 
-@settings(deadline=None)
 @given(transcripts(), BUDGETS, ESTIMATES)
 def test_a_window_is_valid_and_within_its_budget(transcript: Transcript, budget: int, estimate: TokenEstimate) -> None:
     """Invariant 71."""
     assert_window(fit_window(transcript, budget, estimate), transcript, budget, estimate)
 
 
-@settings(deadline=None)
 @given(transcripts(), BUDGETS, ESTIMATES, SUMMARIES)
 def test_any_summary_leaves_it_so(
     transcript: Transcript, budget: int, estimate: TokenEstimate, summary: Summary
@@ -39,7 +37,6 @@ def test_any_summary_leaves_it_so(
     assert_window(window, transcript, budget, estimate)
 
 
-@settings(deadline=None)
 @given(transcripts(), BUDGETS, ESTIMATES)
 def test_a_window_on_a_window_is_the_same(transcript: Transcript, budget: int, estimate: TokenEstimate) -> None:
     window = fit_window(transcript, budget, estimate)
@@ -47,21 +44,18 @@ def test_a_window_on_a_window_is_the_same(transcript: Transcript, budget: int, e
     assert (again.transcript, again.dropped) == (window.transcript, 0)
 
 
-@settings(deadline=None)
 @given(transcripts(), st.integers(0, 1_000))
 def test_a_conversation_that_fits_is_sent_unchanged(transcript: Transcript, spare: int) -> None:
     budget = tokens_of(transcript, TokenEstimate()) + spare
     assert fit_window(transcript, budget).transcript == transcript
 
 
-@settings(deadline=None)
 @given(transcripts(), BUDGETS)
 def test_dropped_messages_stay_dropped(transcript: Transcript, budget: int) -> None:
     dropped = [fit_window(before, budget).dropped for before in growth(transcript)]
     assert dropped == sorted(dropped)
 
 
-@settings(deadline=None)
 @given(transcripts(), st.integers(10, 3_000))
 def test_a_growing_conversation_seldom_begins_otherwise(transcript: Transcript, budget: int) -> None:
     estimate = TokenEstimate()
@@ -77,7 +71,7 @@ def test_a_growing_conversation_seldom_begins_otherwise(transcript: Transcript, 
     assert times <= 1 + tokens_of(transcript, estimate) // (budget - budget // LOW) + 2 * len(big)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 60), min_size=20, max_size=60), st.integers(120, 1_000), st.data())
 def test_between_two_such_moments_half_a_budget_is_said(sizes: list[int], budget: int, data: st.DataObject) -> None:
     estimate = TokenEstimate()
@@ -94,7 +88,6 @@ def test_between_two_such_moments_half_a_budget_is_said(sizes: list[int], budget
         assert tokens_of(said, estimate) >= budget - budget // LOW
 
 
-@settings(deadline=None)
 @given(transcripts(), BUDGETS, st.integers(-10, 3_000), ESTIMATES, st.none() | SUMMARIES)
 def test_earlier_turns_keep_to_their_budget(
     transcript: Transcript, budget: int, earlier: int, estimate: TokenEstimate, summary: Summary | None
@@ -106,7 +99,6 @@ def test_earlier_turns_keep_to_their_budget(
         assert tokens_of(window.transcript[: last_turn(window.transcript)], estimate) <= max(earlier, 0)
 
 
-@settings(deadline=None)
 @given(
     st.lists(transcripts(), min_size=1, max_size=3),
     st.lists(BUDGETS, min_size=1, max_size=2),

@@ -257,7 +257,7 @@ _ODD = (
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(talks=st.lists(st.tuples(_ODD, _ODD), min_size=1, max_size=3), words=_ODD)
 async def test_any_text_is_found_by_any_of_its_words(url: str, talks: list[tuple[str, str]], words: str) -> None:
     store = HistoryStore(url, lambda _state: None)

@@ -151,7 +151,7 @@ def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
     return {asked[name]: decision for name, decision in decisions.items() if name in asked}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(HOOKS, ANSWERS)
 async def test_a_yes_runs_what_it_was_given_to(
     opinions: list[Opinions], answers: list[tuple[list[Opinions], Decisions]]

@@ -238,7 +238,7 @@ class Conversation:
         assert all(call.arguments in {"{}", '{"n":1}'} for call in ran)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(scripts(), min_size=1, max_size=4))
 async def test_conversations_keep_what_is_promised(turns: list[Script]) -> None:
     conversation = Conversation()

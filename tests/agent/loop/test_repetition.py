@@ -153,7 +153,6 @@ UNITS = st.text("abc ,.\n🙂界。", min_size=1, max_size=40) | st.lists(
 ).map("".join)
 
 
-@settings(deadline=None)
 @given(st.text("ab. \n", max_size=60), UNITS, st.integers(1, 60), st.text("xyz", min_size=1, max_size=5))
 def test_what_is_not_dropped_is_passed_on_however_it_is_cut(prefix: str, unit: str, size: int, rest: str) -> None:
     for text in (prefix + unit * 9 + rest, prefix + unit * 2_000):
@@ -165,7 +164,7 @@ def test_what_is_not_dropped_is_passed_on_however_it_is_cut(prefix: str, unit: s
         assert found or said == text
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.text(max_size=40), UNITS)
 def test_every_loop_is_found(prefix: str, unit: str) -> None:
     said, found, read = heard([prefix, *repeat(unit, 30_000)])
@@ -175,7 +174,6 @@ def test_every_loop_is_found(prefix: str, unit: str) -> None:
     assert len(said) <= len(prefix) + 2 * len(unit) + 200
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(UNITS, st.integers(1, 9)), max_size=12))
 def test_what_is_said_nine_times_is_never_taken_for_a_loop(parts: Sequence[tuple[str, int]]) -> None:
     text = "".join(f"{number}: {unit * times};" for number, (unit, times) in enumerate(parts))

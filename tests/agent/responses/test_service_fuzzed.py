@@ -15,9 +15,7 @@ from .backend_double import ANNA, KITCHEN, BackendDouble
 from .schema_values import bodies, changed, values_of
 from .valid_stream import check_resource, check_stream
 
-_SLOW_TO_MAKE = settings(
-    max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None
-)
+_SLOW_TO_MAKE = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 async def answer(body: JsonValue) -> None:

@@ -184,7 +184,7 @@ class Clients:
             assert not previous.can_be_gone_on_from or previous.caller != step.caller
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(STEPS, min_size=1, max_size=10), st.lists(INFERENCES, min_size=1, max_size=12))
 async def test_whatever_clients_do_what_is_promised_holds(
     steps: list[Step], inferences: list[tuple[list[Line], Line]]

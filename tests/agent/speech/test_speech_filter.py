@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.speech import SpeechFilter, speakable
 from tests.agent.speech.markdown_texts import cut, markdown, marks
@@ -226,7 +226,6 @@ def test_a_name_of_a_tool_is_not_said_in_any_spelling(text: str, said: str) -> N
     assert in_pieces([text], tools=TOOLS) == in_pieces([*text], tools=TOOLS) == said
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_no_cut_makes_a_difference(data: st.DataObject) -> None:
     text = data.draw(markdown() | marks())
@@ -234,7 +233,6 @@ def test_no_cut_makes_a_difference(data: st.DataObject) -> None:
     assert in_pieces(data.draw(cut(text))) == speakable(text, "en")
 
 
-@settings(deadline=None)
 @given(markdown(), st.sampled_from(LANGUAGES))
 def test_what_is_said_can_be_said_again(text: str, language: str) -> None:
     said = speakable(text, language)
@@ -242,7 +240,6 @@ def test_what_is_said_can_be_said_again(text: str, language: str) -> None:
     assert speakable(said, language) == said
 
 
-@settings(deadline=None)
 @given(markdown())
 def test_no_markup_is_said(text: str) -> None:
     said = speakable(text, "en")

@@ -28,12 +28,13 @@ from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, tool
 from tests.support.listening_room import StreamingVoice, furnish
 from tests.support.talk import add_agent, move_into_the_demo_home
+from tests.support.yardstick import json_pass
 
 from .harmful_answers import HARMFUL_ANSWERS, STOLEN, TOOL, HarmfulAnswer
 from .harmful_server import harmful_server, path_of
 
-LONGEST_STEP: Final = 0.05
-"""Seconds of processor time between two turns of others."""
+LONGEST_STEP: Final = 6
+"""Processor time between two turns of others, in passes over a megabyte of JSON."""
 MOST_MEMORY: Final = 50
 """MB more than before the turn."""
 TRIES: Final = 3
@@ -43,6 +44,8 @@ TRIES: Final = 3
 class Cost:
     """What a turn costs those beside it."""
 
+    unit: float
+    """Seconds of processor time that a pass over a megabyte of JSON takes here and now."""
     longest: float = 0
     """Seconds of processor time for which the event loop was held at a stretch."""
     grown: float = 0
@@ -51,7 +54,7 @@ class Cost:
     @property
     def is_low(self) -> bool:
         """Return whether nobody notices."""
-        return self.longest <= LONGEST_STEP and self.grown <= MOST_MEMORY
+        return self.longest <= LONGEST_STEP * self.unit and self.grown <= MOST_MEMORY
 
     async def watch(self) -> None:
         """Come around with every pass of the event loop, until cancelled."""
@@ -68,7 +71,7 @@ async def measured() -> AsyncIterator[Cost]:
     """Measure what the block costs."""
     gc.collect()
     forget_peak()
-    before, cost = peak(), Cost()
+    before, cost = peak(), Cost(json_pass())
     watching = asyncio.create_task(cost.watch())
     yield cost
     await asyncio.sleep(0)  # the last step

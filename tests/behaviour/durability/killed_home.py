@@ -24,6 +24,7 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 SPEAKERS = 3
 """People who talk at the same time, each in a conversation that goes on after Home Assistant was killed."""
 _START_SECONDS = 60.0
+_ANSWER_SECONDS = 60.0
 _POLL_SECONDS = 0.05
 _PIECE_SECONDS = 0.004
 _LIGHT_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
@@ -68,6 +69,7 @@ class Talk:
     """What an answer came to, in full and without an error."""
     failed: list[str] = field(default_factory=list)
     """What an error came to, other than a connection that broke."""
+    has_answer: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +102,13 @@ class KilledHome:
                 token = await client.command("auth/long_lived_access_token", _Token, client_name="talk", lifespan=365)
         return cls(configuration, log, port, token.root, pipeline.conversation_engine)
 
-    async def talk_until_killed(self, talk: Talk, moment: float) -> None:
-        """Start Home Assistant, talk to it, and kill it so many seconds after the first sentence."""
+    async def talk_until_killed(self, talk: Talk, moment: float, *, after_an_answer: bool) -> None:
+        """Start Home Assistant, talk to it, and kill it `moment` seconds after the first sentence or answer."""
         async with self._started() as (home_assistant, session), asyncio.TaskGroup() as people:
             for speaker in range(SPEAKERS):
                 people.create_task(self._speak(session, f"talk {speaker}", talk))
+            if after_an_answer:
+                await asyncio.wait_for(talk.has_answer.wait(), _ANSWER_SECONDS)
             await asyncio.sleep(moment)
             home_assistant.process.kill()
 
@@ -146,5 +150,6 @@ class KilledHome:
         is_answer = response.status == HTTPStatus.OK
         if is_answer and _Answer.model_validate_json(body).response.response_type != "error":
             talk.answered.append(words)
+            talk.has_answer.set()
         else:
             talk.failed.append(f"{words} {body.decode(errors='replace')}")

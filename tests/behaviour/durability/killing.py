@@ -54,8 +54,9 @@ async def kill_often(folder: Path, kills: int, seed: int, tell: Callable[[Findin
     server = ScriptedChatCompletions(SCRIPT)
     async with serving(server.application()) as address:
         home = await KilledHome.set_up(folder, address)
-        for _ in range(kills):
-            await home.talk_until_killed(found.talk, moments.uniform(0, LONGEST))
+        for kill in range(kills):
+            is_last = kill == kills - 1  # something has to be answered in the end
+            await home.talk_until_killed(found.talk, moments.uniform(0, LONGEST), after_an_answer=is_last)
             found.kills += 1
             await asyncio.to_thread(_look, home, found)
             tell(found)
