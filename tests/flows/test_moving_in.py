@@ -93,8 +93,8 @@ async def test_a_model_that_was_never_chosen_is_that_of_the_integration_while_it
     }
 
 
-async def test_agents_of_old_entries_and_addresses_that_are_none_are_read(hass: HomeAssistant) -> None:
-    entry = other_entry(hass, "extended_openai_conversation", {"api_key": "k", "base_url": "ftp://box"})
+async def test_agents_of_old_entries_are_read(hass: HomeAssistant) -> None:
+    entry = other_entry(hass, "extended_openai_conversation", {"api_key": "k", "base_url": None})
     assert not any(foreign_agents(hass)), "it has no agent"
     hass.config_entries.async_update_entry(entry, options={"chat_model": "gpt-5", "prompt": "Hm."})
     agent = only_foreign(hass)
@@ -102,6 +102,60 @@ async def test_agents_of_old_entries_and_addresses_that_are_none_are_read(hass: 
     assert agent.title == "Other"
     assert agent.service.base_url == "https://api.openai.com/v1"
     assert agent.data[CONF_MODEL] == "gpt-5"
+
+
+@pytest.mark.parametrize(
+    ("domain", "data", "reason"),
+    [
+        ("extended_openai_conversation", {"base_url": "https://user:pw@proxy.example/v1"}, "url_with_secrets"),
+        ("extended_openai_conversation", {"base_url": "https://user@proxy.example/v1"}, "url_with_secrets"),
+        ("extended_openai_conversation", {"base_url": "https://proxy.example/v1?key=abc"}, "url_with_secrets"),
+        ("extended_openai_conversation", {"base_url": "https://proxy.example/v1?x-api-key=abc"}, "url_with_secrets"),
+        ("extended_openai_conversation", {"base_url": "https://proxy.example/v1?a=1;sig=abc"}, "url_with_secrets"),
+        ("extended_openai_conversation", {"base_url": "ftp://box"}, "invalid_url"),
+        ("extended_openai_conversation", {"base_url": "http+unix://%2Frun%2Fmodel.sock/v1"}, "invalid_url"),
+        ("extended_openai_conversation", {"base_url": "unix:/run/model.sock"}, "invalid_url"),
+        ("extended_openai_conversation", {"base_url": "proxy.example/v1"}, "invalid_url"),
+        ("extended_openai_conversation", {"base_url": "https://{{ host }}/v1"}, "invalid_url"),
+        ("extended_openai_conversation", {"base_url": {"host": "proxy.example"}}, "invalid_url"),
+        ("extended_openai_conversation", {"base_url": "https://home.openai.azure.com/", "api_version": "1"}, "azure"),
+        ("extended_openai_conversation", {"base_url": "https://proxy.example/", "api_provider": "azure"}, "azure"),
+        ("llama_cpp", {"base_url": "http://user:pw@box:8080/v1"}, "url_with_secrets"),
+        ("llama_cpp", {}, "invalid_url"),
+        ("ollama", {"url": "https://box/?token=abc"}, "url_with_secrets"),
+        ("ollama", {"url": "unix:///run/ollama.sock"}, "invalid_url"),
+        ("ollama", {}, "invalid_url"),
+        ("openai_conversation", {"base_url": "https://proxy.example/v1"}, "invalid_url"),
+        ("anthropic", {"endpoint": "https://proxy.example/v1"}, "invalid_url"),
+    ],
+)
+async def test_an_address_that_cannot_be_carried_over_stops_the_copy(
+    hass: HomeAssistant, domain: str, data: Mapping[str, object], reason: str
+) -> None:
+    agent = {"chat_model": "big-model", "model": "big-model", "prompt": "Hm."}
+    other_entry(hass, domain, {"api_key": "of-the-proxy", **data}, agent)
+    result = await begin(hass)
+
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, f"move_in_{reason}")
+    assert "of-the-proxy" not in str(result)
+    assert "proxy.example" not in str(result)
+
+
+async def test_a_copy_stops_when_the_address_becomes_unusable_while_its_form_is_open(hass: HomeAssistant) -> None:
+    async with serving_script(TALKING) as address:
+        entry = other_entry(hass, "llama_cpp", {"base_url": address, "api_key": "k"}, {"chat_model": "big-model"})
+        step = await begin(hass)
+        hass.config_entries.async_update_entry(entry, data={"base_url": f"{address}?key=k", "api_key": "k"})
+        result = await submit(hass, step, name="Butler", model="big-model", take_key=True)
+
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "move_in_url_with_secrets")
+
+
+async def test_an_organization_that_is_billed_is_named_as_left_out(hass: HomeAssistant) -> None:
+    other_entry(
+        hass, "extended_openai_conversation", {"api_key": "k", "organization": "org-1"}, {"chat_model": "gpt-5"}
+    )
+    assert await only_foreign(hass).async_left(hass) == ["organization"]
 
 
 async def test_an_agent_is_copied_with_its_key_and_nothing_of_it_is_changed(hass: HomeAssistant) -> None:

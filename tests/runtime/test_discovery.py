@@ -1,5 +1,7 @@
 """Where model servers are looked for."""
 
+import asyncio
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +59,48 @@ async def test_a_server_is_recognized_by_its_answers(
 
     assert found.profile.name == name
     assert list(found.models) == models
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_a_list_that_comes_in_pieces_is_read_to_its_end(hass: HomeAssistant) -> None:
+    sent = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        found = SERVERS["localai"].get(request.path)
+        if found is None:
+            return web.Response(status=404)
+        body, response = json.dumps(found).encode(), web.StreamResponse()
+        await response.prepare(request)
+        await response.write(body[: len(body) // 2])
+        if request.path.endswith("/models"):
+            await sent.wait()  # the first half is on its way alone until the version has been sent whole
+        await response.write(body[len(body) // 2 :])
+        await response.write_eof()
+        sent.set()
+        return response
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    async with serving(application, "") as address:
+        usual_addresses(hass)[:] = [address]
+        (found,) = await async_find_servers(hass)
+
+    assert (found.profile.name, list(found.models)) == ("LocalAI", [ChatModel("qwen3")])
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize("listed", ["{" * 10, '["' + "x" * 2**20 + '"]'])
+async def test_a_server_whose_list_cannot_be_read_is_not_taken_for_another_one(
+    hass: HomeAssistant, listed: str
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text=listed if request.path.endswith("/models") else '{"version": "3"}')
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    async with serving(application, "") as address:
+        usual_addresses(hass)[:] = [address]
+        assert await async_find_servers(hass) == []
 
 
 def test_usual_places_are_on_this_machine(hass: HomeAssistant) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.chatterbox.settings.service_address import parse_address
+from custom_components.chatterbox.settings.service_address import InvalidAddress, parse_address
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,23 @@ from custom_components.chatterbox.settings.service_address import parse_address
 )
 def test_host_and_port_are_completed(typed: str, address: str) -> None:
     assert parse_address(typed) == address
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("https:/models.example/v1", "invalid_url"),
+        ("unix:/run/model.sock", "invalid_url"),
+        ("https://{{ host }}/v1", "invalid_url"),
+        ("user:pw@models.example/v1", "url_with_secrets"),
+        ("https://models.example/v1?access-token=abc", "url_with_secrets"),
+        ("https://models.example/v1?code=abc", "url_with_secrets"),
+    ],
+)
+def test_no_other_host_is_made_of_an_address_and_none_holds_a_secret(typed: str, problem: str) -> None:
+    with pytest.raises(InvalidAddress, match=problem):
+        parse_address(typed)
+
+
+def test_a_query_without_secrets_is_kept() -> None:
+    assert parse_address("https://models.example/v1?api-version=2") == "https://models.example/v1?api-version=2"

@@ -3,6 +3,7 @@
 Nothing of the other integration is changed. Its constants and texts are only asked for names and defaults.
 """
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm, selector
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integrations
+from yarl import URL
 
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
@@ -45,6 +47,9 @@ _NOT_NAMED: Final = frozenset({"recommended", CONF_NAME})
 _MEANS_OFF: Final[tuple[object, ...]] = (None, False, "", [], {}, "off", "none", "disabled")
 _OWN_LIST: Final = "exposed_entities"
 """A variable in templates of others that lists the home, which Chatterbox does by itself."""
+_ORGANIZATION: Final = "organization"
+_AZURE: Final = re.compile(r"\.azure\.com$|\.azure-api\.net$")
+"""Fits hosts with an interface of its own, where the key is in another header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +114,30 @@ class ForeignAgent:
 
     @property
     def service(self) -> TypedService:
-        """Its server, without the key."""
+        """Its server, without the key.
+
+        Raises `InvalidAddress` for an address that cannot be carried over: no other server may ever get the key.
+        """
         source, service = self.source, TypedService.new(PROFILES[self.source.server])
-        typed = self.entry.data.get(source.address) if source.address else None
-        try:
-            url = parse_address(typed) if typed else service.base_url
-        except InvalidAddress:
-            url = service.base_url
-        if typed and source.server == "openai" and url != service.base_url:
+        url = self._address or service.base_url
+        if source.server == "openai" and url != service.base_url:
             service = TypedService.new(OTHER)
         return replace(service, base_url=url, kind=source.kind or service.kind)
+
+    @property
+    def _address(self) -> str:
+        """The address in its entry, empty for the usual one of an internet service."""
+        source, data = self.source, self.entry.data
+        typed = str(data.get(source.address) or "").strip() if source.address else ""
+        # A variant of an integration may have an address where the original has none.
+        others = (value for name, value in data.items() if name not in {source.address, CONF_API_KEY})
+        has_other = any(isinstance(value, str) and "://" in value for value in others)
+        if has_other or ("://" not in typed if typed else not PROFILES[source.server].host):
+            raise InvalidAddress("invalid_url")
+        url = parse_address(typed) if typed else ""
+        if _AZURE.search(URL(url).host or "") or "azure" in (data.get("api_provider"), data.get("api_type")):
+            raise InvalidAddress("azure")
+        return url
 
     @property
     def key(self) -> str | None:
@@ -141,11 +160,13 @@ class ForeignAgent:
     async def async_left(self, hass: HomeAssistant) -> list[str]:
         """Return the names of the options that cannot be carried over, as the other integration calls them."""
         known, language = dict[str, str](), await async_viewer_language(hass)
-        for category in ("options", "config_subentries"):
+        for category in ("config", "options", "config_subentries"):
             texts = await async_get_translations(hass, language, category, [self.entry.domain])
             known |= {key.rpartition(".")[2]: text for key, text in texts.items() if ".data." in key}
         names = [name for name, value in self.stored.items() if value not in _MEANS_OFF and name not in _NOT_NAMED]
-        return [known.get(name, name) for name in names if self._carried(name) is None]
+        left = [name for name in names if self._carried(name) is None]
+        left += [_ORGANIZATION] if self.entry.data.get(_ORGANIZATION) else []
+        return [known.get(name, name) for name in left]
 
     def _carried(self, name: str) -> Any:
         """Return the value of an option as it is stored here; None if it is not set or has no equal here."""
@@ -216,16 +237,22 @@ class MovingIn(ConfigFlow):
     async def async_step_move_in_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Say what is carried over and what is not, ask for the key, try the model, and add the copy."""
         foreign, errors = self._foreign, dict[str, str]()
+        try:
+            copied = foreign.service
+        except InvalidAddress as invalid:
+            return self.async_abort(
+                reason=f"move_in_{invalid}", description_placeholders={"agent": plain(foreign.title)}
+            )
         data = foreign.data
         if user_input is not None:
             data[CONF_MODEL] = user_input[CONF_MODEL].strip()
             own = foreign.key if user_input.get(_FIELD_TAKE_KEY) else None
-            service = replace(foreign.service, api_key=user_input.get(CONF_API_KEY, "").strip() or own)
+            service = replace(copied, api_key=user_input.get(CONF_API_KEY, "").strip() or own)
             errors = service.errors()
             errors = errors or await self._async_try_copy(service, data)
             if not errors:
                 return await self._async_add(service, user_input[CONF_NAME].strip() or foreign.title, data)
-        return await self._async_show_copy(foreign, user_input or {CONF_MODEL: data[CONF_MODEL]}, errors)
+        return await self._async_show_copy(copied, user_input or {CONF_MODEL: data[CONF_MODEL]}, errors)
 
     async def _async_try_copy(self, service: TypedService, data: Mapping[str, Any]) -> dict[str, str]:
         """Try the model, and return the errors by field."""
@@ -247,8 +274,9 @@ class MovingIn(ConfigFlow):
         return {field: key} | ({"base": "service_said"} if self._words else {})
 
     async def _async_show_copy(
-        self, foreign: ForeignAgent, form: Mapping[str, Any], errors: Mapping[str, str]
+        self, service: TypedService, form: Mapping[str, Any], errors: Mapping[str, str]
     ) -> ConfigFlowResult:
+        foreign = self._foreign
         left = await foreign.async_left(self.hass)
         text = selector.TextSelector()
         fields: dict[vol.Marker, Any] = {vol.Required(CONF_NAME): text, vol.Required(CONF_MODEL): text}
@@ -262,9 +290,9 @@ class MovingIn(ConfigFlow):
             errors={name if name in (*map(str, fields), "base") else "base": key for name, key in errors.items()},
             description_placeholders={
                 "agent": plain(foreign.title),
-                "url": foreign.service.base_url,
-                "server": foreign.service.known.name,
-                "interface": INTERFACES[foreign.service.kind],
+                "url": service.base_url,
+                "server": service.known.name,
+                "interface": INTERFACES[service.kind],
                 "words": self._words,
                 "location": self._location,
                 "left": ", ".join(map(plain, left)) or "–",  # noqa: RUF001  # a dash in a sentence

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Final
 
 import aiohttp
@@ -128,12 +129,20 @@ async def _async_identify(hass: HomeAssistant, base_url: str) -> FoundServer | N
 
 
 async def _async_read(hass: HomeAssistant, url: URL) -> JsonValue:
-    """Return the JSON at an address, None if there is none. A redirection is not followed: it may lead outside."""
+    """Return the JSON at an address, None if the server has no such page, and an empty object if it cannot be read.
+
+    A redirection is not followed: it may lead outside.
+    """
     try:
         async with async_get_clientsession(hass).get(url, allow_redirects=False) as response:
-            if not response.ok:
+            if response.status == HTTPStatus.NOT_FOUND:
                 return None
-            body: JsonValue = orjson.loads(await response.content.read(_LONGEST_LIST))
-            return body
+            body = bytearray()
+            async for piece in response.content.iter_any():
+                body += piece
+                if len(body) > _LONGEST_LIST:
+                    return {}
+            found: JsonValue = orjson.loads(body) if response.ok else {}
+            return found
     except aiohttp.ClientError, OSError, ValueError:
-        return None
+        return {}

@@ -8,8 +8,10 @@ from yarl import URL
 
 _HTTPS_PORT: Final = re.compile(r":443(/|$)")
 _SCHEMES: Final = frozenset({"http", "https"})
-_SECRETS: Final = frozenset({"key", "apikey", "token", "accesstoken", "secret", "password"})
-"""Names of query parameters with a secret, without `-` and `_`."""
+_SCHEME_WITHOUT_HOST: Final = re.compile(r"[a-z][a-z+.-]*:/", re.IGNORECASE)
+"""As in `unix:/run/model.sock`, or a mistyped `https:/host`. With `http://` before it, it would name another host."""
+_SECRETS: Final = re.compile(r"key|token|secret|passw|pwd|auth|credential|signature|^(pw|sig|code)$", re.IGNORECASE)
+"""Fits the names of query parameters with a secret."""
 
 _LOCAL_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
 """Suffixes of names that are not used on the internet."""
@@ -27,7 +29,9 @@ def parse_address(typed: str) -> str:
     addresses are shown and logged.
     """
     typed = typed.strip()
-    if typed and "://" not in typed:
+    if "{" in typed:  # a template
+        raise InvalidAddress("invalid_url")
+    if typed and "://" not in typed and not _SCHEME_WITHOUT_HOST.match(typed):
         typed = f"{'https' if _HTTPS_PORT.search(typed) else 'http'}://{typed}"
     try:
         url = URL(typed)
@@ -35,8 +39,8 @@ def parse_address(typed: str) -> str:
         raise InvalidAddress("invalid_url") from None
     if url.scheme not in _SCHEMES or not url.host:
         raise InvalidAddress("invalid_url")
-    names = {name.lower().replace("-", "").replace("_", "") for name in url.query}
-    if url.user or url.password or names & _SECRETS:
+    names = (part.partition("=")[0] for part in re.split("[&;]", url.query_string))
+    if url.user or url.password or any(map(_SECRETS.search, names)):
         raise InvalidAddress("url_with_secrets")
     return str(url.with_path(url.raw_path.rstrip("/"), encoded=True, keep_query=True)).rstrip("/")
 
