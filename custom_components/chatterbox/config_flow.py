@@ -46,7 +46,7 @@ from .runtime.composition import model_server
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import ModelProvider, offered_chat_models
 from .settings.agent import AgentSettings
-from .settings.service_address import InvalidAddress, parse_address
+from .settings.service_address import InvalidAddress, parse_address, place_of
 from .settings.tasks import new_task_data, task_settings_of
 from .speech.sentences import async_get_sentences
 
@@ -76,6 +76,8 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         self._trial: ToolTrial | None = None
         """Of the model, where there is one."""
         self._use_in: list[str] = []
+        self._known_servers = ""
+        """A sentence about servers in the home that are set up already."""
         self._is_sent = False
         """Whether the last form was accepted."""
 
@@ -115,7 +117,11 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
     async def async_step_in_my_home(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Look for servers, and offer the models of those that are there."""
         sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
-        found = [one for one in await async_find_servers(self.hass) if not self._entry_of(one.service)]
+        every = await async_find_servers(self.hass)
+        found = [one for one in every if not self._entry_at(one)]
+        known = (f"**{plain(self._name_of(one, sentences))}**" for one in every if self._entry_at(one))
+        names = ", ".join(dict.fromkeys(known))
+        self._known_servers = sentences["already_set_up"].format(names=names) + "\n\n" if names else ""
         most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
         options, places = dict[str, str](), dict[str, str]()
         for server in found:
@@ -134,6 +140,17 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             menu_options=options | {_STEP_OWN_SERVER: sentences["other_address"]},
             description_placeholders=self._placeholders() | places,
         )
+
+    def _entry_at(self, server: FoundServer) -> ConfigEntry | None:
+        """Return an entry of a server that was found, whatever its key and interface."""
+        place = place_of(server.base_url)
+        services = (one for one in self._async_current_entries() if const.CONF_BASE_URL in one.data)
+        return next((one for one in services if place_of(one.data[const.CONF_BASE_URL]) == place), None)
+
+    def _name_of(self, server: FoundServer, sentences: Mapping[str, str]) -> str:
+        """Return the usual name of a server that was found, and that of its entry where it was renamed."""
+        entry, usual = self._entry_at(server), title_of(server.service, sentences)
+        return f"{usual} ({entry.title})" if entry and entry.title not in usual else usual
 
     def _add_step(self, number: int, server: FoundServer, model: str = "") -> str:
         """Add the step behind a choice of the menu: Home Assistant finds the steps of a flow by their names."""
@@ -388,6 +405,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             "interface": INTERFACES[service.kind],
             "words": self._words,
             "location": self._location,
+            "known": self._known_servers,
             "docs": docs_url(self.hass),
         }
 

@@ -174,12 +174,34 @@ async def test_where_nothing_answers_the_address_is_asked_for(hass: HomeAssistan
     assert step["step_id"] == "own_server"
 
 
-async def test_a_server_that_is_set_up_is_not_offered_again(hass: HomeAssistant) -> None:
+def told(step: ConfigFlowResult) -> str:
+    """Return what stands above a form or a menu."""
+    shown = sentence(f"config.step.{step['step_id']}.description", **(step["description_placeholders"] or {}))
+    return shown.replace("\\", "")
+
+
+@pytest.mark.parametrize("path", ["/v1", "", "/v1/"])
+async def test_a_server_that_is_set_up_is_named_and_not_offered_again(hass: HomeAssistant, path: str) -> None:
     async with serving_script(LLAMA) as address:
-        await set_up(hass, server_entry(address))
-        step = await choose(hass, await open_dialog(hass, address.removesuffix("/v1")), "in_my_home")
+        place = address.removesuffix("/v1")
+        renamed = place.replace("127.0.0.1", "localhost")
+        entry = await set_up(hass, server_entry(f"{renamed}{path}", api_key="of-another-day"))
+        hass.config_entries.async_update_entry(entry, title="The box")
+        step = await choose(hass, await open_dialog(hass, place), "in_my_home")
 
     assert step["step_id"] == "own_server"
+    assert told(step).startswith(f"Already set up: **llama.cpp on {place.removeprefix('http://')} (The box)**.")
+
+
+async def test_what_is_set_up_is_named_beside_what_is_offered(hass: HomeAssistant) -> None:
+    async with serving_script(LLAMA) as known, serving_script(LLAMA) as other:
+        await set_up(hass, server_entry(known))
+        servers = [one.removesuffix("/v1") for one in (known, other)]
+        step = await choose(hass, await open_dialog(hass, *servers), "in_my_home")
+
+    assert labels(step) == ["llama-8b", "Another address"]
+    assert told(step).startswith("Already set up: **llama.cpp on")
+    assert "Already set up" not in told(await choose(hass, await open_dialog(hass), "in_my_home"))
 
 
 @pytest.mark.parametrize(

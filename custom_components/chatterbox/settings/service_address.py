@@ -16,6 +16,8 @@ _SECRETS: Final = re.compile(r"key|token|secret|passw|pwd|auth|credential|signat
 _LOCAL_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
 """Suffixes of names that are not used on the internet."""
 
+_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104  # nothing is bound to it
+
 
 class InvalidAddress(ValueError):
     """An address that cannot be used. The message is a translation key of `config.error`."""
@@ -48,6 +50,13 @@ def parse_address(typed: str) -> str:
 def short_name(address: str) -> str:
     """Return host and port, a short name of a server."""
     return URL(address).host_port_subcomponent or address
+
+
+def place_of(address: str) -> tuple[str, int | None]:
+    """Return host and port; all names of this machine for itself are one host."""
+    url = URL(address)
+    host = (url.host or "").rstrip(".")
+    return "localhost" if host in _THIS_MACHINE else host, url.port
 
 
 def is_local_address(address: str) -> bool:
