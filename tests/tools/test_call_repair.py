@@ -4,6 +4,8 @@ import json
 
 import pytest
 from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 from homeassistant.setup import async_setup_component
@@ -11,7 +13,7 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent.loop.calls import Resolved, Runnable, judge
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import StubTool, offer_of, register
+from tests.support.llm_apis import StubTool, offer_of, register, satellite
 
 HOME = """
 floors:
@@ -55,9 +57,11 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def read(hass: HomeAssistant, tool: str, arguments: JsonObject) -> tuple[str, JsonObject, str]:
+async def read(
+    hass: HomeAssistant, tool: str, arguments: JsonObject, from_device: str | None = None
+) -> tuple[str, JsonObject, str]:
     """Return the tool and arguments that would run, and the note; the error and nothing where none would."""
-    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+    offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device)
     judged = judge(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
     match judged.verdict:
         case Runnable(meant, fitted):
@@ -81,8 +85,11 @@ async def read(hass: HomeAssistant, tool: str, arguments: JsonObject) -> tuple[s
         (POSITION, {"name": "Blind", "percentage": 30}, {"name": "Blind", "position": 30}),
         (VOLUME, {"name": "Radio", "volume": 30}, {"name": "Radio", "volume_level": 30}),
         (CLIMATE, {"area": "Kitchen", "target_temperature": 21}, {"area": "Kitchen", "temperature": 21}),
-        (ON, {"name": "Kitchen Light", "brightness": 50, "why": "dark"}, {"name": "Kitchen Light"}),
-        (ON, {"area": "Kitchen", "domain": ["light"], "color": "red"}, {"area": "Kitchen", "domain": ["light"]}),
+        (ON, {"name": "Kitchen Light", "why": "dark", "userID": 7}, {"name": "Kitchen Light"}),
+        (ON, {"name": "Kitchen Light", "reason": "dark", "Language": "en"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "Kitchen Light", "state": "ON", "delay": None, "except": []}, {"name": "Kitchen Light"}),
+        (OFF, {"name": "Kitchen Light", "on": False, "command": "turn_off"}, {"name": "Kitchen Light"}),
+        (CLIMATE, {"domain": "climate", "temperature": 21}, {"temperature": 21}),
         (ON, {"area": "Kitchen", "domain": ["light"], "label": ""}, {"area": "Kitchen", "domain": ["light"]}),
         (
             CLIMATE,
@@ -98,6 +105,61 @@ async def test_a_parameter_is_read_by_another_name_or_ignored(
     home: HomeAssistant, tool: str, written: JsonObject, meant: JsonObject
 ) -> None:
     assert (await read(home, tool, written))[:2] == (tool, meant)
+
+
+MEANINGFUL: JsonObject = {
+    "start_time": "22:00",
+    "only_if": "nobody is at home",
+    "trigger": {"at": "22:00"},
+    "for": "10 minutes",
+    "auto_off": True,
+    "dry_run": True,
+    "date": "2026-12-24",
+    "repeat": 3,
+    "until": "sunset",
+    "exceptLamps": ["Bedroom Lamp"],
+    "delaySeconds": 600,
+    "Delay": 0,
+    "delays": {"minutes": ""},
+    "state": "off",
+    "action": {"service": "light.turn_off"},
+    "on": False,
+    "service": "light.turn_off",
+    "reason": {"delay": 600},
+    "brightness": 20,
+    "color": "red",
+    "ünknown": 1,
+}
+
+
+@pytest.mark.parametrize("name", MEANINGFUL)
+async def test_a_parameter_that_may_mean_something_refuses_the_call(home: HomeAssistant, name: str) -> None:
+    named: JsonObject = {"name": "Kitchen Light"}
+    in_room: JsonObject = {"area": "Kitchen", "domain": ["light"]}
+
+    for meant in (named, in_room, named | in_room):
+        told, ran, _ = await read(home, ON, {**meant, name: MEANINGFUL[name]})
+        assert ran == {}
+        assert told.startswith(f"{name} is not a parameter, so nothing was done.")
+
+
+async def test_a_refused_call_is_told_what_else_there_is(home: HomeAssistant) -> None:
+    has = "intent__HassTurnOn has area, device_class, domain, floor, name."
+
+    assert (await read(home, ON, {"name": "Kitchen Light", "delay_seconds": 600}))[0] == (
+        f"delay_seconds is not a parameter, so nothing was done. {has} It acts now and on all that it names; for later,"
+        " there is no tool: say that you cannot do it."
+    )
+    told = (await read(home, ON, {"name": "Kitchen Light", "brightness": 20, "for": 5}))[0]
+    assert told.startswith(
+        f"brightness, for are not parameters, so nothing was done. {has} light__HassLightSet takes brightness. It acts"
+    )
+    device_id = satellite(home, "kitchen")
+    async_register_timer_handler(home, device_id, lambda *_: None)
+    assert (await read(home, ON, {"name": "Kitchen Light", "minutes": 5}, device_id))[0] == (
+        f"minutes is not a parameter, so nothing was done. {has} It acts now and on all that it names; for later, call"
+        " intent__HassStartTimer with conversation_command."
+    )
 
 
 @pytest.mark.parametrize(
@@ -266,3 +328,15 @@ async def test_a_tool_that_is_no_intent_has_only_its_own_parameters(home: HomeAs
 
     assert isinstance(judged.verdict, Resolved)
     assert judged.verdict.result.content == "area is not a parameter. Use: query."
+
+
+async def test_a_script_has_only_its_own_parameters(home: HomeAssistant) -> None:
+    fields = {"room": {"description": "Where", "selector": {"text": {}}}}
+    script = {"description": "Cleans.", "fields": fields, "sequence": []}
+    assert await async_setup_component(home, "script", {"script": {"clean": script}})
+    async_expose_entity(home, conversation.DOMAIN, "script.clean", should_expose=True)
+
+    assert (await read(home, "script__clean", {"room": "Kitchen"}))[1] == {"room": "Kitchen"}
+    assert (await read(home, "script__clean", {"room": "Kitchen", "delay": 5}))[0] == (
+        "delay is not a parameter. Use: room."
+    )

@@ -82,6 +82,12 @@ def test_a_tool_without_arguments_still_has_an_object_with_properties(schema: ob
     assert parameters["properties"] == {}
 
 
+def test_a_parameter_that_a_tool_would_drop_is_none() -> None:
+    schema = vol.Schema({vol.Optional("query"): str}, extra=vol.REMOVE_EXTRA)
+
+    assert convert_schema(schema).parameters["additionalProperties"] is False
+
+
 def test_an_optional_argument_is_left_out_instead_of_null() -> None:
     schema = convert(
         {

@@ -1,10 +1,10 @@
-"""Repairs calls of intents that Home Assistant would refuse, or whose parameters it would ignore.
+"""Repairs calls of intents that Home Assistant would refuse, and refuses those whose parameters it would ignore.
 
 A repaired call acts on no entity that the call as written would not act on, unless the call as written would fail. A
 filter is dropped only where a name or a room has determined what is meant, and where nothing of that contradicts it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -15,8 +15,9 @@ from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
 
-from ..agent.json.coercion import Unfit
+from ..agent.json.coercion import Unfit, bare_name, is_called
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
+from ..agent.text import clipped
 from ..effects.intents import Naming, intent_naming
 from ..home.entities import listed
 from ..home.entity_matches import areas_of_entities, matching_states
@@ -25,18 +26,17 @@ from .name_resolver import EVERYTHING, entities_called
 
 _CLASS: Final = "device_class"
 _FILTERS: Final = (_CLASS, "domain", "floor", "area")
-_SELECTING: Final = frozenset(
-    {*_FILTERS, "area_id", "device_id", "entity_id", "except", "exclude", "floor_id", "label", "label_id", "name"}
-) | {"target"}
-"""Parameters that select entities: one that a tool does not have is no setting to be ignored."""
-_SETTINGS: Final = frozenset(
-    {"brightness", "color", "fan_mode", "humidity", "is_volume_muted", "mode", "percentage", "position", "temperature"}
-) | {"volume_level", "volume_step"}
-"""Parameters of some intents that select nothing. Those of an `intent_script` may mean anything."""
-_CONDITIONS: Final = frozenset(
-    {"after", "at", "condition", "conditions", "delay", "duration", "hours", "if", "minutes", "schedule", "seconds"}
-) | {"time", "unless", "until", "when"}
-"""Parameters of a call that is not to run now, or not for good."""
+_SILENT: Final = frozenset({"comment", "explanation", "language", "rationale", "reason", "reasoning", "userid", "why"})
+"""Parameters that say nothing about the act, in their bare form."""
+_STATES: Final = frozenset({"action", "command", "on", "power", "state"})
+_SWITCHES: Final[Mapping[str, AbstractSet[str]]] = {
+    intent.INTENT_TURN_ON: {"on", "true", "turn on", "turn_on"},
+    intent.INTENT_TURN_OFF: {"false", "off", "turn off", "turn_off"},
+}
+"""Values of the parameters in `_STATES` that repeat the name of a tool."""
+_COMMAND: Final = "conversation_command"
+_KEY_LENGTH: Final = 60
+"""Characters of an unknown parameter in a message."""
 _TAKES_POSITION: Final = {
     COVER_DOMAIN: CoverEntityFeature.SET_POSITION,
     VALVE_DOMAIN: ValveEntityFeature.SET_POSITION,
@@ -56,7 +56,7 @@ class CallRepairs:
 
     def added_to(self, definitions: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
         """Return definitions of the tools; those of intents repair their calls."""
-        intents = {name: own for name, tool in self.tools.items() if isinstance(own := unwrapped(tool), llm.IntentTool)}
+        intents = self._intents
         return tuple(
             replace(one, repair=partial(self._repaired, intents[one.name].intent_type, one))
             if one.name in intents
@@ -64,29 +64,42 @@ class CallRepairs:
             for one in definitions
         )
 
+    @property
+    def _intents(self) -> Mapping[str, llm.IntentTool]:
+        return {name: own for name, tool in self.tools.items() if isinstance(own := unwrapped(tool), llm.IntentTool)}
+
     def _repaired(self, intent_type: str, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
         known, naming = _properties(tool), intent_naming(self.hass, intent_type)
         if naming.slots:
             selection = _Selection(self.hass, self.assistant, naming, known)
             arguments = selection.repaired(selection.translated(arguments))
-        ignored = {
+        unknown = [
             name
             for name, value in arguments.items()
-            if name not in known
-            and (
-                intent.is_blank_slot_value(value)
-                or name in _SETTINGS
-                or (name.casefold() not in _SELECTING | _CONDITIONS and self._is_about_named(value, _name(arguments)))
-            )
-        }
-        arguments = {name: value for name, value in arguments.items() if name not in ignored}
+            if name not in known and not _says_nothing(intent_type, naming, name, value)
+        ]
+        if unknown:
+            raise Unfit(self._refusal(tool, naming, unknown))
+        arguments = {name: value for name, value in arguments.items() if name in known}
         return self._moved(tool, arguments) if intent_type == intent.INTENT_SET_POSITION else (tool.name, arguments)
 
-    def _is_about_named(self, value: JsonValue, name: str) -> bool:
-        """Return whether a name is given, and a value is not that of another entity."""
-        called = [entities_called(self.hass, self.assistant, one) for one in (*_texts(value), name)]
-        return bool(name) and all(called[-1] >= one for one in called)
+    def _refusal(self, tool: ToolDefinition, naming: Naming, unknown: Sequence[str]) -> str:
+        """Return the error for parameters that a tool does not have, with what takes them."""
+        names = ", ".join(clipped(name, _KEY_LENGTH) for name in unknown)
+        told = f"{names} {'is not a parameter' if len(unknown) == 1 else 'are not parameters'}, so nothing was done."
+        has = f"{tool.name} has {', '.join(sorted(_properties(tool))) or 'no parameters'}."
+        if tool.annotations.read_only or not naming.slots:
+            return f"{told} {has}"
+        takers = {
+            f"{name} takes {one}."
+            for one in unknown
+            for name, own in self._intents.items()
+            if intent_naming(self.hass, own.intent_type).slots and any(is_called(key, one) for key in _parameters(own))
+        }
+        timer = next((name for name, own in self._intents.items() if _COMMAND in _parameters(own)), "")
+        later = f"call {timer} with {_COMMAND}" if timer else "there is no tool: say that you cannot do it"
+        return " ".join((told, has, *sorted(takers), f"It acts now and on all that it names; for later, {later}."))
 
     def _moved(self, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Open or close what can take no position. Raises `Unfit` where only another position is given."""
@@ -99,8 +112,8 @@ class CallRepairs:
         if position not in _ENDS:
             names = listed(sorted(state.name for state in moved))
             raise Unfit(f"Only open and closed are possible, which are the positions 100 and 0: {names}.")
-        for name, other in self.tools.items():
-            if isinstance(own := unwrapped(other), llm.IntentTool) and own.intent_type == _ENDS[position]:
+        for name, own in self._intents.items():
+            if own.intent_type == _ENDS[position]:
                 domains: list[JsonValue] = [*sorted({state.domain for state in moved})]
                 return name, {key: value for key, value in arguments.items() if key != "position"} | {"domain": domains}
         return tool.name, arguments
@@ -222,6 +235,22 @@ class _Selection:
         area_id = areas_of_entities(self.hass).get(state.entity_id)
         area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
         return area_id if kind == "area" or area is None else area.floor_id
+
+
+def _says_nothing(intent_type: str, naming: Naming, name: str, value: JsonValue) -> bool:
+    """Return whether a parameter that a tool does not have changes nothing in the meaning of a call."""
+    if intent.is_blank_slot_value(value) or value in ([], {}):
+        return True
+    if name == "domain" and naming.domains:
+        return _texts(value) == naming.domains
+    bare, is_plain = bare_name(name), not isinstance(value, list | dict)
+    repeats = bare in _STATES and str(value).strip().casefold() in _SWITCHES.get(intent_type, ())
+    return is_plain and (bare in _SILENT or repeats)
+
+
+def _parameters(tool: llm.IntentTool) -> frozenset[str]:
+    """Return the names of the parameters of an intent."""
+    return frozenset(str(getattr(key, "schema", key)) for key in tool.parameters.schema)
 
 
 def _properties(tool: ToolDefinition) -> JsonObject:

@@ -55,6 +55,8 @@ class ToolSchema:
 def convert_schema(schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
     """Convert the arguments of a tool. Raises `UnusableSchema`, and whatever the engine and the serializer raise."""
     converted = probatio.to_openapi(schema, custom_serializer=custom_serializer, openapi_version=_OPENAPI_VERSION)
+    if schema.extra == probatio.REMOVE_EXTRA:  # what would be ignored may mean something
+        converted["additionalProperties"] = False
     return _with_object_on_top(_tidied(json_loads_object(json_dumps(converted))))
 
 

@@ -352,14 +352,19 @@ def known_parameters(value: JsonObject, schema: JsonObject) -> JsonObject:
     unknown = [] if schema.get("additionalProperties") is not False else [key for key in value if key not in known]
     renamed = dict(value)
     for key in unknown:
-        bare = _bare(key)
-        meant = [one for one in known if bare == _bare(one) or bare in _SYNONYMS.get(_bare(one), ())]
+        meant = [one for one in known if is_called(one, key)]
         if len(meant) == 1 and renamed.get(meant[0], value[key]) in (value[key], "", None):
             renamed[meant[0]] = renamed.pop(key)
     return renamed
 
 
-def _bare(name: str) -> str:
+def is_called(parameter: str, name: str) -> bool:
+    """Return whether a name is another spelling of a parameter, or a common synonym."""
+    bare, known = bare_name(name), bare_name(parameter)
+    return bare == known or bare in _SYNONYMS.get(known, ())
+
+
+def bare_name(name: str) -> str:
     """Return a name in the singular, in small letters and without separators."""
     letters = re.sub(r"[\W_]", "", name).casefold()
     for plural, singular in (("ies", "y"), ("sses", "ss"), ("ss", "ss"), ("s", "")):
