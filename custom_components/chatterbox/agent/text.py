@@ -26,14 +26,23 @@ _LETTERS: Final = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\N{LATIN SMALL LETTER DOTLESS I}": "i"}
 )
 """Letters that Unicode does not decompose."""
-_UNSPACED: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_DOTTED_I: Final = "i\N{COMBINING DOT ABOVE}"
+"""The lower case of the Turkish capital, where accents are kept."""
+_UNSPACED_RANGES: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_UNSPACED: Final = re.compile(f"[{_UNSPACED_RANGES}]")
 """Scripts that put no space between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")
-_SPOKEN_WORD: Final = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:'[^\W_{HAN}]+)*")
-_PAUSES: Final = re.compile(r"[\s.,!;:…\-‐-—¡。，！、；：]*")  # noqa: RUF001 - Chinese punctuation
+_MARKS: Final = "".join(char for char in map(chr, range(0x0590, 0x1800)) if unicodedata.category(char)[0] == "M")
+"""Vowels and tones of the scripts from Hebrew to Khmer, which are parts of their words."""
+_LETTER: Final = rf"[^\W_{_UNSPACED_RANGES}][{_MARKS}]*"
+_SPOKEN_WORD: Final = re.compile(rf"(?!\W)[{_UNSPACED_RANGES}][{_MARKS}]*|(?:{_LETTER})+(?:'(?:{_LETTER})+)*")
+_PAUSES: Final = re.compile(r"[\s.,!;:…\-‐-—¡。，！、；：·・〜～،؛۔।॥՝։־\u200e\u200f\u061c]*")  # noqa: RUF001 - all scripts
+"""Also the marks of direction, which stand beside Hebrew and Arabic words and are not heard."""
+_UNREAD: Final = dict.fromkeys((*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x0640, *range(0x064B, 0x0653)))
+"""Vowels that Hebrew and Arabic may leave out, and the Arabic stroke that only widens a word."""
 _APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
 
 
@@ -48,7 +57,7 @@ def fold(text: str, *, keep_accents: bool = False) -> str:
     With accents, compatibility forms are kept too: a fullwidth letter stays one.
     """
     if keep_accents:
-        return unicodedata.normalize("NFC", text).casefold()
+        return unicodedata.normalize("NFC", text).casefold().replace(_DOTTED_I, "i")
     if text.isascii():
         return text.lower()
     letters = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
@@ -80,18 +89,18 @@ def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
     """Return the words of a text that can be spoken, in lower case; None if it holds more than words and pauses.
 
     A question mark or a quotation mark is more than a pause, and so is a character that cannot be seen: the text is
-    refused, not repaired, so that it sounds as it looks. Each Chinese character is a word. `folded` holds pairs of
-    characters: the first is read as the second.
+    refused, not repaired, so that it sounds as it looks. In a script without spaces, each character is a word. `folded`
+    holds pairs of characters: the first is read as the second.
     """
-    plain = fold(text, keep_accents=True).translate(_APOSTROPHE).translate(character_map(folded))
+    plain = fold(text, keep_accents=True).translate(_APOSTROPHE | _UNREAD).translate(character_map(folded))
     if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain)) is None:
         return None
     return tuple(_SPOKEN_WORD.findall(plain))
 
 
 def heard_words(text: str) -> tuple[str, ...]:
-    """Return all words of a text in lower case and without accents; each Chinese character is a word."""
-    return tuple(_SPOKEN_WORD.findall(fold(text).translate(_APOSTROPHE)))
+    """Return all words of a text, folded without accents; in a script without spaces, each character is one."""
+    return tuple(_SPOKEN_WORD.findall(fold(text).translate(_APOSTROPHE | _UNREAD)))
 
 
 def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:

@@ -13,10 +13,9 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 
 from ..agent.confirmation.answers import NOTHING_NAMED, QuestionContext, prepare_answers, understood_language
-from ..agent.confirmation.language import WORDINGS
+from ..agent.confirmation.language import ALL_WORDINGS, language_code
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
-from ..agent.text import base_language
 from ..home.entity_matches import action_name, area_name, entity_name, matching_states, names_of, tool_name
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
@@ -63,7 +62,7 @@ def asked_of(
 
     `sentences` are those of `language`.
     """
-    wording = WORDINGS.get(base_language(language))
+    wording = ALL_WORDINGS.get(language_code(language))
     if wording is None:
         return NOTHING_NAMED
     asked = summarize_calls(hass, calls)

@@ -194,7 +194,9 @@ def test_a_name_is_read_like_an_answer() -> None:
         ("zh", "要", YES),
         ("zh", "要是", OTHER),
         ("pl", "no", OTHER),
-        ("fi", "yes", OTHER),
+        ("fi", "yes", YES),
+        ("fi", "no", OTHER),
+        ("fi", "ja", OTHER),
         ("", "yes", OTHER),
         ("en", "ja", OTHER),
         ("fr", "yes", OTHER),
@@ -307,6 +309,8 @@ def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
         assert understand_answer(f"{yes} {' '.join(phrase)}", language, QuestionContext(action)) is not YES
 
 
-@pytest.mark.parametrize(("tag", "read"), [("pt-BR", "pt-BR"), ("de", "de"), ("ru", "en"), ("en-GB", "en-GB")])
+@pytest.mark.parametrize(
+    ("tag", "read"), [("pt-BR", "pt-BR"), ("de", "de"), ("xx", "en"), ("ru", "ru"), ("no", "no"), ("en-GB", "en-GB")]
+)
 def test_a_language_without_words_is_read_as_english(tag: str, read: str) -> None:
     assert understood_language(tag) == read

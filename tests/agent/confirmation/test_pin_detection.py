@@ -36,6 +36,8 @@ PINS = st.text("0123456789", min_size=4, max_size=10)
         ("pt", "cem mil"),
         ("zh", "四万一千"),
         ("fi", "4711"),
+        ("fi", "kyllä, 4 7 1 1"),
+        ("ar", "٤٧١١"),
     ],
 )
 def test_nothing_but_a_number_is_suspected_whatever_was_asked(language: str, text: str) -> None:
@@ -59,7 +61,8 @@ def test_nothing_but_a_number_is_suspected_whatever_was_asked(language: str, tex
         ("de", "in 1984"),
         ("de", "tausend"),
         ("es", "mil"),
-        ("fi", "kyllä, 4 7 1 1"),
+        ("fi", "neljätuhatta seitsemänsataayksitoista"),
+        ("ko", "사천칠백십일"),
     ],
 )
 def test_other_words_with_a_number_are_suspected_only_if_a_pin_was_asked_for(language: str, text: str) -> None:

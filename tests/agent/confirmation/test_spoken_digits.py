@@ -64,6 +64,20 @@ SPELLED = {
         ("zh", "四十七。十一", "4711"),
         ("zh", "密码是４７１１", "4711"),
         ("pt-BR", "quatro sete um um", "4711"),
+        ("fi", "Kyllä, 4711.", "4711"),
+        ("fi", "neljä seitsemän yksi yksi", "4711"),
+        ("fi", "four seven one one", "4711"),
+        ("ar", "٤٧١١", "4711"),
+        ("ar", "نعم، ٤ ٧ ١ ١", "4711"),  # noqa: RUF001  # as people write it
+        ("fa", "۴۷۱۱", "4711"),
+        ("hi", "४७११", "4711"),
+        ("th", "๔๗๑๑ ครับ", "4711"),
+        ("ja", "はい、４７１１", "4711"),  # noqa: RUF001  # as people write it
+        ("ja", "よんなないちいち", "4711"),
+        ("ko", "네, 사 칠 일 일", "4711"),
+        ("ru", "четыре семь один один", "4711"),
+        ("tr", "Dört yedi bir bir.", "4711"),
+        ("no", "fire sju en en", "4711"),
     ],
 )
 def test_a_pin_is_understood(language: str, text: str, digits: str) -> None:
@@ -98,7 +112,11 @@ def test_a_pin_is_understood(language: str, text: str, digits: str) -> None:
         ("fr", "vingt quatre vingt quatre"),
         ("zh", "四十七十一"),
         ("zh", "四十7 11"),
-        ("fi", "4711"),
+        ("xx", "4711"),
+        ("fa", "۴۷۱"),
+        ("fi", "neljä seitsemän yksi"),
+        ("fi", "ei, 4711"),
+        ("ko", "아니요 사칠일일"),
         ("en", "4711" + " " * 200),
         ("en", "one " * 30),
     ],

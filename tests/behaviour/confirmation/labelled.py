@@ -3,6 +3,8 @@
 Knows the format of the fixtures; must not know how answers are understood.
 """
 
+import tomllib
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,6 +14,9 @@ from custom_components.chatterbox.agent.confirmation.answers import Answer, Ques
 from custom_components.chatterbox.agent.confirmation.language import Action
 
 _WRITTEN = Path(__file__).parents[2] / "fixtures" / "confirmation"
+_OTHER_LANGUAGES = tomllib.loads((_WRITTEN / "other_languages.toml").read_text("utf-8"))
+OTHER_LANGUAGES = tuple(_OTHER_LANGUAGES)
+"""The languages of which only a yes, a no and the digits are known."""
 
 NAMES = {
     "de": "Haustür",
@@ -61,7 +66,16 @@ class LabelledAnswer(BaseModel):
 
 def question_in(language: str) -> QuestionContext:
     """Return the question, "Unlock the front door?"."""
-    return QuestionContext(Action.UNLOCK, (NAMES[language],))
+    return QuestionContext(Action.UNLOCK, (NAMES[language],) if language in NAMES else ())
+
+
+def labelled_answers(language: str) -> Iterator[tuple[str, Answer]]:
+    """Yield the answers of any language, and what they are."""
+    if language in NAMES:
+        yield from ((one.text, one.answer) for one in read_answers(language))
+        return
+    for answer, texts in _OTHER_LANGUAGES[language].items():
+        yield from ((text, Answer(answer)) for text in texts)
 
 
 def read_answers(language: str) -> tuple[LabelledAnswer, ...]:

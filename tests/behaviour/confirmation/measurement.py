@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
 from tests.support.page_tables import DOCS, table
 
-from .labelled import NAMES, question_in, read_answers
+from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in
 
 PAGE = DOCS / "confirmations.md"
 
@@ -39,7 +39,7 @@ class Measurement:
 
 def measure() -> tuple[Measurement, ...]:
     """Measure every language."""
-    return tuple(_measurement(language) for language in NAMES)
+    return tuple(_measurement(language) for language in sorted((*NAMES, *OTHER_LANGUAGES)))
 
 
 def measurement_of(language: str, pairs: Iterable[tuple[Answer, Answer]]) -> Measurement:
@@ -60,7 +60,7 @@ def measurement_of(language: str, pairs: Iterable[tuple[Answer, Answer]]) -> Mea
 def _measurement(language: str) -> Measurement:
     asked = question_in(language)
     return measurement_of(
-        language, ((one.answer, understand_answer(one.text, language, asked)) for one in read_answers(language))
+        language, ((answer, understand_answer(text, language, asked)) for text, answer in labelled_answers(language))
     )
 
 

@@ -3,11 +3,12 @@
 from collections import Counter
 
 import pytest
+from homeassistant.generated.languages import LANGUAGES
 
 from custom_components.chatterbox.agent.confirmation.answers import Answer
-from custom_components.chatterbox.agent.confirmation.language import WORDINGS
+from custom_components.chatterbox.agent.confirmation.language import ALL_WORDINGS, WORDINGS, language_code
 
-from .labelled import NAMES, Kind, read_answers
+from .labelled import NAMES, OTHER_LANGUAGES, Kind, labelled_answers, read_answers
 
 AGREEING = {Kind.PLAIN, Kind.POLITE, Kind.ACTION}
 DECLINING = {Kind.REFUSAL, Kind.LATER}
@@ -15,6 +16,19 @@ DECLINING = {Kind.REFUSAL, Kind.LATER}
 
 def test_every_language_has_answers_and_numbers() -> None:
     assert set(NAMES) == set(WORDINGS)
+    assert {*NAMES, *OTHER_LANGUAGES} == set(ALL_WORDINGS)
+
+
+def test_every_language_of_home_assistant_is_known() -> None:
+    assert {language_code(tag) for tag in LANGUAGES} <= set(ALL_WORDINGS)
+
+
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
+def test_another_language_has_some_answers_of_each_meaning(language: str) -> None:
+    counts = Counter(answer for _, answer in labelled_answers(language))
+
+    assert min(counts[answer] for answer in Answer) >= 4
+    assert max(Counter(text for text, _ in labelled_answers(language)).values()) == 1
 
 
 @pytest.mark.parametrize("language", NAMES)

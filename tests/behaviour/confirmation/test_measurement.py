@@ -8,18 +8,54 @@ from custom_components.chatterbox.agent.confirmation.pin_guard import LOCK_SECON
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.turns.pin_redaction import LATELY
 
-from .labelled import NAMES, question_in, read_answers
+from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in
 from .measurement import PAGE, Measurement, measure, measured_table, measurement_of
 
 YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
 
 
-@pytest.mark.parametrize("language", NAMES)
+@pytest.mark.parametrize("language", [*NAMES, *OTHER_LANGUAGES])
 def test_nothing_else_is_taken_for_a_yes(language: str) -> None:
     asked = question_in(language)
-    others = [one.text for one in read_answers(language) if one.answer is not YES]
+    others = [text for text, answer in labelled_answers(language) if answer is not YES]
 
     assert [text for text in others if understand_answer(text, language, asked) is YES] == []
+
+
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
+def test_a_yes_and_a_no_together_are_no_yes(language: str) -> None:
+    agreeing, declining = ([text for text, one in labelled_answers(language) if one is answer] for answer in (YES, NO))
+    both = [text for yes in agreeing for no in declining for text in (f"{yes} {no}", f"{no} {yes}", f"{yes}, {no}")]
+
+    assert [text for text in both if understand_answer(text, language) is YES] == []
+    assert [
+        text for yes in agreeing for text in (f"{yes}?", f"„{yes}“") if understand_answer(text, language) is YES
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "answer"),
+    [
+        ("cs", "jo", YES),
+        ("sq", "jo", NO),
+        ("sq", "po", YES),
+        ("fi", "ja", OTHER),
+        ("el", "ναι", YES),  # noqa: RUF001  # as people write it
+        ("bg", "ναι", OTHER),  # noqa: RUF001  # as people write it
+        ("cs", "no", OTHER),
+        ("ca", "no", NO),
+        ("id", "no", NO),
+        ("uk", "так", YES),
+        ("ru", "так", OTHER),
+        ("ja", "sí", OTHER),
+        ("de", "да", OTHER),
+        ("en", "はい", OTHER),
+    ],
+)
+def test_a_word_means_what_it_means_in_the_language_of_the_conversation(
+    language: str, text: str, answer: Answer
+) -> None:
+    assert understand_answer(text, language) is answer
 
 
 @pytest.mark.parametrize("one", measure(), ids=lambda one: one.language)

@@ -1,4 +1,5 @@
-"""Spoken confirmations: understands yes, no and a spoken PIN in ten languages, without a model.
+"""Spoken confirmations: understands yes, no and the digits of a PIN in every language, without a model.
 
-Each language is a file in `languages/`. `docs/confirmations.md` shows how well each of them works.
+Ten languages have files in `languages/`, the others share `other_languages.toml` and `cldr.toml`.
+`docs/confirmations.md` shows how well each of them works.
 """

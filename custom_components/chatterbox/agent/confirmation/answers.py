@@ -11,8 +11,8 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import Final
 
-from ..text import base_language, fold, spoken_words
-from .language import WORDINGS, Action, Phrase, Wording, phrases_of
+from ..text import character_map, fold, spoken_words
+from .language import ALL_WORDINGS, Action, Phrase, Wording, language_code, phrases_of
 
 MAX_WORDS: Final = 16
 """A longer answer is more than a yes or no. In Chinese, characters are counted."""
@@ -57,7 +57,7 @@ NOTHING_NAMED: Final = QuestionContext()
 
 def understood_language(tag: str) -> str:
     """Return the language in which answers are read for a tag such as `pt-BR`: itself, or else English."""
-    return tag if base_language(tag) in WORDINGS else _FALLBACK
+    return tag if language_code(tag) in ALL_WORDINGS else _FALLBACK
 
 
 def prepare_answers(language: str, question: QuestionContext) -> None:
@@ -65,22 +65,42 @@ def prepare_answers(language: str, question: QuestionContext) -> None:
 
     This may need a tenth of a second: call it in a thread.
     """
-    _answer_phrases(base_language(language), question)
+    for code in languages_of_answers(language):
+        _answer_phrases(code, question)
 
 
 def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Answer:
     """Return what an answer means, in a language such as `de` or `pt-BR`.
 
-    In a language without a file, every answer is `OTHER`.
+    In a language that is not known, every answer is `OTHER`.
     """
-    language = base_language(language)
-    if language not in WORDINGS or len(text) > _MAX_CHARACTERS + len(question.repetition):
+    if len(text) > _MAX_CHARACTERS + len(question.repetition):
         return Answer.OTHER
-    folded = WORDINGS[language].folded
+    meanings = (_meaning(text, code, question) for code in languages_of_answers(language))
+    answer = next((one for one in meanings if one is not Answer.OTHER), Answer.OTHER)
+    return Answer.OTHER if answer is not Answer.OTHER and _means_neither(text, language) else answer
+
+
+def languages_of_answers(language: str) -> tuple[str, ...]:
+    """Return the codes of the languages in which an answer is read: English, too, where only a few words are known."""
+    code = language_code(language)
+    if code not in ALL_WORDINGS:
+        return ()
+    return (code, _FALLBACK) if ALL_WORDINGS[code].is_brief else (code,)
+
+
+def _means_neither(text: str, language: str) -> bool:
+    """Return True if an English answer means something else in a language."""
+    return spoken_words(text) in phrases_of(ALL_WORDINGS[language_code(language)].neither)
+
+
+def _meaning(text: str, code: str, question: QuestionContext) -> Answer:
+    """Return what an answer means in one language."""
+    folded = ALL_WORDINGS[code].folded
     words = spoken_words(text, folded)
     if words is None or len(words) > MAX_WORDS + len(spoken_words(question.repetition, folded) or ()):
         return Answer.OTHER
-    phrases = _answer_phrases(language, question)
+    phrases = _answer_phrases(code, question)
     if phrases.agree(words):
         return Answer.YES
     return Answer.NO if phrases.decline(words) else Answer.OTHER
@@ -135,8 +155,8 @@ class _AnswerPhrases:
 @lru_cache(maxsize=4)  # by question, never by answer; a quarter of a megabyte each
 def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     """Combine the words of a language with what the question named."""
-    wording = WORDINGS[language]
-    actions = wording.actions[question.action] if question.action else ()
+    wording = ALL_WORDINGS[language]
+    actions = wording.actions.get(question.action, ()) if question.action else ()
     shared = {
         "name": _usable_names(language, question.names),
         "place": _usable_places(language, question.place),
@@ -163,7 +183,8 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
 
 def _phrases(wording: Wording, templates: Iterable[str], slots: Mapping[str, Iterable[str]]) -> frozenset[Phrase]:
     """Return the phrases of templates, and the same without accents, as speech recognition may write them."""
-    phrases = phrases_of(templates, slots)
+    characters = character_map(wording.folded)
+    phrases = frozenset(tuple(word.translate(characters) for word in one) for one in phrases_of(templates, slots))
     words = {word for phrase in phrases for word in phrase}.difference(wording.accents_matter)
     plain = {word: fold(word) for word in words}
     return phrases | {tuple(plain.get(word, word) for word in phrase) for phrase in phrases}
@@ -176,7 +197,7 @@ def _usable_places(language: str, place: str) -> list[str]:
 
 def _usable_names(language: str, names: Iterable[str]) -> list[str]:
     """Return the names except those that could be taken for a no or an action."""
-    folded, actions = WORDINGS[language].folded, _requests(language)
+    folded, actions = ALL_WORDINGS[language].folded, _requests(language)
     spoken = [words for name in names if (words := spoken_words(name, folded))]
     return [" ".join(words) for words in spoken if words not in actions and _negations(language).isdisjoint(words)]
 
@@ -184,7 +205,7 @@ def _usable_names(language: str, names: Iterable[str]) -> list[str]:
 @cache
 def _requests(language: str) -> frozenset[Phrase]:
     """Return the phrases that request an action."""
-    wording = WORDINGS[language]
+    wording = ALL_WORDINGS[language]
     requests = [template for templates in wording.actions.values() for template in templates]
     return phrases_of(requests, {"it": (*wording.it, *wording.them)})
 
@@ -192,5 +213,5 @@ def _requests(language: str) -> frozenset[Phrase]:
 @cache
 def _negations(language: str) -> frozenset[str]:
     """Return the words that say no on their own."""
-    wording = WORDINGS[language]
+    wording = ALL_WORDINGS[language]
     return frozenset(phrase[0] for phrase in phrases_of((*wording.no, *wording.no_alone)) if len(phrase) == 1)

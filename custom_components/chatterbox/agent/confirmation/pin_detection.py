@@ -12,9 +12,9 @@ from fnmatch import translate
 from functools import cache
 from typing import Final
 
-from ..text import HAN, base_language, fold
+from ..text import HAN, fold
 from .answers import NOTHING_NAMED, Answer, QuestionContext, understand_answer, understood_language
-from .language import WORDINGS, Phrase, phrases_of
+from .language import ALL_WORDINGS, Phrase, language_code, phrases_of
 from .pin import SHORTEST_PIN
 from .spoken_digits import known_numbers, spoken_digits
 
@@ -30,15 +30,16 @@ def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *
     """Return True if a PIN may be in a text; `asked` is what the question named.
 
     If the question asked for a PIN, this is any text with enough digits, or with little else than numbers; otherwise
-    only a number with a yes, a no or courtesies: "My PIN is 4711", not "Wake me at 12:30". In a language without a
-    file, any other answer to a question for the PIN may be one.
+    only a number with a yes, a no or courtesies: "My PIN is 4711", not "Wake me at 12:30". In a language of which not
+    all numbers are known, any other answer to a question for the PIN may be one.
     """
     if len(text) > _MAX_CHARACTERS:
         return False
     language = understood_language(tag)
     if _may_hold_number(text, language, question, is_asked_for=is_asked_for):
         return True
-    return is_asked_for and language != tag and understand_answer(text, language, question) is Answer.OTHER
+    is_known_in_full = language == tag and not ALL_WORDINGS[language_code(tag)].is_brief
+    return is_asked_for and not is_known_in_full and understand_answer(text, language, question) is Answer.OTHER
 
 
 def _may_hold_number(text: str, language: str, question: QuestionContext, *, is_asked_for: bool) -> bool:
@@ -46,7 +47,7 @@ def _may_hold_number(text: str, language: str, question: QuestionContext, *, is_
         return False
     if spoken_digits(text, language, question) is not None:
         return True
-    known = _vocabulary(base_language(language))
+    known = _vocabulary(language_code(language))
     found = _numbers_in(known.without_idioms(_words(text)), known)
     is_long = found.digits >= SHORTEST_PIN or (found.has_large and (found.digits > 0 or len(found.numbers) > 1))
     if is_asked_for:
@@ -175,7 +176,7 @@ def _words(text: str) -> Phrase:
 
 @cache
 def _vocabulary(language: str) -> _Vocabulary:
-    wording = WORDINGS[language]
+    wording = ALL_WORDINGS[language]
     numbers = wording.numbers
     answers = (*wording.yes, *wording.yes_alone, *wording.after_yes, *wording.no, *wording.no_alone)
     return _Vocabulary(

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from ..text import base_language, fold, spoken_words
-from .answers import NOTHING_NAMED, Answer, QuestionContext, understand_answer
-from .language import WORDINGS, NumberWords, Phrase, phrases_of
+from ..text import fold, spoken_words
+from .answers import NOTHING_NAMED, Answer, QuestionContext, languages_of_answers, understand_answer
+from .language import ALL_WORDINGS, NumberWords, Phrase, phrases_of
 from .pin import LONGEST_PIN, SHORTEST_PIN
 
 _MAX_WORDS: Final = 24
@@ -31,10 +31,15 @@ def spoken_digits(text: str, language: str, question: QuestionContext = NOTHING_
     Returns None if it is no PIN of `SHORTEST_PIN` to `LONGEST_PIN` digits, if any word is left over, or if it can be
     read in two ways. `asked` is what the question named, so that the yes may repeat it.
     """
-    language = base_language(language)
-    if language not in WORDINGS or len(text) > _MAX_CHARACTERS:
+    if len(text) > _MAX_CHARACTERS:
         return None
-    words = _words_and_pauses(text)
+    readings = (_digits_in(text, code, question) for code in languages_of_answers(language))
+    return next(filter(None, readings), None)
+
+
+def _digits_in(text: str, language: str, question: QuestionContext) -> str | None:
+    """Return the digits of a PIN said in one language."""
+    words = _words_and_pauses(_in_ascii_digits(text) if ALL_WORDINGS[language].is_brief else text)
     if words is None or len(words) > _MAX_WORDS:
         return None
     surroundings = _Surroundings(known_numbers(language), language, question)
@@ -60,7 +65,7 @@ class KnownNumbers:
 @cache
 def known_numbers(language: str) -> KnownNumbers:
     """Expand the numbers and courtesies of a language."""
-    numbers = WORDINGS[language].numbers
+    numbers = ALL_WORDINGS[language].numbers
     said = [(str(number), template) for number, template in _numbers(numbers)]
     said += [
         (str(digit) * times, f"{repeat} ({word}|{digit})")
@@ -97,6 +102,11 @@ def _words_and_pauses(text: str) -> Phrase | None:
             words.append(_PAUSED)
         words += spoken
     return tuple(words)
+
+
+def _in_ascii_digits(text: str) -> str:
+    """Return a text with the digits 0 to 9 in place of those of other scripts: "٤" is 4."""
+    return "".join(str(unicodedata.decimal(char, char)) for char in text)
 
 
 def _phrases(templates: Iterable[str]) -> frozenset[Phrase]:
