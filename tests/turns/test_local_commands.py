@@ -20,6 +20,7 @@ LAMP = "light.floor_lamp"
 LAMP_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Floor Lamp"})
 NO_LAMP = ScriptedCall(name="HassTurnOn", arguments={"name": "Lava Lamp"})
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+LOOK = ScriptedCall(name="GetLiveContext")
 DOOR = "lock.front_door"
 QUESTION = "Unlock the Front Door in the Hallway?"
 
@@ -271,10 +272,10 @@ async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, ser
     "answers",
     [
         (ScriptedAnswer(content="The floor lamp is on now."),),
-        (ScriptedAnswer(content="Which lamp do you mean?"),),
+        (ScriptedAnswer(content="Sorry, I can't control lamps."),),
         (ScriptedAnswer(content=""),),
         (ScriptedAnswer(tool_calls=(NO_LAMP,)), ScriptedAnswer(content="There is no such lamp.")),
-        (ScriptedAnswer(tool_calls=(ScriptedCall(name="GetLiveContext"),)), ScriptedAnswer(content="It is off.")),
+        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="OK, I've turned on the floor lamp.")),
     ],
 )
 async def test_home_assistant_takes_over_when_the_model_has_done_nothing(
@@ -288,6 +289,40 @@ async def test_home_assistant_takes_over_when_the_model_has_done_nothing(
     assert hass.states.is_state(LAMP, "on")
     assert len(server.requests) == len(answers)
     assert turns[0].data["tool_calls"][-1]["name"] == PROCESS_SENTENCE.name
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (ScriptedAnswer(content="Which lamp do you mean?"),),
+        (ScriptedAnswer(content="Are you sure? The baby sleeps."),),
+        (ScriptedAnswer(content="The baby sleeps, so I left it off."),),
+        (ScriptedAnswer(content="I won't do that."),),
+        (ScriptedAnswer(content="The floor lamp is already on."),),
+        (ScriptedAnswer(content="Please tell me which one."),),
+        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="The floor lamp is on.")),
+        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="It's raining, so I left it off.")),
+        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="I can't do that while the baby sleeps.")),
+        (ScriptedAnswer(tool_calls=(NO_LAMP,)), ScriptedAnswer(content="Do you mean the one in the hall?")),
+        (ScriptedAnswer(tool_calls=(NO_LAMP, LOOK)), ScriptedAnswer(content="It is already on.")),
+    ],
+)
+async def test_home_assistant_does_not_overrule_a_question_or_a_reason(
+    hass: HomeAssistant, serve: Serve, answers: tuple[ScriptedAnswer, ...]
+) -> None:
+    await serve(Script(answers=answers), local_commands="when_undone")
+
+    assert speech(await say(hass, "turn on the floor lamp")).startswith(str(answers[-1].content))
+
+    assert hass.states.is_state(LAMP, "off")
+
+
+async def test_a_question_in_another_language_is_not_overruled(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(saying("Bist du sicher? Das Baby schläft.", "Die Lampe ist jetzt an."), local_commands="when_undone")
+
+    assert speech(await say(hass, "Schalte die Floor Lamp ein", "de")) == "Bist du sicher? Das Baby schläft."
+
+    assert hass.states.is_state(LAMP, "off")
 
 
 async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssistant, serve: Serve) -> None:

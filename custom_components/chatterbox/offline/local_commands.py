@@ -16,7 +16,7 @@ from homeassistant.helpers.intent import IntentResponseErrorCode
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from ..agent.messages import AssistantMessage, FinishReason, ToolChoiceMode, ToolDefinition, ToolResult, Transcript
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
-from ..agent.speech import asks_back
+from ..agent.speech import Statement, answer_content, asks_back
 from ..agent.transcript import changing_tools
 from ..settings.agent import AgentSettings, LocalCommands
 from .provider import PROCESS_SENTENCE, sentence_call, since_last_user_message, speech_of
@@ -24,6 +24,7 @@ from .recognition import RecognizedRequest, async_recognize
 
 _FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
 _OFFERED: Final = frozenset({PROCESS_SENTENCE.name})
+_GIVES_NO_REASON: Final = frozenset({Statement.DONE, Statement.STATE, Statement.CANNOT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class LocalCommandsProvider(LeavableProvider):
         self._has_asked_model = True
         is_open = may_call and not own and self._is_undone(request, results)
         async with aclosing(self.model.stream(request)) as events:
-            async for event in self._with_take_over(events, words) if is_open else events:
+            async for event in self._with_take_over(events, words, results) if is_open else events:
                 yield event
 
     def _ending(self, own: Sequence[ToolResult]) -> str | None:
@@ -108,15 +109,19 @@ class LocalCommandsProvider(LeavableProvider):
             and not any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
         )
 
-    async def _with_take_over(self, events: AsyncGenerator[ProviderEvent], words: str) -> AsyncGenerator[ProviderEvent]:
-        """Yield the events of a model. If it ends without a call, its words give way to the command."""
+    async def _with_take_over(
+        self, events: AsyncGenerator[ProviderEvent], words: str, results: Sequence[ToolResult]
+    ) -> AsyncGenerator[ProviderEvent]:
+        """Yield the events of a model. If it only talks, an answer without a reason gives way to the command."""
         said: list[TextDelta] | None = []
         async for event in events:
             match event:
                 case TextDelta() if said is not None:
                     said.append(event)
-                case CompletionResult(FinishReason.STOP) if said is not None and not self.requests.is_refused():
-                    self._undone = "".join(delta.text for delta in said)
+                case CompletionResult(FinishReason.STOP) if said is not None and self._gives_way(
+                    answer := "".join(delta.text for delta in said), words, results
+                ):
+                    self._undone = answer
                     yield ToolCallReady(sentence_call(words), _OFFERED)
                     yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=())
                 case ToolCallReady() | CompletionResult():
@@ -126,6 +131,24 @@ class LocalCommandsProvider(LeavableProvider):
                     yield event
                 case _:
                     yield event
+
+    def _gives_way(self, answer: str, words: str, results: Sequence[ToolResult]) -> bool:
+        """Return whether the command is run in place of an answer: one that neither asks nor gives a reason.
+
+        After a look at the home, only the report of an action is certain to be no reason; "The light is on" may be one.
+        """
+        if self.requests.is_refused():
+            return False
+        has_failed, has_looked = any(result.is_error for result in results), bool(results)
+        if not answer.strip():
+            return has_failed or not has_looked
+        content = answer_content(answer, words, self.requests.user_input.language)
+        said = frozenset(content.statements)
+        if content.asks or content.has_reservations or Statement.ANNOUNCEMENT in said:
+            return False
+        if has_failed:
+            return True
+        return bool(said) and said <= (frozenset({Statement.DONE}) if has_looked else _GIVES_NO_REASON)
 
 
 def _follows_up(request: RecognizedRequest, history: Transcript, language: str, changing: Container[str]) -> bool:

@@ -1,5 +1,14 @@
-"""Converts answers to text for speech, and recognizes questions at their end."""
+"""Converts answers to text for speech, and recognizes questions, reports and announcements in them."""
 
 from .speech_filter import SpeechFilter, asks_back, speakable, speakable_in_pieces
+from .statements import AnswerContent, Statement, answer_content
 
-__all__ = ["SpeechFilter", "asks_back", "speakable", "speakable_in_pieces"]
+__all__ = [
+    "AnswerContent",
+    "SpeechFilter",
+    "Statement",
+    "answer_content",
+    "asks_back",
+    "speakable",
+    "speakable_in_pieces",
+]

@@ -264,15 +264,15 @@ class WordStream:
         self._cut = True
 
 
-_QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"
+QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"
 _SEMICOLON_LANGUAGES: Final = frozenset({"el"})
 """Languages in which a question ends with a semicolon."""
-_MAY_ASK: Final = re.compile(f"[{_QUESTION_MARKS};&]")
+_MAY_ASK: Final = re.compile(f"[{QUESTION_MARKS};&]")
 """In HTML a question mark may be written as `&quest;`."""
 _OTHER_MARKS: Final = ".!…。\uff01।॥"
 _CLOSERS: Final = " \t\n\"'”\u2019»)]}」』\uff09】"
 _NEXT_SENTENCE: Final = re.compile(
-    rf"(?:[{_QUESTION_MARKS}{_OTHER_MARKS};][{re.escape(_CLOSERS)}]*\s|[。\uff01\uff1f])(?=\S)"
+    rf"(?:[{QUESTION_MARKS}{_OTHER_MARKS};][{re.escape(_CLOSERS)}]*\s|[。\uff01\uff1f])(?=\S)"
 )
 _LONGEST_QUESTION: Final = 4_000
 """Characters at the end of an answer that are read, with choices and courtesies."""
@@ -333,7 +333,7 @@ def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
 
 
 def _marks(language: str) -> str:
-    return _QUESTION_MARKS + (";" if base_language(language) in _SEMICOLON_LANGUAGES else "")
+    return QUESTION_MARKS + (";" if base_language(language) in _SEMICOLON_LANGUAGES else "")
 
 
 def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
