@@ -63,8 +63,8 @@ async def test_a_sentence_becomes_an_action_and_the_action_an_answer(home: HomeA
 @pytest.mark.parametrize(
     ("broken", "answer"),
     [
-        (("light.kitchen_ceiling", "light.counter"), "That didn't work: {}, {}."),
-        (("light.counter",), "Turned on the lights\nThat didn't work: {}."),
+        (("light.kitchen_ceiling", "light.counter"), "That didn't work: {}, {}. no answer."),
+        (("light.counter",), "Turned on the lights\nThat didn't work: {}. no answer."),
     ],
 )
 async def test_lights_that_did_not_follow_are_named(home: HomeAssistant, broken: tuple[str, ...], answer: str) -> None:

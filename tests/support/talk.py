@@ -70,10 +70,12 @@ async def say(
     conversation_id: str = "kitchen-talk",
     satellite_id: str | None = None,
     agent_id: str = AGENT,
+    *,
+    language: str = "en",
 ) -> ConversationResult:
     """Say something to the agent."""
     return await conversation.async_converse(
-        hass, text, conversation_id, Context(), "en", agent_id, satellite_id=satellite_id
+        hass, text, conversation_id, Context(), language, agent_id, satellite_id=satellite_id
     )
 
 

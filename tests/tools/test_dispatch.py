@@ -108,7 +108,7 @@ async def test_an_area_whose_entities_all_failed_is_a_failure(home: HomeAssistan
 
     assert outcome.is_error
     names = error_of(outcome).removeprefix("Nothing was done. It failed for: ").removesuffix(".").split(", ")
-    assert sorted(names) == ["Kitchen Lamp", "Kitchen Light"]
+    assert sorted(names) == ["Kitchen Lamp (no answer)", "Kitchen Light (no answer)"]
 
 
 async def test_an_action_that_failed_in_part_names_what_was_not_done_first(home: HomeAssistant) -> None:
@@ -120,7 +120,9 @@ async def test_an_action_that_failed_in_part_names_what_was_not_done_first(home:
 
     assert not outcome.is_error
     # Home Assistant 2026.10 takes one entity for the other.
-    assert outcome.content.startswith(('{"not_done":["Kitchen Lamp"]', '{"not_done":["Kitchen Light"]'))
+    assert outcome.content.startswith(
+        ('{"not_done":["Kitchen Lamp (no answer)"]', '{"not_done":["Kitchen Light (no answer)"]')
+    )
     assert isinstance(outcome.native, llm.ToolResult)
     assert result_content(outcome.native) == outcome.content
 

@@ -222,7 +222,7 @@ async def test_what_one_entity_of_several_did_not_do_is_told_by_name(hass: HomeA
 @pytest.mark.parametrize(
     ("later", "told"),
     [
-        ((), " That didn't work: Kitchen Counter Light."),
+        ((), " That didn't work: Kitchen Counter Light. no answer."),
         ((ScriptedCall(name="HassTurnOn", arguments={"name": "Worktop Light"}),), ""),
     ],
 )

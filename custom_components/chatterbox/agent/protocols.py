@@ -222,7 +222,10 @@ class ResponseComposer(Protocol):
     """Writes the sentences that the model left out. Must not raise."""
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
-        """Return a sentence on how the turn ended and, from the recorded results, what was done. Must not be empty."""
+        """Return a sentence on how the turn ended and, from the results of all calls that ran, what was done.
+
+        It must not be empty.
+        """
         ...
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:

@@ -41,7 +41,7 @@ from ..effects.effect import (
 )
 from ..history.stores import async_record_change
 from ..home.entity_matches import entity_name, spoken, tool_name
-from ..records.turn_record import entities_done, error_text, names_not_done, shown_arguments, shown_call, shown_text
+from ..records.turn_record import entities_done, error_text, shown_arguments, shown_call, shown_text, targets_not_done
 from ..settings.rules import DEFAULT_RULES, Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .action_summary import ActionKind, kind_of
@@ -436,7 +436,7 @@ class CallAudit(Hooks):
         self._running.pop(call.id, None)
         asked = self._owed.pop(call.id, None)
         if not result.synthetic:
-            ran = ChangeOutcome.PARTLY if names_not_done(result.native) else ChangeOutcome.DONE
+            ran = ChangeOutcome.PARTLY if targets_not_done(result.native) else ChangeOutcome.DONE
             outcome = ChangeOutcome.FAILED if result.is_error else ran
             self._record(await self._resolved(self._change(call, asked)), outcome, asked, result)
         elif not result.is_error:
@@ -495,7 +495,7 @@ class CallAudit(Hooks):
     ) -> None:
         if not change.changes_something:
             return
-        not_done = names_not_done(result.native) if result else ()
+        not_done = targets_not_done(result.native) if result else ()
         seen = self._seen(change.call)
         is_answered = asked or (seen and seen.is_repeated)
         question, answer = self._answered if is_answered and self._answered else (None, None)
@@ -506,7 +506,7 @@ class CallAudit(Hooks):
             approval=approval_by(answer) if answer else self._approval(change.call, outcome),
             question_id=question.id if question else None,
             answer=answer,
-            error=error_text(result) if result and result.is_error else ", ".join(not_done),
+            error=error_text(result) if result and result.is_error else ", ".join(map(str, not_done)),
             done_to=entities_done(result.native) if result else frozenset(),
         )
         async_publish_change(self._texts, record, self._context)

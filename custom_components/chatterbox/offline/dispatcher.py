@@ -19,7 +19,8 @@ from homeassistant.helpers import intent, llm
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
-from ..records.turn_record import did_nothing, intent_speech, names_not_done, result_content
+from ..effects.failures import Failures, async_add_reasons, intent_failures
+from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences
 from .context import async_process_in_context
 from .openings import async_add_sensors
@@ -29,6 +30,8 @@ from .shared_names import async_act_on_meant, async_refuse_delayed
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
+
+_FAILED: Final = (intent.IntentResponseErrorCode.FAILED_TO_HANDLE, intent.IntentResponseErrorCode.UNKNOWN)
 
 
 @dataclass(slots=True)
@@ -73,7 +76,7 @@ class OfflineDispatcher:
         if call.name != PROCESS_SENTENCE.name or not isinstance(sentence, str):
             native = llm.ToolResult({"error": f"Expected {PROCESS_SENTENCE.name} with a {SENTENCE}."}, error=True)
             return ToolOutcome(result_content(native), is_error=True, native=native)
-        with _entered() as nesting:
+        with _entered() as nesting, intent_failures() as failures:
             said = self._input(sentence)
             if nesting > MAX_NESTING:
                 response = await self._refuse()
@@ -88,21 +91,26 @@ class OfflineDispatcher:
                 if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                     response = await async_act_on_meant(self.hass, said, area) or response
                 await async_add_sensors(self.hass, said, response)
-        await self._report_failures(response)
+        await self._report_failures(response, failures)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
             await self._add_help(response)
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
-    async def _report_failures(self, response: intent.IntentResponse) -> None:
-        """Make a response say what it could not act on: Home Assistant's sentence says that all is done."""
+    async def _report_failures(self, response: intent.IntentResponse, failures: Failures) -> None:
+        """Make a response say what it could not act on, and why: Home Assistant's sentence does not."""
+        if response.error_code in _FAILED:
+            response.failed_results = [_failed_target(self.hass, subject) for subject in failures]
+        await async_add_reasons(self.hass, self.language, response, failures)
         native = llm.ToolResult(llm.IntentResponseDict(response))
-        if not_done := names_not_done(native):
-            said = TranslatedComposer(await async_get_sentences(self.hass, self.language), ()).not_done(not_done)
-            if did_nothing(native):
-                response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, said)
-            else:
-                response.async_set_speech(f"{intent_speech(native)}\n{said}".strip())
+        if not response.failed_results:
+            return
+        composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
+        said = composer.not_done(response.failed_results)
+        if response.error_code or did_nothing(native):
+            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, said)
+        else:
+            response.async_set_speech(f"{intent_speech(native)}\n{said}".strip())
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Add to the general "I couldn't understand that" what would be understood. No satellite says it."""
@@ -145,6 +153,13 @@ class OfflineDispatcher:
             intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_sentence_calls_itself"]
         )
         return response
+
+
+def _failed_target(hass: HomeAssistant, subject: str) -> intent.IntentResponseTarget:
+    """Return the entity that failed, or a target without a name for the type of an intent."""
+    if state := hass.states.get(subject):
+        return intent.IntentResponseTarget(state.name, intent.IntentResponseTargetType.ENTITY, subject)
+    return intent.IntentResponseTarget("", intent.IntentResponseTargetType.CUSTOM, subject)
 
 
 def offline_languages(hass: HomeAssistant) -> list[str]:

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, override
 
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
@@ -420,21 +420,35 @@ SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
 """Sent once for each turn, even if it was cut off."""
 
 
+@dataclass(slots=True)
+class FailedTarget(intent.IntentResponseTarget):
+    """An entity that could not be acted on, and why. The model reads both."""
+
+    reason: str = ""
+    """In the language of the speaker; empty if it is unknown."""
+
+    @override
+    def __str__(self) -> str:
+        """Return the name with the reason."""
+        return f"{self.name} ({self.reason})" if self.reason else self.name
+
+
 def entities_done(native: object) -> frozenset[str]:
     """Return the ids of the entities that an intent acted on, from its native result."""
     response = intent_response(native)
     return frozenset([target.id for target in _entities(response.success_results if response else ()) if target.id])
 
 
-def names_not_done(native: object) -> tuple[str, ...]:
-    """Return the names of the entities that an intent could not act on, from its native result."""
+def targets_not_done(native: object) -> tuple[FailedTarget, ...]:
+    """Return the entities that an intent could not act on, from its native result."""
     response = intent_response(native)
-    return tuple([target.name for target in _entities(response.failed_results if response else ())])
+    failed = _entities(response.failed_results if response else ())
+    return tuple([one if isinstance(one, FailedTarget) else FailedTarget(one.name, one.type, one.id) for one in failed])
 
 
 def did_nothing(native: object) -> bool:
     """Return whether an intent failed for every entity. Home Assistant then still reports its area as a success."""
-    return bool(names_not_done(native)) and not entities_done(native)
+    return bool(targets_not_done(native)) and not entities_done(native)
 
 
 def _entities(targets: Sequence[intent.IntentResponseTarget]) -> list[intent.IntentResponseTarget]:
@@ -443,6 +457,8 @@ def _entities(targets: Sequence[intent.IntentResponseTarget]) -> list[intent.Int
 
 def error_text(result: ToolResult) -> str:
     """Return the shortest form of the error of a failed call."""
+    if reasons := "; ".join(dict.fromkeys(one.reason for one in targets_not_done(result.native) if one.reason)):
+        return reasons
     if said := intent_speech(result.native):
         return said
     match parsed_content(result):
@@ -470,6 +486,10 @@ def intent_response(native: object) -> intent.IntentResponse | None:
             return None
 
 
+def _named(target: Mapping[str, str]) -> str:
+    return f"{target['name']} ({reason})" if (reason := target.get("reason")) else target["name"]
+
+
 def result_content(result: llm.ToolResult) -> str:
     """Return the text of a result for the model, in the turn and later from the ChatLog.
 
@@ -480,7 +500,7 @@ def result_content(result: llm.ToolResult) -> str:
     data: object = result.data
     match data:
         case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
-            data = {"not_done": [target["name"] for target in failed], **data}
+            data = {"not_done": [_named(target) for target in failed], **data}
         case _:
             pass
     says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")

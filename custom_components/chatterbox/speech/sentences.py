@@ -7,7 +7,7 @@ Each error class has one translation key, which occurs in three sections of `tra
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -42,7 +42,7 @@ from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN, TOOL_FORGET, TOOL_REMEMBER
 from ..data import singleton
-from ..records.turn_record import entities_done, intent_response, intent_speech
+from ..records.turn_record import FailedTarget, entities_done, intent_response, intent_speech
 from ..settings.agent import Confirmation
 
 _MEMORY_KEYS: Final[Mapping[str, str]] = {TOOL_REMEMBER: "remembered", TOOL_FORGET: "forgotten"}
@@ -74,6 +74,8 @@ NO_TLS_KEY: Final = "no_tls"
 
 _LONG_WAIT: Final = 90.0
 """Seconds from which on the wait is spoken in minutes."""
+_MAX_REASONS: Final = 2
+_ENDS: Final = (".", "!", "?", "…", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
 _MAX_NAMES: Final = 5
 """Names that are spoken in one sentence."""
 _FOUND_NOTHING: Final = (
@@ -145,14 +147,15 @@ class TranslatedComposer:
         told = [(one, response.failed_results) for one in untold if (response := intent_response(one.native))]
         # What does not exist has no id; its name may have been corrected in a later call.
         if failed := [to for one, all_of in told for to in all_of if (to.id not in done if to.id else one in last)]:
-            return self.not_done(_names([failed]))
+            return self.not_done(failed)
         return self._say("not_done") if untold and not has_worked else ""
 
     def _report(self, tool_results: Sequence[ToolResult], *, briefly: bool) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
-        said = [speech for result in tool_results if (speech := intent_speech(result.native))]
+        worked = [result for result in tool_results if not result.is_error]
+        said = [speech for result in worked if (speech := intent_speech(result.native))]
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
-        silent = [result for result in tool_results if result.name not in reading and not intent_speech(result.native)]
+        silent = [result for result in worked if result.name not in reading and not intent_speech(result.native)]
         actions = [result for result in silent if _is_action(result)]
         responses = [response for result in actions if (response := intent_response(result.native))]
         memory_keys = dict.fromkeys(_MEMORY_KEYS[action.name] for action in actions if action.name in _MEMORY_KEYS)
@@ -164,13 +167,17 @@ class TranslatedComposer:
             elif any(action.name not in _MEMORY_KEYS for action in actions):
                 said.append(self._say("done"))
             said += [self._say(key) for key in memory_keys]
-        if names := _names(response.failed_results for response in responses):
-            said.append(self.not_done(names))
+        changing = [result for result in tool_results if result.name not in reading]
+        if changing and (undone := self.undone(changing, " ".join(said))):
+            said.append(undone)
         return said
 
-    def not_done(self, names: Sequence[str]) -> str:
-        """Name the entities that could not be acted on."""
-        return self._listed("not_done", names)
+    def not_done(self, targets: Sequence[intent.IntentResponseTarget]) -> str:
+        """Name the entities that could not be acted on, and say why."""
+        names = _names([targets])
+        reasons = dict.fromkeys(one.reason for one in targets if isinstance(one, FailedTarget) and one.reason)
+        told = (reason if reason.endswith(_ENDS) else f"{reason}." for reason in islice(reasons, _MAX_REASONS))
+        return " ".join([self._listed("not_done", names) if names else self._say("not_done"), *told])
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
         shown = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]

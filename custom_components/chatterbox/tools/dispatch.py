@@ -2,11 +2,13 @@
 
 import asyncio
 import difflib
+import logging
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
 from typing import Final
 
 import voluptuous as vol
@@ -20,12 +22,14 @@ from homeassistant.helpers import area_registry as ar, config_validation as cv, 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..agent.text import compared
 from ..const import LOGGER
+from ..data import singleton
 from ..effects.actions import ActionReader
 from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved
+from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures
 from ..effects.intents import delayed_command, intent_effects
 from ..home.entity_matches import exposed_names, matching_states
 from ..offline.sentence_effects import async_later_effects
-from ..records.turn_record import did_nothing, intent_response, names_not_done, result_content
+from ..records.turn_record import FailedTarget, did_nothing, intent_response, result_content, targets_not_done
 from .llm_apis import UnavailableTool
 from .merge import annotations_of, class_path, own_annotations, unwrapped
 from .tool_words import has_consequences
@@ -128,6 +132,8 @@ def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapp
 
 UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
 
+_UNEXPECTED: Final = "The tool failed unexpectedly ({kind}). Trying the same again will not help."
+
 _ACTS_ELSEWHERE: Final = frozenset({"automation", "button", "input_button", "scene", "script"})
 """Domains whose entities change something other than themselves."""
 _MAX_NAMES: Final = 20
@@ -169,34 +175,60 @@ class LlmToolDispatcher:
         """Run a tool. Every exception becomes an outcome with `is_error`, except for the cancellation of this task."""
         # A tool may change its arguments, and the loop records them.
         tool_input = llm.ToolInput(tool_name=call.name, tool_args=deepcopy(arguments), id=call.id)
-        try:
-            result = await self._instance.async_call_tool(tool_input)
-        except asyncio.CancelledError as error:
-            if (task := asyncio.current_task()) is None or task.cancelling():
-                raise
-            return self._failure(call, arguments, error)
-        except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
-            return self._failure(call, arguments, error)
-        if did_nothing(result) and (response := intent_response(result)):
-            names = ", ".join(names_not_done(result))
-            return _failed(f"Nothing was done. It failed for: {names}.", response.failed_results)
+        with intent_failures() as failures:
+            try:
+                result = await self._instance.async_call_tool(tool_input)
+            except asyncio.CancelledError as error:
+                if (task := asyncio.current_task()) is None or task.cancelling():
+                    raise
+                return await self._failure(call, arguments, error)
+            except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
+                return await self._failure(call, arguments, error, failures)
+        if (response := intent_response(result)) and response.failed_results:
+            await async_add_reasons(self._hass, self._language, response, failures)
+            result = llm.ToolResult(llm.IntentResponseDict(response), error=result.error)
+            if did_nothing(result):
+                return _nothing_done(targets_not_done(result))
         try:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:
             LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
             return _failed(UNREADABLE)
 
-    def _failure(self, call: ToolCall, arguments: JsonObject, error: Exception | asyncio.CancelledError) -> ToolOutcome:
-        text = explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error)
-        kind = intent.IntentResponseTargetType.ENTITY
+    @property
+    def _language(self) -> str:
+        return self._instance.llm_context.language or self._hass.config.language
+
+    async def _failure(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+        error: Exception | asyncio.CancelledError,
+        failures: Failures = MappingProxyType({}),
+    ) -> ToolOutcome:
+        _log_failure(self._hass, call.name, next(iter(failures.values()), error))
+        kind, reason = intent.IntentResponseTargetType.ENTITY, await async_reason(self._hass, self._language, error)
+        text = reason or explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error)
         if isinstance(error, intent.MatchFailedError):
             wanted = error.constraints
             missing = wanted.name or wanted.area_name or wanted.floor_name
             return _failed(text, [intent.IntentResponseTarget(missing, kind)] if missing else ())
         if not isinstance(error, intent.IntentHandleError | intent.IntentUnexpectedError):
-            return _failed(text)  # it failed before it acted on anything
+            # It failed before it acted on anything.
+            unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reason)
+            return _failed(text, [unnamed] if reason else ())
         states = [self._hass.states.get(entity_id) for entity_id in sorted(self.targets(call.name, arguments) or ())]
-        return _failed(text, [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states if one])
+        known = [state for state in states if state]
+        found = [state for state in known if state.entity_id in failures]
+        whys = {one.entity_id: await async_reason(self._hass, self._language, failures[one.entity_id]) for one in found}
+        targets = [
+            FailedTarget(one.name, kind, one.entity_id, whys.get(one.entity_id, reason)) for one in found or known
+        ]
+        return _nothing_done(targets) if found else _failed(text, targets)
+
+
+def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
+    return _failed(f"Nothing was done. It failed for: {', '.join(map(str, targets))}.", targets)
 
 
 def _failed(text: str, targets: Sequence[intent.IntentResponseTarget] = ()) -> ToolOutcome:
@@ -206,6 +238,25 @@ def _failed(text: str, targets: Sequence[intent.IntentResponseTarget] = ()) -> T
     data.original.async_set_results([], list(targets))
     native = llm.ToolResult(data=data, error=True)
     return ToolOutcome(result_content(native), is_error=True, native=native)
+
+
+@singleton
+def _logged(_hass: HomeAssistant) -> set[tuple[str, str]]:
+    """Return the tools with the kinds of failures that were logged as warnings."""
+    return set()
+
+
+def _log_failure(hass: HomeAssistant, tool: str, error: BaseException) -> None:
+    """Log a failure of a tool, the first of each kind as a warning. Its message may quote the words of a person.
+
+    The arguments are in the debug log of the turn; see `turns/record.py`.
+    """
+    is_of_model = isinstance(error, vol.Invalid | intent.MatchFailedError | intent.InvalidSlotInfo)
+    key = getattr(error, "translation_key", None)
+    kind = f"{type(error).__name__} ({key})" if key else type(error).__name__
+    is_new = not is_of_model and (tool, kind) not in _logged(hass)
+    _logged(hass).add((tool, kind))
+    LOGGER.log(logging.WARNING if is_new else logging.DEBUG, "The tool %s failed: %s", tool, kind)
 
 
 @callback
@@ -224,13 +275,15 @@ def explain_failure(hass: HomeAssistant, assistant: str, tool: str, error: Excep
             return _explain_no_match(hass, assistant, error)
         case TimeoutError():
             return "The tool took too long and was stopped."
-        case intent.IntentUnexpectedError() | HomeAssistantError():
+        case intent.IntentUnexpectedError(__cause__=BaseException() as cause):  # Home Assistant has logged it
+            return _UNEXPECTED.format(kind=type(cause).__name__)
+        case HomeAssistantError():
             return str(error) or f"The tool failed: {type(error).__name__}."
         case asyncio.CancelledError():
             return "The tool was interrupted before it was done."
         case _:
             LOGGER.error("The tool %s failed unexpectedly:\n%s", tool, _traceback_without_messages(error))
-            return f"The tool failed unexpectedly ({type(error).__name__}). Trying the same again will not help."
+            return _UNEXPECTED.format(kind=type(error).__name__)
 
 
 def _explain_invalid(error: vol.Invalid) -> str:
@@ -251,6 +304,8 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
             hint = _listed("The floors are", sorted(floor.name for floor in fr.async_get(hass).async_list_floors()))
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
+        case intent.MatchFailedReason.FEATURE | intent.MatchFailedReason.STATE:
+            hint = "It exists, but cannot do this, or not in its present state."
         case _ if constraints.name:
             names = {compared(name): name for name in exposed_names(hass, assistant, constraints.domains)}
             similar = difflib.get_close_matches(compared(constraints.name), names, _MAX_GUESSES, _SIMILAR)

@@ -39,7 +39,7 @@ class PlainComposer:
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         """Name the tools that succeeded, then say how the turn ended."""
-        done = ", ".join(dict.fromkeys(result.name for result in tool_results))
+        done = ", ".join(dict.fromkeys(result.name for result in tool_results if not result.is_error))
         if done and reason is StopReason.COMPLETED:
             return f"Done: {done}."
         ending = _ENDINGS[reason]

@@ -269,7 +269,7 @@ class TurnRunner:
             addition = (
                 undone
                 or self._state.prompt_denied
-                or self._composer.compose(reason, self._successful_results(), self._state.failure)
+                or self._composer.compose(reason, self._results(), self._state.failure)
             )
             addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
             answer = replace(answer, text=text + addition)
@@ -297,15 +297,12 @@ class TurnRunner:
         results = [one for one in self._messages if isinstance(one, ToolResult) and one.name not in reading]
         return "" if asks_back(answer, turn.checked_language) else self._composer.undone(results, answer)
 
-    def _successful_results(self) -> tuple[ToolResult, ...]:
-        return tuple(
-            message
-            for message in self._messages
-            if isinstance(message, ToolResult) and not (message.is_error or message.synthetic)
-        )
+    def _results(self) -> tuple[ToolResult, ...]:
+        """Return the results of the calls that ran."""
+        return tuple(one for one in self._messages if isinstance(one, ToolResult) and not one.synthetic)
 
     def _finished(self, reason: StopReason, text: str = "") -> TurnFinished:
-        state, done = self._state, self._successful_results()
+        state, done = self._state, tuple(one for one in self._results() if not one.is_error)
         bound = next((one for one in (reason, state.last_call) if one in _BOUNDS), None)
         _LOGGER.log(
             logging.WARNING if bound else logging.DEBUG,
