@@ -118,12 +118,6 @@ EVENT_CHANGE: Final = "chatterbox_change"
 SERVICE_ASK: Final = "ask"
 """The action that sends a message to an agent; see `actions/ask.py`."""
 
-# Names of the tools that an agent has of its own.
-TOOL_REMEMBER: Final = f"{DOMAIN}__remember"
-TOOL_FORGET: Final = f"{DOMAIN}__forget"
-TOOL_LIST_MEMORIES: Final = f"{DOMAIN}__list_memories"
-TOOL_SEARCH_HISTORY: Final = f"{DOMAIN}__search_history"
-
 REDACTED_PIN: Final = "(a PIN)"
 """Replaces input that contains a PIN, also for the model."""
 

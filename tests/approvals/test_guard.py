@@ -31,7 +31,10 @@ from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
-from custom_components.chatterbox.tools.own_tools import own_definitions
+from custom_components.chatterbox.tools.own.forget import FORGET
+from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES
+from custom_components.chatterbox.tools.own.remember import REMEMBER
+from tests.support.own_tools import own_call
 
 HOME = """
 areas:
@@ -219,16 +222,15 @@ async def test_two_steps_of_one_message_are_compared_with_what_was_before_it(hom
 async def test_what_is_remembered_is_not_changed_after_outside_content(
     home: HomeAssistant, settings: AgentSettings, speaker: Speaker
 ) -> None:
-    forget, look, remember = own_definitions(AgentSettings(remember_facts=True))
-    inside = guarding(home, NOTHING, settings, speaker)
-    assert [await inside.pre_tool_use(tool, {}) for tool in (forget, look, remember)] == [None, None, None]
+    for tool in (REMEMBER, FORGET):
+        effects = await tool.async_effects(own_call(home, {}))
+        assert await guarding(home, effects, settings, speaker).pre_tool_use(tool.definition, {}) is None
+        guard = guarding(home, effects, settings, speaker, outside=True)
+        assert isinstance(await guard.pre_tool_use(tool.definition, {}), Deny)
+        assert guard.refusals == (Refusal.OUTSIDE_CONTENT,)
 
-    guard = guarding(home, NOTHING, settings, speaker, outside=True)
-
-    assert isinstance(await guard.pre_tool_use(remember, {}), Deny)
-    assert isinstance(await guard.pre_tool_use(forget, {}), Deny)
-    assert await guard.pre_tool_use(look, {}) is None
-    assert set(guard.refusals) == {Refusal.OUTSIDE_CONTENT}
+    guard = guarding(home, await LIST_MEMORIES.async_effects(own_call(home, {})), settings, speaker, outside=True)
+    assert await guard.pre_tool_use(LIST_MEMORIES.definition, {}) is None
 
 
 async def test_an_owner_may_do_without_that(home: HomeAssistant) -> None:

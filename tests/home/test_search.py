@@ -11,9 +11,10 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 
 from custom_components.chatterbox.home.description import FIND_ENTITIES
 from custom_components.chatterbox.home.search import MOST_LISTED, async_entity_query, async_get_entity_index
-from custom_components.chatterbox.tools.find_entities import async_find_entities
+from custom_components.chatterbox.tools.own.find_entities import FIND
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubTool, register, satellite
+from tests.support.own_tools import own_call
 from tests.support.prefixes import HELLO, prefix_of, words_of
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, move_into_the_demo_home, say
@@ -25,7 +26,7 @@ FEW = {"most_listed": 10}
 
 async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
     """Return the names that the tool finds."""
-    answer = await async_find_entities(hass, "en", {**arguments})
+    answer = await FIND.run(own_call(hass, {**arguments}))
     assert not answer.is_error
     found = answer.data["found"]
     assert isinstance(found, list)
@@ -34,7 +35,7 @@ async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
 
 async def complaint(hass: HomeAssistant, **arguments: str) -> str:
     """Return what the tool says where it cannot look."""
-    answer = await async_find_entities(hass, "en", {**arguments})
+    answer = await FIND.run(own_call(hass, {**arguments}))
     assert answer.is_error
     return str(answer.data["error"])
 
@@ -154,7 +155,7 @@ async def test_entities_are_found_by_words_by_place_and_by_domain(hass: HomeAssi
     assert await find(hass, words="blind", area="the kids room") == ["Kids Room Blind"]
     assert "Garage Door" in await find(hass, domain="cover")
     nothing = {"found": [], "note": "Nothing like that is there. Other words may find it, or its room or domain alone."}
-    assert (await async_find_entities(hass, "en", {"words": "unicorn"})).data == nothing
+    assert (await FIND.run(own_call(hass, {"words": "unicorn"}))).data == nothing
 
 
 async def test_what_is_not_exposed_is_not_found(hass: HomeAssistant) -> None:
@@ -169,7 +170,7 @@ async def test_what_is_not_exposed_is_not_found(hass: HomeAssistant) -> None:
 async def test_a_long_answer_ends_and_says_how_to_ask_for_less(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     add_lamps(hass, 200)
-    answer = await async_find_entities(hass, "en", {"words": "lantern"})
+    answer = await FIND.run(own_call(hass, {"words": "lantern"}))
     found = answer.data["found"]
     assert isinstance(found, list)
     assert len(found) == 50
@@ -181,7 +182,7 @@ async def test_other_names_are_told(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     (lamp,) = (state.entity_id for state in hass.states.async_all("light") if state.name == "Desk Lamp")
     er.async_get(hass).async_update_entity(lamp, aliases=[er.COMPUTED_NAME, "Writing Light"])
-    found = (await async_find_entities(hass, "en", {"words": "writing light", "area": "office"})).data["found"]
+    found = (await FIND.run(own_call(hass, {"words": "writing light", "area": "office"}))).data["found"]
     assert found == [{"name": "Desk Lamp", "also": ["Writing Light"], "area": "Office", "domain": "light"}]
 
 

@@ -17,7 +17,6 @@ from custom_components.chatterbox.agent.errors import (
 )
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
-from custom_components.chatterbox.const import TOOL_FORGET, TOOL_REMEMBER
 from custom_components.chatterbox.settings.agent import Confirmation
 from custom_components.chatterbox.speech.sentences import (
     ERROR_KEYS,
@@ -245,7 +244,8 @@ async def test_an_agent_confirms_as_it_is_set(
 async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(
     hass: HomeAssistant, english: TranslatedComposer
 ) -> None:
-    remembered, forgotten = result(name=TOOL_REMEMBER), result(name=TOOL_FORGET)
+    english = replace(english, done_keys={"note": "remembered", "drop": "forgotten", "HassTurnOn": ""})
+    remembered, forgotten = result(name="note"), result(name="drop")
     light = intent_result("Kitchen light")
 
     assert english.compose(StopReason.COMPLETED, [remembered, remembered], None) == "I'll remember that."

@@ -21,7 +21,7 @@ from ..agent.events import PendingApproval
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..agent.protocols import Ask, Deny, Hooks
 from ..agent.text import heard_words
-from ..const import LOGGER, TOOL_FORGET, TOOL_REMEMBER
+from ..const import LOGGER
 from ..effects.actions import bounded
 from ..effects.effect import (
     NOTHING,
@@ -68,9 +68,6 @@ def _to_permit(effects: Effects) -> frozenset[EntityAction] | None:
         return None
     return possible_actions(effects)
 
-
-_CHANGES_MEMORY: Final = frozenset({TOOL_REMEMBER, TOOL_FORGET})
-"""These never run in a conversation with outside content, which must not change what is remembered."""
 
 type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
 """Resolves the effects of a call, by the offered name of its tool and its arguments."""
@@ -219,7 +216,7 @@ class CallGuard(Hooks):
         needed = Verdict.ASK if for_outside or is_guessed else judgement.verdict
         permitted = await async_is_permitted(self._hass, self._speaker.user_id, effects)
         refusal = self._refusal(needed) if permitted else Refusal.PERMISSION
-        if self._has_outside_content and tool.name in _CHANGES_MEMORY:
+        if self._has_outside_content and isinstance(effects, Touches) and effects.changes_memory:
             refusal = Refusal.OUTSIDE_CONTENT
         is_asked = not refusal and needed is not Verdict.ALLOW and self._speaker.asking is not Asking.TRUSTED
         return GuardedCall(effects, judgement, is_asked, for_outside, refusal)

@@ -84,6 +84,8 @@ class Touches(_Sentence):
     """Empty if no entity is changed."""
     beside_entities: bool = False
     """Whether a sentence may change what is no entity, such as a timer."""
+    changes_memory: bool = False
+    """Whether it changes what is remembered of people, which nobody outside the home may."""
 
 
 @dataclass(frozen=True, slots=True)

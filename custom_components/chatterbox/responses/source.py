@@ -29,7 +29,8 @@ from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, To
 from ..agent.transcript import TranscriptRecorder
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
-from ..tools.own_tools import own_definitions
+from ..tools.own.own_tool import Offering
+from ..tools.own.registry import offered_to
 from ..tools.turn_tools import TurnTools
 from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
@@ -93,6 +94,7 @@ class ApiTurnSource(TurnSource):
             has_chat_log=False,
             says_undone=False,
             falls_back=request.hosted is None and request.output is None,  # the built-in agent knows sentences only
+            has_own_tools=request.hosted is None or any(one.server_label == OWN_LABEL for one in request.hosted),
             client_tools=request.functions,
             added=_added(request),
             instructions=request.instructions,
@@ -126,18 +128,12 @@ class ApiTurnSource(TurnSource):
         if self.request.hosted is None:
             return settings
         labels = [tools.server_label for tools in self.request.hosted]
-        known = (*settings.llm_apis, *((OWN_LABEL,) if own_definitions(settings) else ()))
+        known = (*settings.llm_apis, *((OWN_LABEL,) if offered_to(Offering(settings)) else ()))
         for index, label in enumerate(labels):
             if label not in known:
                 message = f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}."
                 raise invalid(message, f"tools[{index}].server_label", "unknown_server_label")
-        has_own = OWN_LABEL in labels
-        return replace(
-            settings,
-            llm_apis=tuple(label for label in dict.fromkeys(labels) if label != OWN_LABEL),
-            remember_facts=settings.remember_facts and has_own,
-            search_history=settings.search_history and has_own,
-        )
+        return replace(settings, llm_apis=tuple(label for label in dict.fromkeys(labels) if label != OWN_LABEL))
 
     @override
     def select(self, tools: TurnTools) -> ToolSelection:

@@ -10,6 +10,7 @@ from functools import cache, reduce
 from itertools import islice, takewhile
 from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from aiohttp import ClientConnectorCertificateError, ClientSSLError
@@ -40,13 +41,10 @@ from ..agent.errors import (
 )
 from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
-from ..const import DOMAIN, TOOL_FORGET, TOOL_REMEMBER
+from ..const import DOMAIN
 from ..data import singleton
 from ..records.turn_record import FailedTarget, entities_done, intent_response, intent_speech
 from ..settings.agent import Confirmation
-
-_MEMORY_KEYS: Final[Mapping[str, str]] = {TOOL_REMEMBER: "remembered", TOOL_FORGET: "forgotten"}
-"""Translation keys by tools of the agent's own."""
 
 ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     AgentError: "agent_failed",
@@ -119,6 +117,8 @@ class TranslatedComposer:
     tools: Sequence[ToolDefinition]
     """The tools of the turn. Read-only ones are not reported."""
     confirmation: Confirmation = Confirmation.RESULT
+    done_keys: Mapping[str, str] = MappingProxyType({})
+    """Translation keys, without `spoken_`, of sentences that confirm calls of single tools, by their names."""
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         """Say what was done, and then why there is no answer."""
@@ -158,15 +158,15 @@ class TranslatedComposer:
         silent = [result for result in worked if result.name not in reading and not intent_speech(result.native)]
         actions = [result for result in silent if _is_action(result)]
         responses = [response for result in actions if (response := intent_response(result.native))]
-        memory_keys = dict.fromkeys(_MEMORY_KEYS[action.name] for action in actions if action.name in _MEMORY_KEYS)
+        own_keys = dict.fromkeys(filter(None, (self.done_keys.get(action.name) for action in actions)))
         if briefly and actions:
             said.append(self._say("done"))
         else:
             if names := _names(response.success_results for response in responses):
                 said.append(self._listed("done", names))
-            elif any(action.name not in _MEMORY_KEYS for action in actions):
+            elif not all(self.done_keys.get(action.name) for action in actions):
                 said.append(self._say("done"))
-            said += [self._say(key) for key in memory_keys]
+            said += [self._say(key) for key in own_keys]
         changing = [result for result in tool_results if result.name not in reading]
         if changing and (undone := self.undone(changing, " ".join(said))):
             said.append(undone)
@@ -203,9 +203,10 @@ async def async_get_composer(
     language: str,
     tools: Sequence[ToolDefinition] = (),
     confirmation: Confirmation = Confirmation.RESULT,
+    done_keys: Mapping[str, str] = MappingProxyType({}),
 ) -> TranslatedComposer:
     """Load the sentences of a turn before it begins, in the `language` of the pipeline, such as `de-CH`."""
-    return TranslatedComposer(await async_get_sentences(hass, language), tools, confirmation)
+    return TranslatedComposer(await async_get_sentences(hass, language), tools, confirmation, done_keys)
 
 
 @singleton

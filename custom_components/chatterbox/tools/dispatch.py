@@ -32,6 +32,8 @@ from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import FailedTarget, did_nothing, intent_response, result_content, targets_not_done
 from .llm_apis import UnavailableTool
 from .merge import annotations_of, class_path, own_annotations, unwrapped
+from .own.own_tool import OwnCall
+from .own.registry import SharedTool
 from .tool_words import has_consequences
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
@@ -44,6 +46,8 @@ async def async_call_effects(
 ) -> Effects:
     """Return the effects of a call, including those of a command that a timer runs when it finishes."""
     own = unwrapped(tool)
+    if isinstance(own, SharedTool):
+        return await own.tool.async_effects(OwnCall(hass, llm_context, arguments))
     command = delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
     if not command:
         return call_effects(hass, llm_context, tool, arguments)
@@ -59,6 +63,8 @@ def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Too
     match unwrapped(tool):
         case UnavailableTool():
             return NOTHING
+        case SharedTool(tool=shared):
+            return shared.annotated
         case llm.IntentTool() as own:
             return _of_intent(hass, llm_context, own, arguments)
         case own if class_path(own) == _SCRIPT_TOOL:

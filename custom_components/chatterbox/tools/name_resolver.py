@@ -27,7 +27,7 @@ from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
 from ..home.entity_matches import matching_states
 from .dispatch import call_effects
 from .merge import unwrapped
-from .weather import GetForecastTool
+from .own.registry import SharedTool
 
 _BETWEEN: Final = re.compile(
     r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)"
@@ -147,8 +147,8 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
             naming, prefix = intent_naming(hass, intent_type), ""
         case GetLiveContextTool():
             naming, prefix = Naming(("name", "area")), ""
-        case GetForecastTool():
-            naming, prefix = Naming(("name", "area"), frozenset({"weather"})), ""
+        case SharedTool(shared=shared):
+            naming, prefix = shared.naming, ""
         case MediaPlayTool() | MediaSearchTool():
             naming, prefix = Naming(("name", "area", "floor"), frozenset({"media_player"})), "player_"
         case _:

@@ -20,26 +20,24 @@ from homeassistant.helpers import llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
-from ..const import DOMAIN, LOGGER, TOOL_SEARCH_HISTORY
+from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..effects.effect import NOTHING, Effects
-from ..home.description import AS_USUAL, FIND_ENTITIES, GUIDE_TO_CALLS
+from ..effects.effect import Effects
+from ..home.description import AS_USUAL, GUIDE_TO_CALLS
 from ..home.entities import async_get_home
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Asking, Speaker
-from ..records.turn_record import result_content
 from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.rules import Policy, TrustLevel
 from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
-from .find_entities import async_find_entities
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker
-from .memory_tools import async_get_memory_prompt, async_run_memory_tool
 from .merge import annotations_of, merge_apis
 from .name_resolver import NameResolver
-from .own_tools import own_definitions, with_own_tools
-from .search_history import async_search_history
+from .own.memories import LIST_NAME, async_get_memory_prompt
+from .own.own_tool import Offering
+from .own.registry import OwnDispatcher, offered_to, own_tools, with_own_tools
 
 _NO_POLICY: Final = Policy()
 UNRESPONSIVE_FOR: Final = 60.0
@@ -118,6 +116,8 @@ class TurnTools(NamedTuple):
     """The section of the prompt about the facts of the speaker."""
     labels: Mapping[str, str] = MappingProxyType({})
     """Ids of the APIs by the names of their tools. The agent's own tools have none."""
+    done_keys: Mapping[str, str] = MappingProxyType({})
+    """Explained at `OwnTool.done`, by the names of the agent's own tools."""
     home_is_large: bool = False
     """Whether the prompt only sums up the home, so that an agent needs a tool that finds entities."""
 
@@ -229,9 +229,6 @@ def _log_problems(hass: HomeAssistant, problems: Mapping[str, str | None]) -> No
             LOGGER.warning("%s: %s", subject, problem)
 
 
-_MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
-
-
 async def async_offer_common_tools(
     hass: HomeAssistant, settings: AgentSettings, user_id: str | None = None
 ) -> TurnTools:
@@ -242,7 +239,7 @@ async def async_offer_common_tools(
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     context, policy = context_without_speaker(hass, user_id), settings.policy
     offer = await async_offer_tools(hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy)
-    own = own_definitions(settings, home_is_large=offer.home_is_large)
+    own = offered_to(Offering(settings, offer.home_is_large), own_tools(hass))
     return offer._replace(definitions=with_own_tools(offer.definitions, own))
 
 
@@ -253,11 +250,14 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     settings: AgentSettings,
     *,
     understands_sentences: bool,
+    has_own_tools: bool = True,
     agent: str = "",
     speaker: Speaker = NOBODY,
     brought: llm.API | None = None,
 ) -> TurnTools:
     """Gather the tools of a turn. `understands_sentences` adds Home Assistant's own understanding.
+
+    Without `has_own_tools`, the agent has none of its own but those that belong to the tools of an LLM API.
 
     `agent` is the subentry id of the agent; memories and history are looked up by agent and speaker. An API that is
     `brought` by the caller is asked beside those of the settings.
@@ -266,13 +266,13 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     llm_context = user_input.as_llm_context(DOMAIN)
     apis, home, policy = settings.llm_apis, settings.home, settings.policy
     offer = await async_offer_tools(hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy)
-    own = own_definitions(settings, home_is_large=offer.home_is_large)
-    dispatcher = OwnDispatcher(hass, settings, agent, speaker, user_input.language)
-    by_name: dict[str, EffectDispatcher] = {tool.name: dispatcher for tool in own}
-    labels = {name: label for name, label in offer.labels.items() if name not in by_name}
-    if FIND_ENTITIES in by_name:
-        labels[FIND_ENTITIES] = llm.LLM_API_ASSIST  # whoever allows the tools of Assist needs it to name entities
-    definitions = with_own_tools(offer.definitions, own)
+    offered = offered_to(Offering(settings, offer.home_is_large), own_tools(hass))
+    own = {tool.definition.name: tool for tool in offered if has_own_tools or tool.label}
+    dispatcher = OwnDispatcher(hass, own, llm_context, settings, agent, speaker)
+    by_name: dict[str, EffectDispatcher] = dict.fromkeys(own, dispatcher)
+    labels = {name: label for name, label in offer.labels.items() if name not in own}
+    labels |= {name: tool.label for name, tool in own.items() if tool.label}
+    definitions = with_own_tools(offer.definitions, own.values())
     if understands_sentences:
         said, place = user_input, (user_input.device_id, user_input.satellite_id)
         can_ask = speaker.asking is Asking.PERSON
@@ -282,42 +282,10 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     return offer._replace(
         definitions=definitions,
         dispatcher=_JoinedDispatcher(by_name, offer.dispatcher),
-        memories=await async_get_memory_prompt(hass, agent, speaker) if settings.remember_facts else "",
+        memories=await async_get_memory_prompt(hass, agent, speaker) if LIST_NAME in own else "",
         labels=labels,
+        done_keys={name: tool.done for name, tool in own.items()},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class OwnDispatcher:
-    """The `ToolDispatcher` of the agent's own tools in one turn. Natives are `llm.ToolResult`."""
-
-    hass: HomeAssistant
-    settings: AgentSettings
-    agent: str
-    speaker: Speaker
-    language: str
-
-    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
-        """Return one target for all of them, which no tool of Home Assistant has."""
-        return _MEMORIES
-
-    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:  # noqa: ARG002 demanded by the protocol
-        """Return nothing: no entity is changed."""
-        return NOTHING
-
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
-        """Run a tool."""
-        if call.name == FIND_ENTITIES:
-            answer = await async_find_entities(self.hass, self.language, arguments)
-        elif call.name == TOOL_SEARCH_HISTORY:
-            is_stored = self.settings.keep_history
-            answer = await async_search_history(self.hass, self.agent, self.speaker, arguments, is_stored=is_stored)
-        else:
-            answer = await async_run_memory_tool(self.hass, self.agent, self.speaker, call.name, arguments)
-        native = llm.ToolResult(answer.data, error=answer.is_error)
-        return ToolOutcome(
-            result_content(native), is_error=answer.is_error, native=native, open_world=answer.open_world
-        )
 
 
 @dataclass(slots=True)

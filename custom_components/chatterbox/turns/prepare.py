@@ -22,7 +22,6 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.loop.turn import Turn
 from ..data import singleton
-from ..home.description import FIND_ENTITIES
 from ..home.entities import quoted
 from ..home.search import async_describe_matches, async_entity_query
 from ..records.turn_record import TurnRecord
@@ -60,7 +59,7 @@ class PromptSources(NamedTuple):
     person: str | None = None
     """The name of the speaker; see `Speaker.name`."""
     memories: str = ""
-    """The facts that the agent remembers of the speaker; see `tools/memory_tools.py`."""
+    """The facts that the agent remembers of the speaker; see `tools/own/memories.py`."""
     matches: str = ""
     """The entities that the request may mean, in a home that is too large for the prompt; see `home/search.py`."""
 
@@ -198,6 +197,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         chat_log.conversation_id,
         settings,
         understands_sentences=agent.understands_sentences and source.falls_back,
+        has_own_tools=source.has_own_tools,
         agent=agent.id,
         speaker=read.speaker,
         brought=source.extra_api,
@@ -235,7 +235,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
 async def _async_prompt(agent: Agent, read: TurnInput, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
     user_input, hass = read.user_input, chat_log.hass
     matches = ""
-    if FIND_ENTITIES in tools.labels:
+    if tools.home_is_large:
         asked = async_entity_query(hass, user_input.text, user_input.device_id, chat_log)
         matches = await async_describe_matches(hass, user_input.language, asked)
     said_first, name = user_input.extra_system_prompt, read.speaker.name

@@ -132,7 +132,7 @@ class AgentTurns:
             turn = self._agent.summaries.async_begin_turn(thread.id, turn)
         record.context, record.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
-            self._hass, read.user_input.language, tools.definitions, settings.confirmation
+            self._hass, read.user_input.language, tools.definitions, settings.confirmation, tools.done_keys
         )
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(

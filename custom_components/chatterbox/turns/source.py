@@ -57,6 +57,8 @@ class TurnSource:
     """Whether an answer ends with the changes that its calls failed to make."""
     falls_back: bool = True
     """Whether Home Assistant's built-in agent may answer in place of a model."""
+    has_own_tools: bool = True
+    """Whether the agent's own tools are offered."""
     extra_api: llm.API | None = None
     """Tools for this turn only."""
     client_tools: tuple[ToolDefinition, ...] = ()

@@ -14,8 +14,7 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 
 from ..agent.speech import SpeechFilter
-from ..const import TOOL_FORGET, TOOL_REMEMBER, TOOL_SEARCH_HISTORY
-from ..home.description import FIND_ENTITIES
+from ..tools.own.registry import own_tools
 
 # The signature of `ChatLog.delta_listener` (homeassistant.components.conversation.chat_log).
 type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
@@ -84,7 +83,7 @@ class SpokenDeltas:
 def tool_names(chat_log: ChatLog) -> tuple[str, ...]:
     """Return the names of the tools of a turn, with the agent's own."""
     offered = chat_log.llm_api.tools if chat_log.llm_api else ()
-    return (*(tool.name for tool in offered), FIND_ENTITIES, TOOL_FORGET, TOOL_REMEMBER, TOOL_SEARCH_HISTORY)
+    return (*(tool.name for tool in offered), *(tool.definition.name for tool in own_tools(chat_log.hass)))
 
 
 @contextmanager

@@ -1,24 +1,28 @@
-"""Runs the tool that searches the exposed entities of a home with too many to list."""
+"""The tool that searches the exposed entities of a home with too many to list."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from homeassistant.core import HomeAssistant
+from homeassistant.helpers.llm import LLM_API_ASSIST
 
-from ..agent.messages import JsonObject, JsonValue
-from ..agent.text import compared
-from ..home.entities import ExposedEntity, Home, listed, quoted
-from ..home.entity_index import EntityIndex
-from ..home.search import async_get_entity_index
-from .own_tools import AREA, KIND, WORDS, ToolAnswer, error_answer
+from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...agent.text import compared
+from ...home.description import FIND_ENTITIES
+from ...home.entities import ExposedEntity, Home, listed, quoted
+from ...home.entity_index import EntityIndex
+from ...home.search import async_get_entity_index
+from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
 
+_WORDS: Final = "words"
+_AREA: Final = "area"
+_DOMAIN: Final = "domain"
 MAX_FOUND: Final = 50
 """Entities in one answer."""
 _MAX_NAMES: Final = 100
 """Existing names in the answer to an unknown one."""
 _MAX_ARGUMENT: Final = 1_000
 """Characters of an argument that are read."""
-_NO_ARGUMENTS: Final = f"Give {WORDS}, {AREA} or {KIND}, or several of these."
+_NO_ARGUMENTS: Final = f"Give {_WORDS}, {_AREA} or {_DOMAIN}, or several of these."
 _NOTHING: Final = "Nothing like that is there. Other words may find it, or its room or domain alone."
 
 
@@ -26,12 +30,13 @@ class _UnknownName(Exception):
     """There is no such area or domain. The text names the existing ones."""
 
 
-async def async_find_entities(hass: HomeAssistant, language: str, arguments: JsonObject) -> ToolAnswer:
-    """Find entities by words, area and domain. `language` is that of the speaker."""
-    words, area, domain = (str(arguments.get(name) or "").strip()[:_MAX_ARGUMENT] for name in (WORDS, AREA, KIND))
+async def _async_find(call: OwnCall) -> ToolAnswer:
+    """Find entities by words, area and domain."""
+    arguments = call.arguments
+    words, area, domain = (str(arguments.get(name) or "").strip()[:_MAX_ARGUMENT] for name in (_WORDS, _AREA, _DOMAIN))
     if not words and not area and not domain:
         return error_answer(_NO_ARGUMENTS)
-    index = await async_get_entity_index(hass, language)
+    index = await async_get_entity_index(call.hass, call.language)
     try:
         among = _in_domain(index.home, _in_area(index, area), domain.casefold())
     except _UnknownName as error:
@@ -77,6 +82,26 @@ def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
         also: JsonObject = {"also": list(entity.names[1:])} if entity.names[1:] else {}
         found.append({"name": entity.names[0] if entity.names else "", **also, **place, "domain": entity.domain})
     more = len(entities) - len(found)
-    note = f"There are {more} more. Give more of {WORDS}, {AREA} and {KIND} to narrow it down." if more else ""
+    note = f"There are {more} more. Give more of {_WORDS}, {_AREA} and {_DOMAIN} to narrow it down." if more else ""
     note = note or ("" if found else _NOTHING)
     return ToolAnswer({"found": found, **({"note": note} if note else {})})
+
+
+FIND: Final = OwnTool(
+    definition=ToolDefinition(
+        FIND_ENTITIES,
+        "Finds things of this home by words, by their room or floor, and by their domain; give any of these. Answers "
+        "names, areas and domains, but no states.",
+        parameters(
+            {
+                _WORDS: ("string", "What it is called, or what it is, in the language of the names in this home."),
+                _AREA: ("string", "Name of a room or a floor."),
+                _DOMAIN: ("string", "Such as light, cover or sensor."),
+            }
+        ),
+        READS,
+    ),
+    run=_async_find,
+    is_offered=lambda offering: offering.home_is_large,
+    label=LLM_API_ASSIST,  # whoever allows the tools of Assist needs it to name entities
+)

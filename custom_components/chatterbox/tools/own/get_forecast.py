@@ -1,4 +1,4 @@
-"""The tool that tells every agent of the home about the weather, through Home Assistant's LLM tools platform.
+"""The tool that tells every agent of the home about the weather.
 
 Only numbers and Home Assistant's own words are passed on: conditions and units of a weather service that Home Assistant
 does not know are left out.
@@ -8,28 +8,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import isfinite
-from typing import Final, NamedTuple, cast, override
+from typing import Final, NamedTuple, cast
 
-import voluptuous as vol
 from homeassistant.components import weather
 from homeassistant.components.weather import DOMAIN as WEATHER_DOMAIN, SERVICE_GET_FORECASTS
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, PERCENTAGE, STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant, State
-from homeassistant.helpers import config_validation as cv, intent
-from homeassistant.helpers.llm import (
-    LLMContext,
-    Tool,
-    ToolAnnotations,
-    ToolInput,
-    ToolResult,
-    async_get_match_preferences,
-)
+from homeassistant.helpers import intent
+from homeassistant.helpers.llm import LLMContext, async_get_match_preferences
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..agent.messages import JsonObject, JsonValue
-from ..const import DOMAIN
-from ..home.entity_matches import areas_of_entities, exposed_names, matching_states
+from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...effects.intents import Naming
+from ...home.entity_matches import areas_of_entities, exposed_names, matching_states
+from .own_tool import READS, OwnCall, OwnTool, SharedWith, ToolAnswer, error_answer, own_name, parameters
 
 MAX_DAYS: Final = 7
 MAX_HOURS: Final = 24
@@ -85,53 +78,26 @@ class _WeatherError(Exception):
     """The question cannot be answered. The text says what can be asked instead."""
 
 
-class GetForecastTool(Tool):
-    """The weather now and in the next hours or days, of an exposed weather entity."""
-
-    name = f"{DOMAIN}__get_forecast"
-    title = "Get weather forecast"
-    description = (
-        "Gets the current weather and the forecast, in local time and the home's own units. "
-        "Use it for every question about weather, rain, wind or the temperature outside."
-    )
-    parameters = vol.Schema(
-        {
-            vol.Optional(
-                "forecast", description=f"daily: the next {MAX_DAYS} days. hourly: the next {MAX_HOURS} hours."
-            ): vol.In([ForecastKind.DAILY.value, ForecastKind.HOURLY.value]),
-            vol.Optional(
-                "name", description="Name of a weather entity. Leave it out for the weather at home."
-            ): cv.string,
-            vol.Optional(
-                "area", description="Area of a weather entity. Leave it out for the weather at home."
-            ): cv.string,
-        }
-    )
-    # Not open-world: the numbers come from elsewhere, but they cannot carry instructions to the model.
-    annotations = ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
-    integration = DOMAIN
-
-    @override
-    async def async_call(self, hass: HomeAssistant, tool_input: ToolInput, llm_context: LLMContext) -> ToolResult:
-        """Answer a question about the weather."""
-        given = {key: value for key, value in tool_input.tool_args.items() if not intent.is_blank_slot_value(value)}
-        arguments: dict[str, str] = self.parameters(given)
-        try:
-            state = _find_weather(hass, llm_context, arguments.get("name"), arguments.get("area"))
-            kind = _choose_kind(state, arguments.get("forecast"))
-        except _WeatherError as error:
-            return ToolResult(data={"error": str(error)}, error=True)
-        now = dt_util.now()
-        data: JsonObjectType = {
-            "name": state.name,
-            "time": now.strftime("%A %Y-%m-%d %H:%M"),
-            "units": units(state),
-            "now": current_conditions(state),
-        }
-        if kind is not None:
-            forecast = await _async_get_forecast(hass, llm_context, state, kind)
-            data |= {"forecast_kind": kind.value, "forecast": forecast_rows(forecast, kind, now)}
-        return ToolResult(data=data)
+async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
+    """Answer a question about the weather."""
+    hass, llm_context = call.hass, call.llm_context
+    given = {key: str(value) for key, value in call.arguments.items() if not intent.is_blank_slot_value(value)}
+    try:
+        state = _find_weather(hass, llm_context, given.get("name"), given.get("area"))
+        kind = _choose_kind(state, given.get("forecast"))
+    except _WeatherError as error:
+        return error_answer(str(error))
+    now = dt_util.now()
+    data: JsonObject = {
+        "name": state.name,
+        "time": now.strftime("%A %Y-%m-%d %H:%M"),
+        "units": units(state),
+        "now": current_conditions(state),
+    }
+    if kind is not None:
+        forecast = await _async_forecast(hass, llm_context, state, kind)
+        data |= {"forecast_kind": kind.value, "forecast": forecast_rows(forecast, kind, now)}
+    return ToolAnswer(data)
 
 
 def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None, area: str | None) -> State:
@@ -171,7 +137,7 @@ def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:
     raise _WeatherError(f"{state.name} has no {wanted} forecast. {instead}")
 
 
-async def _async_get_forecast(
+async def _async_forecast(
     hass: HomeAssistant, llm_context: LLMContext, state: State, kind: ForecastKind
 ) -> list[JsonObjectType]:
     response = await hass.services.async_call(
@@ -263,3 +229,28 @@ def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
             return f"{begin.strftime('%A %Y-%m-%d')} {'day' if is_day else 'night'}"
         case ForecastKind.HOURLY:
             return begin.strftime("%A %H:%M")
+
+
+GET_FORECAST: Final = OwnTool(
+    definition=ToolDefinition(
+        own_name("get_forecast"),
+        "Gets the current weather and the forecast, in local time and the home's own units. "
+        "Use it for every question about weather, rain, wind or the temperature outside.",
+        parameters(
+            {
+                "forecast": (
+                    "string",
+                    f"daily: the next {MAX_DAYS} days. hourly: the next {MAX_HOURS} hours.",
+                    *(ForecastKind.DAILY.value, ForecastKind.HOURLY.value),
+                ),
+                "name": ("string", "Name of a weather entity. Leave it out for the weather at home."),
+                "area": ("string", "Area of a weather entity. Leave it out for the weather at home."),
+            }
+        ),
+        READS,  # not open-world: the numbers come from elsewhere, but they cannot carry instructions to the model
+    ),
+    run=_async_get_forecast,
+    shared=SharedWith(
+        frozenset({WEATHER_DOMAIN}), "Get weather forecast", Naming(("name", "area"), frozenset({WEATHER_DOMAIN}))
+    ),
+)

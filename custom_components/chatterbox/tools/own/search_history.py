@@ -1,4 +1,4 @@
-"""Runs the tool by which an agent searches its earlier conversations with the speaker.
+"""The tool that searches the earlier conversations of an agent with the speaker.
 
 A person finds only their own words to this agent. An answer is marked as open-world if a conversation contained outside
 content.
@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
-from ..agent.history.query import Found, HistoryQuery
-from ..agent.history.records import StoreUnavailable
-from ..agent.messages import JsonObject, JsonValue
-from ..const import DOMAIN
-from ..history.stores import async_get_histories
-from ..people.speakers import Speaker
-from .own_tools import DAYS, SINCE, UNTIL, WORDS, ToolAnswer, error_answer, known_person
+from ...agent.history.query import Found, HistoryQuery
+from ...agent.history.records import StoreUnavailable
+from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...const import DOMAIN
+from ...history.stores import async_get_histories
+from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
 
+_WORDS: Final = "words"
+_DAYS: Final = "days"
+_SINCE: Final = "since"
+_UNTIL: Final = "until"
 _TIMEOUT: Final = 2.0
 """Seconds, while a person waits for the answer."""
 _MAX_DAYS: Final = 36_500
@@ -34,21 +36,16 @@ class _InvalidTime(Exception):
     """A time cannot be parsed. The text describes the format."""
 
 
-async def async_search_history(  # noqa: PLR0913  # whose history with which agent
-    hass: HomeAssistant,
-    agent: str,
-    speaker: Speaker,
-    arguments: JsonObject,
-    *,
-    is_stored: bool = True,
+async def async_search_history(
+    call: OwnCall,
     timeout: float = _TIMEOUT,  # noqa: ASYNC109  # a store that is slow is an answer, not an exception
 ) -> ToolAnswer:
-    """Search the history of an agent, given by its subentry id. `is_stored` says whether it still grows."""
-    person = known_person(speaker)
+    """Search the history of the agent."""
+    hass, agent, person = call.hass, call.agent, known_person(call.speaker)
     if isinstance(person, ToolAnswer):
         return person
     try:
-        query = _query(agent, person, arguments)
+        query = _query(agent, person, call.arguments)
     except _InvalidTime as error:
         return error_answer(str(error))
     entries = hass.config_entries.async_entries(DOMAIN)
@@ -58,19 +55,19 @@ async def async_search_history(  # noqa: PLR0913  # whose history with which age
         return error_answer(_UNAVAILABLE)
     try:
         async with asyncio.timeout(timeout):
-            return _answer(await store.search(query), is_stored=is_stored)
+            return _answer(await store.search(query), is_stored=call.settings.keep_history)
     except TimeoutError, StoreUnavailable:
         return error_answer(_UNAVAILABLE)
 
 
 def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
-    since = [_timestamp(arguments.get(SINCE), is_end=False), _days_ago(arguments.get(DAYS))]
+    since = [_timestamp(arguments.get(_SINCE), is_end=False), _days_ago(arguments.get(_DAYS))]
     return HistoryQuery(
-        words=str(arguments.get(WORDS) or ""),
+        words=str(arguments.get(_WORDS) or ""),
         person_id=person,
         agent=agent,
         since=max((moment for moment in since if moment is not None), default=None),
-        until=_timestamp(arguments.get(UNTIL), is_end=True),
+        until=_timestamp(arguments.get(_UNTIL), is_end=True),
     )
 
 
@@ -93,7 +90,7 @@ def _days_ago(days: JsonValue) -> float | None:
     if days is None:
         return None
     if not isinstance(days, int) or not 1 <= days <= _MAX_DAYS:
-        raise _InvalidTime(f"{DAYS} is a whole number from 1 to {_MAX_DAYS}.")
+        raise _InvalidTime(f"{_DAYS} is a whole number from 1 to {_MAX_DAYS}.")
     return dt_util.start_of_local_day(dt_util.now() - timedelta(days=days - 1)).timestamp()
 
 
@@ -110,4 +107,24 @@ def _timestamp(written: JsonValue, *, is_end: bool) -> float | None:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=dt_util.get_default_time_zone())).timestamp()
     except (ValueError, OverflowError) as error:
-        raise _InvalidTime(f"{SINCE} and {UNTIL} are written like 2026-11-22 or 2026-11-22T18:00.") from error
+        raise _InvalidTime(f"{_SINCE} and {_UNTIL} are written like 2026-11-22 or 2026-11-22T18:00.") from error
+
+
+SEARCH_HISTORY: Final = OwnTool(
+    definition=ToolDefinition(
+        own_name("search_history"),
+        "Searches what the person who speaks has said to you in earlier conversations, and what you answered. Give "
+        "words, a time, or both.",
+        parameters(
+            {
+                _WORDS: ("string", "A few words that were said, in the language in which they were said."),
+                _DAYS: ("integer", "Only the last so many days; 1 is today."),
+                _SINCE: ("string", "Only from this day or moment on, in local time: 2026-11-22 or 2026-11-22T18:00."),
+                _UNTIL: ("string", "Only up to this day or moment, written like since; a day counts to its end."),
+            }
+        ),
+        READS,
+    ),
+    run=async_search_history,
+    is_offered=lambda offering: offering.settings.search_history,
+)

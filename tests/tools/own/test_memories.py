@@ -9,24 +9,23 @@ from homeassistant.core import HomeAssistant
 from hypothesis import example, given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.const import REDACTED_PIN, TOOL_FORGET, TOOL_LIST_MEMORIES, TOOL_REMEMBER
+from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, async_get_memories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
-from custom_components.chatterbox.tools.memory_tools import (
-    MAX_PROMPT,
-    async_get_memory_prompt,
-    async_run_memory_tool,
-    memory_prompt,
-)
-from custom_components.chatterbox.tools.own_tools import ToolAnswer
+from custom_components.chatterbox.tools.own.forget import FORGET
+from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES
+from custom_components.chatterbox.tools.own.memories import MAX_PROMPT, async_get_memory_prompt, memory_prompt
+from custom_components.chatterbox.tools.own.own_tool import OwnTool, ToolAnswer
+from custom_components.chatterbox.tools.own.remember import REMEMBER
+from tests.support.own_tools import own_call
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
 BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 AGENT = "agent-1"
 
 
-async def run(hass: HomeAssistant, tool: str, fact: str | None = None, speaker: Speaker = ANNA) -> ToolAnswer:
-    return await async_run_memory_tool(hass, AGENT, speaker, tool, {} if fact is None else {"fact": fact})
+async def run(hass: HomeAssistant, tool: OwnTool, fact: str | None = None, speaker: Speaker = ANNA) -> ToolAnswer:
+    return await tool.run(own_call(hass, {} if fact is None else {"fact": fact}, speaker, AGENT))
 
 
 def data(answer: ToolAnswer) -> JsonObject:
@@ -42,34 +41,34 @@ def texts(hass: HomeAssistant, person: str = "anna") -> list[str]:
 async def test_a_fact_is_remembered_listed_and_forgotten(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     await hass.config.async_set_time_zone("Europe/Berlin")
     freezer.move_to("2026-11-21 23:30:00+00:00")
-    remembered = data(await run(hass, TOOL_REMEMBER, "Anna has a cat."))["remembered"]
+    remembered = data(await run(hass, REMEMBER, "Anna has a cat."))["remembered"]
     assert isinstance(remembered, dict)
     assert remembered == {"id": remembered["id"], "fact": "Anna has a cat.", "since": "2026-11-22"}
 
-    await run(hass, TOOL_REMEMBER, "Anna has a dog.")
-    listed = data(await run(hass, TOOL_LIST_MEMORIES))["facts"]
+    await run(hass, REMEMBER, "Anna has a dog.")
+    listed = data(await run(hass, LIST_MEMORIES))["facts"]
     assert isinstance(listed, list)
     assert [fact["fact"] for fact in listed if isinstance(fact, dict)] == ["Anna has a dog.", "Anna has a cat."]
 
-    assert data(await run(hass, TOOL_FORGET, str(remembered["id"]))) == {"forgotten": remembered}
+    assert data(await run(hass, FORGET, str(remembered["id"]))) == {"forgotten": remembered}
     assert texts(hass) == ["Anna has a dog."]
 
 
 @pytest.mark.parametrize("meant", ["Anna has a CAT.", " anna has a cat. ", "cat"])
 async def test_a_fact_may_be_named_by_its_words(hass: HomeAssistant, meant: str) -> None:
-    await run(hass, TOOL_REMEMBER, "Anna has a cat.")
-    await run(hass, TOOL_REMEMBER, "Anna has a dog.")
+    await run(hass, REMEMBER, "Anna has a cat.")
+    await run(hass, REMEMBER, "Anna has a dog.")
 
-    assert not (await run(hass, TOOL_FORGET, meant)).is_error
+    assert not (await run(hass, FORGET, meant)).is_error
     assert texts(hass) == ["Anna has a dog."]
 
 
 @pytest.mark.parametrize("meant", ["Anna", "bird", ""])
 async def test_what_names_no_fact_or_several_forgets_none(hass: HomeAssistant, meant: str) -> None:
-    await run(hass, TOOL_REMEMBER, "Anna has a cat.")
-    await run(hass, TOOL_REMEMBER, "Anna has a dog.")
+    await run(hass, REMEMBER, "Anna has a cat.")
+    await run(hass, REMEMBER, "Anna has a dog.")
 
-    outcome = await run(hass, TOOL_FORGET, meant)
+    outcome = await run(hass, FORGET, meant)
 
     assert outcome.is_error
     facts = outcome.data["facts"]
@@ -78,15 +77,15 @@ async def test_what_names_no_fact_or_several_forgets_none(hass: HomeAssistant, m
 
 
 async def test_nobody_gets_at_the_facts_of_somebody_else(hass: HomeAssistant) -> None:
-    await run(hass, TOOL_REMEMBER, "Anna has a cat.")
+    await run(hass, REMEMBER, "Anna has a cat.")
     (cat,) = async_get_memories(hass).facts(Keeper(AGENT, "anna"))
 
-    assert data(await run(hass, TOOL_LIST_MEMORIES, speaker=BEN)) == {"facts": []}
-    assert (await run(hass, TOOL_FORGET, cat.id, BEN)).is_error
+    assert data(await run(hass, LIST_MEMORIES, speaker=BEN)) == {"facts": []}
+    assert (await run(hass, FORGET, cat.id, BEN)).is_error
     assert texts(hass) == ["Anna has a cat."]
 
 
-@pytest.mark.parametrize("tool", [TOOL_REMEMBER, TOOL_FORGET, TOOL_LIST_MEMORIES])
+@pytest.mark.parametrize("tool", [REMEMBER, FORGET, LIST_MEMORIES])
 @pytest.mark.parametrize(
     ("speaker", "why"),
     [
@@ -96,8 +95,10 @@ async def test_nobody_gets_at_the_facts_of_somebody_else(hass: HomeAssistant) ->
         (Speaker(device_id="kitchen", asking=Asking.PERSON), "not known who speaks"),
     ],
 )
-async def test_only_a_person_who_is_known_is_served(hass: HomeAssistant, tool: str, speaker: Speaker, why: str) -> None:
-    await run(hass, TOOL_REMEMBER, "Anna has a cat.")
+async def test_only_a_person_who_is_known_is_served(
+    hass: HomeAssistant, tool: OwnTool, speaker: Speaker, why: str
+) -> None:
+    await run(hass, REMEMBER, "Anna has a cat.")
 
     outcome = await run(hass, tool, "Anna has a cat.", speaker)
 
@@ -108,26 +109,26 @@ async def test_only_a_person_who_is_known_is_served(hass: HomeAssistant, tool: s
 
 
 async def test_what_was_put_aside_is_not_told(hass: HomeAssistant) -> None:
-    await run(hass, TOOL_REMEMBER, "Anna has a cat.")
+    await run(hass, REMEMBER, "Anna has a cat.")
     memories, keeper = async_get_memories(hass), Keeper(AGENT, "anna")
     await memories.async_change(keeper, memories.facts(keeper)[0].id, "Anna has a cat.", is_aside=True)
 
-    assert data(await run(hass, TOOL_LIST_MEMORIES)) == {"facts": []}
+    assert data(await run(hass, LIST_MEMORIES)) == {"facts": []}
 
 
 async def test_a_hidden_pin_is_never_remembered(hass: HomeAssistant) -> None:
-    outcome = await run(hass, TOOL_REMEMBER, f"The code is {REDACTED_PIN}.")
+    outcome = await run(hass, REMEMBER, f"The code is {REDACTED_PIN}.")
 
     assert outcome.is_error
     assert texts(hass) == []
 
 
 async def test_the_bounds_are_told(hass: HomeAssistant) -> None:
-    assert str(LONGEST_FACT) in str((await run(hass, TOOL_REMEMBER, "x" * (LONGEST_FACT + 1))).data["error"])
+    assert str(LONGEST_FACT) in str((await run(hass, REMEMBER, "x" * (LONGEST_FACT + 1))).data["error"])
     for number in range(MOST_FACTS):
-        await run(hass, TOOL_REMEMBER, f"Fact {number}")
+        await run(hass, REMEMBER, f"Fact {number}")
 
-    outcome = await run(hass, TOOL_REMEMBER, "One more.")
+    outcome = await run(hass, REMEMBER, "One more.")
 
     assert outcome.is_error
     assert "ask which ones to forget" in str(outcome.data)
@@ -136,7 +137,7 @@ async def test_the_bounds_are_told(hass: HomeAssistant) -> None:
 async def test_what_cannot_be_read_is_told(hass: HomeAssistant, hass_storage: dict[str, object]) -> None:
     hass_storage["chatterbox.memories"] = {"version": 1, "data": {"people": "nobody"}}
 
-    outcome = await run(hass, TOOL_REMEMBER, "Anna has a cat.")
+    outcome = await run(hass, REMEMBER, "Anna has a cat.")
 
     assert outcome.is_error
     assert "cannot be read" in str(outcome.data)

@@ -5,7 +5,7 @@ from homeassistant.core import State
 from homeassistant.util import dt as dt_util
 
 from custom_components.chatterbox.agent.messages import JsonValue
-from custom_components.chatterbox.tools.weather import ForecastKind, current_conditions, forecast_rows, units
+from custom_components.chatterbox.tools.own.get_forecast import ForecastKind, current_conditions, forecast_rows, units
 
 NOW = dt_util.parse_datetime("2026-11-21T12:00:00+00:00", raise_on_error=True)
 

@@ -17,10 +17,12 @@ from custom_components.chatterbox.agent.messages import AssistantMessage, JsonOb
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
-from custom_components.chatterbox.tools.own_tools import ToolAnswer
-from custom_components.chatterbox.tools.search_history import async_search_history
+from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.tools.own.own_tool import ToolAnswer
+from custom_components.chatterbox.tools.own.search_history import async_search_history
 from tests.support.busy_threads import no_free_thread
 from tests.support.config_entries import offline_entry, only_agent, set_up
+from tests.support.own_tools import own_call
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
 BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
@@ -86,7 +88,8 @@ async def search(
     is_stored: bool = True,
     timeout: float = 2,  # noqa: ASYNC109  # that of the tool
 ) -> ToolAnswer:
-    return await async_search_history(hass, agent, speaker, arguments, is_stored=is_stored, timeout=timeout)
+    settings = AgentSettings(keep_history=is_stored)
+    return await async_search_history(own_call(hass, arguments, speaker, agent, settings), timeout)
 
 
 async def answers(hass: HomeAssistant, agent: str, arguments: JsonObject) -> list[str]:

@@ -1,0 +1,26 @@
+"""The tool that lists the facts that are remembered about the speaker."""
+
+from typing import Final
+
+from ...agent.messages import ToolDefinition
+from ...memory.facts import Keeper, Memories
+from .memories import LIST_NAME, listed, of_known_person, remembers
+from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, parameters
+
+
+@of_known_person
+async def _async_list(_call: OwnCall, memories: Memories, keeper: Keeper) -> ToolAnswer:
+    return ToolAnswer(listed(memories.facts(keeper)))
+
+
+LIST_MEMORIES: Final = OwnTool(
+    definition=ToolDefinition(
+        LIST_NAME,
+        "Lists everything that the person who speaks has asked you to remember. The newest facts stand beside their "
+        "words already.",
+        parameters({}),
+        READS,
+    ),
+    run=_async_list,
+    is_offered=remembers,
+)

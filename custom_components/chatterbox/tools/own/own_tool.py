@@ -1,0 +1,131 @@
+"""The type of a tool of our own: all that is known of it, from its definition to the sentence that confirms it.
+
+A tool that changes something, and does not say what, is judged as one that may do any harm: it needs a yes.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from ...agent.messages import JsonObject, ToolAnnotations, ToolDefinition
+from ...const import DOMAIN
+from ...effects.effect import Annotated, Effects
+from ...effects.intents import Naming
+from ...people.speakers import NOBODY, Asking, Speaker
+from ...settings.agent import AgentSettings
+
+_NOBODY: Final = (
+    "It is not known who speaks, so nothing can be remembered for them, or found of what they said. Say so. It works "
+    "for who is signed in to Home Assistant, and at a satellite for which a person is chosen in this agent's settings."
+)
+_AUTOMATION: Final = "Only a person who speaks for themself can use this. No automation and no script can."
+
+_NO_SETTINGS: Final = AgentSettings()
+READS: Final = ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The answer of a tool."""
+
+    data: JsonObject
+    is_error: bool = False
+    open_world: bool = False
+    """Whether it may contain text from outside the home."""
+
+
+def error_answer(message: str) -> ToolAnswer:
+    """Return the answer of a tool that did nothing."""
+    return ToolAnswer({"error": message}, is_error=True)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCall:
+    """A call of a tool. That of another conversation agent has the settings and the speaker of nobody."""
+
+    hass: HomeAssistant
+    llm_context: llm.LLMContext
+    arguments: JsonObject
+    settings: AgentSettings = _NO_SETTINGS
+    agent: str = ""
+    """Id of its subentry."""
+    speaker: Speaker = NOBODY
+
+    @property
+    def language(self) -> str:
+        """Return the language of the speaker."""
+        return self.llm_context.language or self.hass.config.language
+
+
+class Offering(NamedTuple):
+    """The circumstances that decide which tools an agent has."""
+
+    settings: AgentSettings
+    home_is_large: bool = False
+    """Explained at `TurnTools`."""
+
+
+class SharedWith(NamedTuple):
+    """How a tool is shared with all agents that have the Assist API. Ours get it from there as well."""
+
+    domains: frozenset[str]
+    """It is offered where an entity of one of these is exposed."""
+    title: str
+    naming: Naming = Naming()
+    """The arguments by which it selects entities."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTool:
+    """A tool. Only the agents for which `is_offered` holds have it, unless it is `shared`."""
+
+    definition: ToolDefinition
+    run: Callable[[OwnCall], Awaitable[ToolAnswer]]
+    is_offered: Callable[[Offering], bool] = lambda _: True
+    effects: Callable[[OwnCall], Awaitable[Effects]] | None = None
+    """Returns the effects of a call; None for those that its annotations tell."""
+    targets: frozenset[str] | None = None
+    """What it changes: calls with a common target keep their order; None overlaps with all."""
+    done: str = ""
+    """Translation key, after `spoken_`, of the sentence that confirms it; empty for the one of any other tool."""
+    label: str = ""
+    """Id of an LLM API: API clients that choose its tools get this one, too. Empty for the agent's own label."""
+    shared: SharedWith | None = None
+
+    async def async_effects(self, call: OwnCall) -> Effects:
+        """Return the effects that a call would have."""
+        return await self.effects(call) if self.effects else self.annotated
+
+    @property
+    def annotated(self) -> Annotated:
+        """Return the effects that are known without those that it declares."""
+        told = self.definition.annotations
+        return Annotated(told if told.read_only else replace(told, destructive=True, open_world=True))
+
+
+def own_name(name: str) -> str:
+    """Return the full name of one of our tools."""
+    return f"{DOMAIN}__{name}"
+
+
+def parameters(properties: Mapping[str, tuple[str, str, *tuple[str, ...]]], *required: str) -> JsonObject:
+    """Return a JSON Schema for properties given by type, description and, if not all values will do, the choices."""
+    return {
+        "type": "object",
+        "properties": {
+            name: {"type": kind, "description": description, **({"enum": [*choices]} if choices else {})}
+            for name, (kind, description, *choices) in properties.items()
+        },
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def known_person(speaker: Speaker) -> str | ToolAnswer:
+    """Return the id of the speaker if it is a known person, or else the answer of a tool that needs one."""
+    if speaker.asking is not Asking.PERSON:
+        return error_answer(_AUTOMATION)
+    return speaker.person_id or error_answer(_NOBODY)

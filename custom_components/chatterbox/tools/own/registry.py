@@ -1,0 +1,105 @@
+"""The list of our own tools, and the ways in which agents get and run them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, override
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent, llm
+from probatio import from_openapi
+
+from ...agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from ...const import DOMAIN
+from ...data import singleton
+from ...effects.effect import Effects
+from ...people.speakers import Speaker
+from ...records.turn_record import result_content
+from ...settings.agent import AgentSettings
+from .find_entities import FIND
+from .forget import FORGET
+from .get_forecast import GET_FORECAST
+from .list_memories import LIST_MEMORIES
+from .own_tool import Offering, OwnCall, OwnTool, SharedWith, ToolAnswer
+from .remember import REMEMBER
+from .search_history import SEARCH_HISTORY
+
+OWN_TOOLS: Final = (FIND, FORGET, GET_FORECAST, LIST_MEMORIES, REMEMBER, SEARCH_HISTORY)
+
+
+@singleton
+def own_tools(_hass: HomeAssistant) -> list[OwnTool]:
+    """Return the registered tools. One that is added is offered, judged and audited from then on."""
+    return [*OWN_TOOLS]
+
+
+def offered_to(offering: Offering, tools: Iterable[OwnTool] = OWN_TOOLS) -> tuple[OwnTool, ...]:
+    """Return those of our tools that an agent has for itself."""
+    return tuple(tool for tool in tools if tool.shared is None and tool.is_offered(offering))
+
+
+def with_own_tools(offered: Sequence[ToolDefinition], own: Collection[OwnTool]) -> tuple[ToolDefinition, ...]:
+    """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
+    tools = {tool.name: tool for tool in (*offered, *(one.definition for one in own))}
+    return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDispatcher:
+    """The `ToolDispatcher` of the agent's own tools in one turn. Natives are `llm.ToolResult`."""
+
+    hass: HomeAssistant
+    tools: Mapping[str, OwnTool]
+    """By name."""
+    llm_context: llm.LLMContext
+    settings: AgentSettings
+    agent: str
+    speaker: Speaker
+
+    def _call(self, arguments: JsonObject) -> OwnCall:
+        return OwnCall(self.hass, self.llm_context, arguments, self.settings, self.agent, self.speaker)
+
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
+        """Return what a tool declares to change."""
+        return self.tools[name].targets
+
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+        """Return the effects that a call would have."""
+        return await self.tools[name].async_effects(self._call(arguments))
+
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        """Run a tool."""
+        answer = await self.tools[call.name].run(self._call(arguments))
+        native = _native(answer)
+        return ToolOutcome(
+            result_content(native), is_error=answer.is_error, native=native, open_world=answer.open_world
+        )
+
+
+class SharedTool(llm.Tool):
+    """One of our tools as Home Assistant offers it to all agents with the Assist API."""
+
+    integration = DOMAIN
+
+    def __init__(self, tool: OwnTool, shared: SharedWith) -> None:
+        """Describe a tool, whose arguments Home Assistant knows as a schema of its own."""
+        self.tool, self.shared, self.title, told = tool, shared, shared.title, tool.definition.annotations
+        self.name, self.description = tool.definition.name, tool.definition.description
+        self.parameters = from_openapi(tool.definition.parameters)
+        self.annotations = llm.ToolAnnotations(
+            read_only=told.read_only,
+            destructive=told.destructive,
+            idempotent=told.idempotent,
+            open_world=told.open_world,
+        )
+
+    @override
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> llm.ToolResult:
+        """Run the tool with the arguments that are not blank."""
+        given = {key: value for key, value in tool_input.tool_args.items() if not intent.is_blank_slot_value(value)}
+        return _native(await self.tool.run(OwnCall(hass, llm_context, self.parameters(given))))
+
+
+def _native(answer: ToolAnswer) -> llm.ToolResult:
+    return llm.ToolResult(answer.data, error=answer.is_error)
