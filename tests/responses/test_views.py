@@ -184,6 +184,25 @@ async def test_where_nothing_is_an_error_says_so(hass: HomeAssistant, hass_clien
             assert (await error_of(answer))["code"] == "unknown_url"
 
 
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("/chat/completions", "client.responses.create()"),
+        ("/completions", "POST /api/chatterbox/v1/responses"),
+        ("/responses/input_tokens", "`usage`"),
+    ],
+)
+async def test_what_is_not_served_names_what_to_use(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, path: str, hint: str
+) -> None:
+    await serve(hass)
+
+    answer = await (await hass_client()).post(BASE + path, json={"model": "m", "input": "Hi"})
+
+    assert answer.status == HTTPStatus.NOT_FOUND
+    assert hint in str((await error_of(answer))["message"])
+
+
 async def test_pages_of_configured_origins_may_call(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     origin = "https://dashboard.example"
     assert await async_setup_component(hass, "http", {"http": {"cors_allowed_origins": [origin]}})

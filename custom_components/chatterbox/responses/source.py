@@ -89,7 +89,7 @@ class ApiTurnSource(TurnSource):
             decisions=decisions or {},
             answered=answered,
             question_scope=ulid_now(),  # two responses that follow the same one have questions of their own
-            asks_in_words=False,
+            asks_in_words=request.hosted is None and request.output is None,  # it may not know approval requests
             is_stored=request.may_store,
             has_chat_log=False,
             says_undone=False,

@@ -14,10 +14,12 @@ from homeassistant.components.conversation import ChatLog, ConversationInput, Us
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 
+from ..agent.confirmation.answers import Answer, understand_answer, understood_language
 from ..agent.loop.turn import Approved, Denied
-from ..agent.messages import ToolChoiceMode
+from ..agent.messages import AssistantMessage, ToolChoiceMode
 from ..agent.responses.backend import ApprovalDecisions, BackendEvent, TurnRequest
 from ..agent.responses.errors import ApiError, invalid
+from ..approvals.asking import asked_of
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..const import LOGGER
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
@@ -68,14 +70,37 @@ class ApiTurns:
         )
         speaker = _as_client(await async_get_speaker(self._hass, nothing, self._settings), request.caller.user_id)
         read = TurnInput(replace(nothing, context=speaker_context(context, speaker)), speaker)
-        if request.approval is None:
+        if request.approval is not None:
+            question = self._question(request, request.approval)
+            decisions = _decisions(question, request.approval)
+        elif in_words := await self._async_answer_in_words(request):
+            question, decision = in_words
+            decisions = {pending_call.call.id: decision for pending_call in question.pending.calls}
+        else:
             return self._from_client(read, ApiTurnSource.of(request, tell))
-        question = self._question(request, request.approval)
-        decisions = _decisions(question, request.approval)
         is_yes = any(isinstance(decision, Approved) for decision in decisions.values())
         answer = GivenAnswer(is_yes, Channel.API, request.caller.user_id)
         read = replace(read, answered=(question, answer), decisions=decisions)
         return self._from_client(read, ApiTurnSource.of(request, tell, decisions, question.pending))
+
+    async def _async_answer_in_words(self, request: TurnRequest) -> tuple[Question, Approved | Denied] | None:
+        """Return the question that is the end of a transcript before the words, if these are a yes or a no to it."""
+        words, before = words_of(request), request.transcript[-2:-1]
+        if words is None or request.hosted is not None or not before or not isinstance(before[0], AssistantMessage):
+            return None
+        language = self._hass.config.language
+        sentences, last = await async_get_sentences(self._hass, language), before[0].text
+        for question in reversed(self._waiting(request)):
+            if last.endswith(question.text):
+                asked = asked_of(self._hass, sentences, question.calls, understood_language(language))
+                match understand_answer(words.text, understood_language(language), asked):
+                    case Answer.YES:
+                        return question, Approved()
+                    case Answer.NO:
+                        return question, Denied()
+                    case Answer.OTHER:
+                        return None
+        return None
 
     def _from_client(self, read: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""
@@ -142,11 +167,16 @@ class ApiTurns:
             approvals.drop(question.id)
 
     @callback
+    def _waiting(self, request: TurnRequest) -> list[Question]:
+        """Return the questions that wait for the clients of a user, the oldest first."""
+        theirs = (self.agent_id, request.caller.user_id)
+        waiting = (one for one in async_get_approvals(self._hass).waiting if one.speaker.is_api_client)
+        return [one for one in waiting if (one.scope.agent_id, one.scope.user_id) == theirs]
+
+    @callback
     def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
-        asked = (self.agent_id, request.caller.user_id, given.pending_id)
-        for question in async_get_approvals(self._hass).waiting:
-            scope = question.scope
-            if question.speaker.is_api_client and asked == (scope.agent_id, scope.user_id, question.id):
+        for question in self._waiting(request):
+            if question.id == given.pending_id:
                 return question
         raise _no_question()
 

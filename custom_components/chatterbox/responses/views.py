@@ -34,6 +34,18 @@ if TYPE_CHECKING:
 _MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("agent.responses.service", "responses.backend"))
 
 _MEGABYTE: Final = 1024 * 1024
+_RESPONSES_INSTEAD: Final = (
+    f"Here is the Responses API, not Chat Completions: send the request to POST {BASE_PATH}/responses, which is"
+    " client.responses.create() of the openai package."
+)
+_INSTEAD: Final = {
+    "/chat/completions": _RESPONSES_INSTEAD,
+    "/completions": _RESPONSES_INSTEAD,
+    "/responses/input_tokens": (
+        "Tokens are not counted before a model has read them. Send the request: `usage` of the response has them."
+    ),
+}
+"""For paths that are not served, what to use instead."""
 
 type _Handler = Callable[[Exchange], Awaitable[web.StreamResponse]]
 
@@ -87,15 +99,22 @@ def async_register_views(
     paths: Mapping[str, Mapping[str, _Handler]] = {
         "/responses": {post: api.until_stop(api.create), get: api.socket},
         "/responses/compact": {post: api.until_stop(api.compact)},
+        "/responses/input_tokens": {},
         "/responses/{id}": {get: api.until_stop(api.get), delete: api.delete},
         "/responses/{id}/cancel": {post: api.cancel},
         "/responses/{id}/input_items": {get: api.input_items},
         "/conversations": {post: api.create_conversation},
-        "/conversations/{id}": {get: api.get_conversation, delete: api.delete_conversation},
+        "/conversations/{id}": {
+            get: api.get_conversation,
+            post: api.update_conversation,
+            delete: api.delete_conversation,
+        },
         "/conversations/{id}/items": {get: api.conversation_items, post: api.add_items},
-        "/conversations/{id}/items/{item}": {delete: api.delete_item},
+        "/conversations/{id}/items/{item}": {get: api.get_item, delete: api.delete_item},
         "/models": {get: api.models},
         "/models/{id}": {get: api.model},
+        "/chat/completions": {},
+        "/completions": {},
         "/{other:.*}": {},
         "": {},
     }
@@ -125,7 +144,8 @@ class _View(HomeAssistantView):
 
     async def _refuse(self, exchange: Exchange) -> web.StreamResponse:
         if not self._handlers:
-            raise not_found("There is nothing at this URL.", code="unknown_url")
+            text = _INSTEAD.get((self.url or "").removeprefix(BASE_PATH), "There is nothing at this URL.")
+            raise not_found(text, code="unknown_url")
         allowed = ", ".join(self._handlers)
         error = ApiError(f"Use {allowed} here.", status=405, code="method_not_allowed")
         return exchange.refusal(error, {hdrs.ALLOW: allowed})
@@ -222,6 +242,14 @@ class _Api:
     async def add_items(self, exchange: Exchange) -> web.StreamResponse:
         body = await exchange.read_text()
         return exchange.json(await self._conversations.add(_id(exchange), body, exchange.caller))
+
+    async def update_conversation(self, exchange: Exchange) -> web.StreamResponse:
+        body = await exchange.read_text()
+        return exchange.json(await self._conversations.update(_id(exchange), body, exchange.caller))
+
+    async def get_item(self, exchange: Exchange) -> web.StreamResponse:
+        item_id = exchange.request.match_info["item"]
+        return exchange.json(await self._conversations.get_item(_id(exchange), item_id, exchange.caller))
 
     async def delete_item(self, exchange: Exchange) -> web.StreamResponse:
         item_id = exchange.request.match_info["item"]

@@ -76,6 +76,29 @@ async def test_a_conversation_holds_what_was_added_in_order() -> None:
     assert rest["has_more"] is False
 
 
+async def test_its_metadata_are_replaced_and_its_items_stay() -> None:
+    client = Client()
+    made = await client.begin(HELLO, metadata={"room": "kitchen"})
+
+    changed = await client.service.conversations.update(client.id, '{"metadata": {"floor": "1"}}', ANNA)
+
+    assert changed == {**made, "metadata": {"floor": "1"}} == await client.service.conversations.get(client.id, ANNA)
+    assert await client.texts() == ["Hello!"]
+    with pytest.raises(ApiError, match="metadata"):
+        await client.service.conversations.update(client.id, '{"metadata": {"floor": 1}}', ANNA)
+
+
+async def test_one_item_is_read_by_its_id() -> None:
+    client = Client()
+    await client.begin(HELLO)
+    _, last = await client.add(HI, HELLO)
+
+    assert await client.service.conversations.get_item(client.id, str(last["id"]), ANNA) == last
+    with pytest.raises(ApiError) as error:
+        await client.service.conversations.get_item(client.id, "msg_unknown", ANNA)
+    assert (error.value.status, error.value.code) == (404, "item_not_found")
+
+
 async def test_an_empty_conversation_needs_no_body() -> None:
     client = Client()
 

@@ -139,7 +139,7 @@ async def test_calls_that_run_at_once_are_shown_one_after_the_other_in_their_ord
 async def test_a_call_that_cannot_run_fails_and_the_others_run() -> None:
     """Invariants 27, 28, 30, 62."""
     bad = replace(ON, id="c", arguments="{half")
-    answer = await answered(call(UNHEARD_OF, ON, bad), say("Hm."))
+    answer = await Asking(replace(ASKED, functions=())).answered(call(UNHEARD_OF, ON, bad), say("Hm."))
     assert outcomes(answer) == [
         ("mcp_call", "unheard_of", "failed"),
         ("mcp_call", "light_on", "completed"),
@@ -163,7 +163,7 @@ async def test_what_is_forbidden_is_not_run_and_the_model_goes_on() -> None:
     asking = Asking(turn=replace(TURN, allowed_tools=frozenset({"look"})))
     answer = await asking.answered(call(ON, SHOW), say("I may not."))
     assert asking.dispatcher.started == []
-    assert outcomes(answer) == [("mcp_call", "light_on", "failed"), ("mcp_call", "show_page", "failed")]
+    assert outcomes(answer) == [("mcp_call", "light_on", "failed")], "nobody is to run the function"
     assert text_of(answer.items[-1]) == "I may not."
     assert answer.response["status"] == "completed"
 
@@ -171,10 +171,11 @@ async def test_what_is_forbidden_is_not_run_and_the_model_goes_on() -> None:
 @pytest.mark.parametrize("said", ["", "I may not."])
 async def test_a_call_where_none_is_wanted_is_not_run_and_ends_the_response(said: str) -> None:
     """Invariants 24, 25."""
-    asking = Asking(turn=replace(TURN, tool_choice=ToolChoiceMode.NONE))
+    choice = ToolChoiceMode.NONE
+    asking = Asking(replace(ASKED, tool_choice=choice), turn=replace(TURN, tool_choice=choice))
     answer = await asking.answered(call(ON, SHOW, text=said))
     assert asking.dispatcher.started == []
-    assert outcomes(answer) == [("mcp_call", "light_on", "failed"), ("mcp_call", "show_page", "failed")]
+    assert outcomes(answer) == []
     texts = [text_of(item) for item in answer.items if item["type"] == "message"]
     assert texts == [said or "I don't have an answer to that."]
     assert answer.response["status"] == "completed"
@@ -208,7 +209,6 @@ async def test_beside_functions_of_the_client_nothing_runs() -> None:
     assert asking.dispatcher.started == []
     assert outcomes(answer) == [
         ("mcp_call", "light_on", "failed"),
-        ("mcp_call", "unheard_of", "failed"),
         ("function_call", "show_page", "completed"),
         ("mcp_call", "unlock", "failed"),
     ]
@@ -298,7 +298,7 @@ async def test_what_is_shown_can_be_brought_back() -> None:
     signed = [ProviderItem("format", {"signature": name}) for name in "ab"]
     answer = await asking.answered(
         [
-            *(TextDelta("One moment."), ToolCallReady(ON), ToolCallReady(UNHEARD_OF)),
+            *(TextDelta("One moment."), ToolCallReady(ON), ToolCallReady(replace(ON, id="c", arguments="{half"))),
             CompletionResult(FinishReason.TOOL_CALLS, Usage(), (signed[0],)),
         ],
         [ToolCallReady(OFF), CompletionResult(FinishReason.TOOL_CALLS, Usage(), (signed[1],))],

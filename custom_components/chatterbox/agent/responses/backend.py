@@ -101,6 +101,10 @@ class ToolsOffered:
         labels = (label for label, tools in self.tools.items() if any(tool.name == name for tool in tools))
         return next(labels, OWN_LABEL)
 
+    def has(self, name: str) -> bool:
+        """Return whether a hosted tool is offered."""
+        return any(tool.name == name for tools in self.tools.values() for tool in tools)
+
 
 type BackendEvent = ToolsOffered | TurnEvent
 

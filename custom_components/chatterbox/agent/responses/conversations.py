@@ -40,6 +40,10 @@ class _CreateBody(Part):
     metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] | None = None
 
 
+class _UpdateBody(Part):
+    metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] | None
+
+
 class _AddBody(Part):
     items: list[AnyJson]
 
@@ -81,6 +85,15 @@ class Conversations:
         """Return a conversation."""
         return _shown((await self._records(conversation_id, caller))[0].response)
 
+    async def update(self, conversation_id: str, body: str, caller: Caller) -> JsonObject:
+        """Replace the metadata of a conversation, and return it."""
+        async with self._change(conversation_id):
+            made = (await self._records(conversation_id, caller))[0]
+            read = await self._bodies.read(len(body), lambda: parse_part(_UpdateBody, parse_text(body), ""))
+            changed = replace(made, response={**made.response, "metadata": {**(read.metadata or {})}})
+            await (await self._store_of(conversation_id)).put(changed)
+            return _shown(changed.response)
+
     async def delete(self, conversation_id: str, caller: Caller) -> JsonObject:
         """Delete a conversation with what was added to it. Responses in it stay."""
         async with self._change(conversation_id):
@@ -92,6 +105,13 @@ class Conversations:
     async def list_items(self, conversation_id: str, caller: Caller, query: Mapping[str, str]) -> JsonObject:
         """Return a page of its items: what was added, and the input and output of responses in it."""
         return page_of(items_in(await self._records(conversation_id, caller)), query)
+
+    async def get_item(self, conversation_id: str, item_id: str, caller: Caller) -> JsonObject:
+        """Return one of its items."""
+        for item in items_in(await self._records(conversation_id, caller)):
+            if item.get("id") == item_id:
+                return item
+        raise _no_item(item_id)
 
     async def add(self, conversation_id: str, body: str, caller: Caller) -> JsonObject:
         """Add items, and return them."""
@@ -117,7 +137,7 @@ class Conversations:
                 if record.response["object"] == ADDITION and len(left) < len(record.input):
                     await (await self._store_of(conversation_id)).put(replace(record, input=left))
                     return _shown(records[0].response)
-            raise not_found(f"No item '{item_id}' was added to this conversation.", "item_id", "item_not_found")
+            raise _no_item(item_id)
 
     async def find(self, conversation_id: str, caller: Caller) -> tuple[ResponseRecord, ...] | None:
         """Return the records of a conversation, itself first; None for an id that clients have chosen."""
@@ -172,6 +192,10 @@ def items_in(records: Sequence[ResponseRecord]) -> list[JsonObject]:
     """Return the items of a conversation in order, without those of responses that failed or have not ended."""
     counts = {None, *CONTINUABLE}  # additions have no status
     return [item for record in records if record.response.get("status") in counts for item in items_of(record)]
+
+
+def _no_item(item_id: str) -> ApiError:
+    return not_found(f"No item '{item_id}' was added to this conversation.", "item_id", "item_not_found")
 
 
 def _shown(made: JsonObject) -> JsonObject:

@@ -31,11 +31,12 @@ from ..messages import (
     JsonValue,
     ProviderItem,
     ToolCall,
+    ToolChoiceMode,
     ToolDefinition,
     ToolResult,
     Transcript,
 )
-from .backend import ApprovalDecisions, BackendEvent, ToolsOffered
+from .backend import BackendEvent, ToolsOffered
 from .ids import NewId, approval_request_id
 from .items.encrypted_content import encode_provider_items
 from .items.parts import output_text, refusal, summary_text
@@ -265,8 +266,7 @@ class CallQueue:
 
     _events: EventWriter
     _new_id: NewId
-    _approval: ApprovalDecisions | None
-    """The client's answer that the turn begins with."""
+    _plan: Plan
     offered: ToolsOffered = field(default_factory=lambda: ToolsOffered({}))
     started: set[str] = field(default_factory=set)
     results: dict[str, ToolResult] = field(default_factory=dict)
@@ -305,6 +305,8 @@ class CallQueue:
     def _write_hosted(self, call: ToolCall) -> bool:
         """Write a call of a hosted tool as far as it has come; return whether it is done."""
         result = self.results.get(call.id)
+        if self._open is None and result is not None and self._is_hidden(call):
+            return True
         if self._open is None and (result is not None or call.id in self.started):
             approved = self._approved.get(call.id)
             self._open = McpCall(self._events, self._new_id("mcp"), self.offered.label_of(call.name), call, approved)
@@ -314,9 +316,16 @@ class CallQueue:
         self._open = None
         return True
 
+    def _is_hidden(self, call: ToolCall) -> bool:
+        """Return whether a refused call is only told to the model: a client with functions would try to run it."""
+        request = self._plan.request
+        is_listed = self.offered.has(call.name) and request.tool_choice is not ToolChoiceMode.NONE
+        return bool(request.functions) and not is_listed and call.id not in self.started
+
     def _note_approvals(self, pending_id: str, calls: list[ToolCall]) -> None:
         """Note which calls were approved. Denied ones are not written: only the model is told."""
-        decisions = self._approval.decisions if self._approval else {}
+        approval = self._plan.turn.approval
+        decisions = approval.decisions if approval else {}
         for index, call in enumerate(calls):
             if isinstance(decisions.get(index), Approved):
                 self._approved[call.id] = approval_request_id(pending_id, index)
@@ -333,7 +342,7 @@ class TurnItems:
         self._request = plan.request
         self._events = events
         self._texts = TextItems(events, plan.new_id)
-        self._calls = CallQueue(events, plan.new_id, plan.turn.approval)
+        self._calls = CallQueue(events, plan.new_id, plan)
         self._turn_phase = Phase.RECEIVE_INPUT
         self._held = ""
         """Text of the model that may not be the answer yet."""
