@@ -44,6 +44,7 @@ async def test_a_call_changes_the_home_and_the_answer_is_spoken(hass: HomeAssist
         "output_tokens": 18,
         "cached_tokens": 1600,
         "reasoning_tokens": 0,
+        "is_estimated": False,
     }
     (tool_call,) = turn.data["tool_calls"]
     assert tool_call["name"] == "intent__HassTurnOn"

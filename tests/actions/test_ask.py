@@ -77,7 +77,13 @@ async def test_the_whole_turn_is_returned(hass: HomeAssistant, serve: Serve) -> 
         "stop_reason": "completed",
         "error": "",
         "iterations": 2,
-        "usage": {"input_tokens": 900, "output_tokens": 9, "cached_tokens": 800, "reasoning_tokens": 0},
+        "usage": {
+            "input_tokens": 900,
+            "output_tokens": 9,
+            "cached_tokens": 800,
+            "reasoning_tokens": 0,
+            "is_estimated": False,
+        },
     }
     assert (call["name"], call["is_error"]) == ("intent__HassTurnOn", False)
     assert call["arguments"] == {"name": "Kitchen ceiling light", "domain": ["light"]}

@@ -134,14 +134,26 @@ def test_facts_are_json_in_milliseconds_without_words() -> None:
             "began": 250.0,
             "first_token": 500.0,
             "duration": 1250.0,
-            "usage": {"input_tokens": 100, "output_tokens": 10, "cached_tokens": 50, "reasoning_tokens": 5},
+            "usage": {
+                "input_tokens": 100,
+                "output_tokens": 10,
+                "cached_tokens": 50,
+                "reasoning_tokens": 5,
+                "is_estimated": False,
+            },
             "answered_by": "other-agent",
         },
         {
             "began": 2250.0,
             "first_token": 250.0,
             "duration": 750.0,
-            "usage": {"input_tokens": 200, "output_tokens": 20, "cached_tokens": 150, "reasoning_tokens": 0},
+            "usage": {
+                "input_tokens": 200,
+                "output_tokens": 20,
+                "cached_tokens": 150,
+                "reasoning_tokens": 0,
+                "is_estimated": False,
+            },
             "answered_by": "agent",
         },
     ]

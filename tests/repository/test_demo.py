@@ -155,7 +155,13 @@ async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(
     assert [call.name for call in cosy.tool_calls] == [on.name, look.name, dim.name]
     assert not any(call.is_error for call in cosy.tool_calls)
     assert list(cosy.phases[2:10]) == _ONE_TOOL_ROUND * 2
-    assert cosy.usage == {"input_tokens": 300, "output_tokens": 30, "cached_tokens": 192, "reasoning_tokens": 0}
+    assert cosy.usage == {
+        "input_tokens": 300,
+        "output_tokens": 30,
+        "cached_tokens": 192,
+        "reasoning_tokens": 0,
+        "is_estimated": False,
+    }
     assert thanks.speech == "You are welcome."
     assert dark.speech == "Done: Bedroom Light, Bedside Lamp."  # composed, since the model says nothing
     lit = State.model_validate(ceiling)

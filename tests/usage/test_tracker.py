@@ -457,6 +457,19 @@ class TestBudgets:
 
         assert budget_issue(hass) is None
 
+    async def test_impossible_counts_of_a_server_spend_no_budget(self, hass: HomeAssistant) -> None:
+        lie = ScriptedUsage(prompt_tokens=10**30, completion_tokens=10**30, reasoning_tokens=10**30)
+        lies = Script(answers=(ScriptedAnswer(content="Hello.", usage=lie),), after_last="start again")
+        async with serving_script(lies) as address:
+            await add_agent(hass, address, budget_day=50.0, context_window=32_768, **PRICES)
+            for _ in range(2):
+                assert await turn(hass) == "Hello."
+
+        assert budget_issue(hass) is None
+        assert 0 < number_of(hass, "spent_today") < 50
+        assert 0 < number_of(hass, "window_used") < 50
+        assert 0 < number_of(hass, "output_tokens") < 50
+
     async def test_neither_a_crash_nor_a_clock_gives_a_second_budget(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
     ) -> None:

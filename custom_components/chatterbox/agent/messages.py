@@ -206,10 +206,12 @@ class Usage:
     cached_tokens: int = 0
     """Input tokens that the service read from its cache."""
     reasoning_tokens: int = 0
+    is_estimated: bool = False
+    """Whether a service reported impossible counts, so that some are estimated from what was sent and received."""
 
     def __post_init__(self) -> None:
         """Clamp the counts, which come unchecked from a service."""
-        for name in self.__slots__:
+        for name in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"):
             object.__setattr__(self, name, min(max(getattr(self, name), 0), _MOST_TOKENS))
         object.__setattr__(self, "cached_tokens", min(self.cached_tokens, self.input_tokens))
 
@@ -220,6 +222,7 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.cached_tokens + other.cached_tokens,
             self.reasoning_tokens + other.reasoning_tokens,
+            self.is_estimated or other.is_estimated,
         )
 
 

@@ -163,7 +163,8 @@ def _inference(facts: InferenceFacts) -> str:
     usage = facts.usage
     if usage is None:
         return f"{first}, no answer"
-    return f"{first}, {usage.input_tokens} tokens read, {usage.cached_tokens} cached, {usage.output_tokens} written"
+    counts = f"{usage.input_tokens} tokens read, {usage.cached_tokens} cached, {usage.output_tokens} written"
+    return f"{first}, {counts}{' (estimated)' if usage.is_estimated else ''}"
 
 
 def _tool(facts: ToolFacts) -> str:

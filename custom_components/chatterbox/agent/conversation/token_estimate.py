@@ -5,7 +5,7 @@ more on a Chinese character or an emoji. The estimate errs on the high side.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -16,6 +16,7 @@ from ..messages import (
     Message,
     ToolDefinition,
     ToolResult,
+    Usage,
     UserMessage,
     canonical_json,
 )
@@ -50,6 +51,11 @@ _ATTACHMENT: Final = 1_600
 """Tokens of the largest picture that Anthropic's services read, and of a page of a document at most services."""
 _BYTES_PER_TOKEN: Final = 32
 """Of a document."""
+
+_UNSEEN_INPUT: Final = 20_000
+"""Tokens that a service may add to a prompt: its template, and descriptions of tools."""
+_UNSEEN_OUTPUT: Final = 200_000
+"""Tokens that a model may think without a word of it being sent."""
 
 _LEAST: Final = 0.5
 _MOST: Final = 4.0
@@ -152,6 +158,17 @@ class TokenScale:
         """Correct the estimate by a prompt that was rejected as too long; it is never lowered below that again."""
         self.reported(estimated, tokens)
         self._least = max(self._least, self.estimate.scale)
+
+
+def plausible_usage(usage: Usage, sent: Callable[[], bytes], received: int) -> Usage:
+    """Return a reported usage if it is possible, else the estimate of what was `sent`, without counting any output.
+
+    No tokenizer makes more than a token of a byte. `received` is in bytes.
+    """
+    is_suspect = usage.input_tokens > _UNSEEN_INPUT and usage.input_tokens > len(sent()) + _UNSEEN_INPUT
+    if not is_suspect and max(usage.output_tokens, usage.reasoning_tokens) <= received + _UNSEEN_OUTPUT:
+        return usage
+    return Usage(TokenEstimate().of_text(sent().decode(errors="replace")), is_estimated=True)
 
 
 def _attachment_tokens(attachment: Attachment) -> int:

@@ -245,7 +245,7 @@ class Inference:
         state, usage = self.state, end.usage
         self._provider_items = end.provider_items
         written = usage.output_tokens or self._estimated_tokens()
-        if end.finish_reason in {FinishReason.LENGTH, FinishReason.REPETITION}:
+        if usage.is_estimated or end.finish_reason in {FinishReason.LENGTH, FinishReason.REPETITION}:
             usage = replace(usage, output_tokens=written)  # we may have closed the stream before any report
         self.state = state._replace(
             finish_reason=end.finish_reason, usage=state.usage + usage, written=state.written + written

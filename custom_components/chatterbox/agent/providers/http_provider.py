@@ -12,8 +12,8 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from http import HTTPStatus
 from io import BytesIO
 from types import SimpleNamespace
@@ -22,6 +22,7 @@ from typing import ClassVar, Final, override
 import aiohttp
 from yarl import URL
 
+from ..conversation.token_estimate import plausible_usage
 from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, ProviderReplyInvalid, ProviderUnreachable
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from ..messages import FinishReason, JsonObject, UserMessage
@@ -507,6 +508,18 @@ def _pieces(text: str) -> Iterator[str]:
     return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
 
 
+def _with_plausible_usage(
+    events: Iterable[ProviderEvent], payload: JsonObject, body: ResponseBody
+) -> Iterator[ProviderEvent]:
+    """Replace impossible counts of the service by estimates."""
+    for event in events:
+        if isinstance(event, CompletionResult):
+            usage = plausible_usage(event.usage, partial(payload_to_bytes, payload), body.received)
+            yield event if usage is event.usage else replace(event, usage=usage)
+        else:
+            yield event
+
+
 async def _share(event: ProviderEvent) -> None:
     """Give others their turn after a whole piece of text."""
     if isinstance(event, TextDelta | ReasoningDelta) and len(event.text) == _PIECE:
@@ -603,7 +616,7 @@ class HTTPProvider(ABC):
                     events, complete = await self._first_events(body, reader), False
                     while not complete:
                         event = None
-                        for event in room.bounded(events):
+                        for event in _with_plausible_usage(room.bounded(events), payload, body):
                             started = True
                             if isinstance(event, CompletionResult):
                                 complete = True

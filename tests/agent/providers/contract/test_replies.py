@@ -90,6 +90,21 @@ def test_usage(dialect: Dialect, usage: Usage) -> None:
     assert last.usage == dialect.reported(usage)
 
 
+@pytest.mark.parametrize("usage", [Usage(10**8, 3), Usage(7, 10**8), Usage(10**8, 10**8, 960, 10**8)])
+async def test_impossible_counts_are_replaced_by_an_estimate(
+    dialect: Dialect, usage: Usage, session: aiohttp.ClientSession
+) -> None:
+    async with raw_http_server(answered(dialect, Answer(("Hi",), usage=usage))) as server:
+        events = await collect(provider_of(dialect, server, session))
+
+    counted = events[-1].usage if isinstance(events[-1], CompletionResult) else Usage()
+    assert counted.is_estimated
+    assert 0 < counted.input_tokens < len(server.requests[0].body)
+    assert (counted.output_tokens, counted.cached_tokens, counted.reasoning_tokens) == (0, 0, 0), (
+        "the loop counts these"
+    )
+
+
 def test_an_end_at_every_byte_is_a_failure_until_the_message_is_whole(dialect: Dialect, answer: Answer) -> None:
     """Invariant 59."""
     stream = dialect.render(answer)
