@@ -152,17 +152,55 @@ def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | No
 
     An exact match wins; then the only tool whose name differs in case, in the prefix before a double underscore, or in
     a single underscore in its place (Home Assistant added the domain to all its tools in 2026.9; some had it already,
-    as in `todo_get_items`).
+    as in `todo_get_items`). Remains of a chat template do not count.
     """
     for tool in tools:
         if tool.name == name:
             return tool
-    for spelling in _SPELLINGS:
-        spoken = spelling(name.strip())
-        matches = [tool for tool in tools if spoken and spelling(tool.name) == spoken]
-        if len(matches) == 1:
-            return matches[0]
+    for written in dict.fromkeys((name.strip(), plain_tool_name(name))):
+        for spelling in _SPELLINGS:
+            spoken = spelling(written)
+            matches = [tool for tool in tools if spoken and spelling(tool.name) == spoken]
+            if len(matches) == 1:
+                return matches[0]
     return None
+
+
+_MARK: Final = r"<[|\uff5c/]?+[^<>=]{1,60}+>|\[/?+(?:TOOL_CALLS?|TOOL_REQUEST|ARGS)\]|\[CALL_ID\][\w-]*+"
+"""A token of a chat template, or a tag."""
+_GLUED: Final = re.compile(rf"{_MARK}|[<>\s\u2581\"'`*]", re.IGNORECASE)
+_AROUND_NAMES: Final = frozenset(
+    {"analysis", "assistant", "code", "commentary", "final", "function", "invoke", "json", "tool"}
+)
+_NAMESPACE: Final = re.compile(r"\A(?:functions?|tools?|default_api|name)[.:/=]")
+_NUMBERED: Final = re.compile(r":\d++\Z")
+_AROUND_ARGUMENTS: Final = re.compile(rf"(?:{_MARK}|(?:code|json)\b|[\s\u2581`])*+", re.IGNORECASE)
+
+
+def plain_tool_name(name: str) -> str:
+    """Return the name of a tool without what a server leaves of a chat template around it.
+
+    That is tokens, the header of a message (`assistant to=functions.NAME json`), a namespace and a number
+    (`functions.NAME:0`). Where more than one word is left, the text is returned as it is.
+    """
+    words = [word for word in _GLUED.split(name.rpartition("to=")[2]) if word]
+    names = [word for word in words if word.casefold() not in _AROUND_NAMES]
+    if len(names) != 1:
+        return name
+    return _NUMBERED.sub("", _NAMESPACE.sub("", names[0]).removesuffix("()").rstrip(".,:;"))
+
+
+def plain_arguments(text: str) -> str:
+    """Return the object in the arguments of a call, if only tokens of a chat template or a fence surround it."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    if 0 <= start < end and _AROUND_ARGUMENTS.fullmatch(text, 0, start) and _AROUND_ARGUMENTS.fullmatch(text, end):
+        return text[start:end]
+    return text
+
+
+def without_tokens(text: str) -> str:
+    """Remove tokens of a chat template from an id."""
+    return re.sub(_MARK, "", text).strip()
 
 
 @lru_cache(maxsize=1024)

@@ -116,6 +116,72 @@ def test_a_name_means_the_one_tool_that_it_fits_but_for_prefix_and_case(
     assert find_tool(spoken, TOOLS) is meant
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{}<|channel|>commentary",
+        "{}<|channel|>json",
+        "{}<|constrain|>json",
+        "{} <|constrain|>json<|message|>",
+        "{}<|call|>",
+        "{}<|end|>",
+        "{}<|im_end|>",
+        "{}</s>",
+        "{}</tool_call>",
+        "{}:0",
+        "{}:12<|tool_call_argument_begin|>",
+        "{}()",
+        "{}[ARGS]",
+        "{}[CALL_ID]a1B2c3D4e[ARGS]",
+        "functions.{}",
+        "functions.{}:0",
+        "tools.{}",
+        "default_api.{}",
+        "to=functions.{}",
+        "assistant<|channel|>commentary to=functions.{} <|constrain|>json",
+        "commentary to=functions.{} json",
+        "<tool_call>{}",
+        "<function={}>",
+        "<invoke name={}>",
+        "[TOOL_CALLS]{}",
+        "<|python_tag|>{}",
+        "<\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>{}",
+        "\u2581{}",
+        '"{}"',
+        "`{}`",
+        "\n{}\t",
+    ],
+)
+@pytest.mark.parametrize("name", ["assist__HassTurnOn", "HassTurnOn", "show_page"])
+def test_remains_of_a_template_around_a_name_do_not_count(written: str, name: str) -> None:
+    assert find_tool(written.format(name), TOOLS) is (PAGE if name == "show_page" else ON)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "HassTurnOn HassTurnOff",
+        "HassTurnOn<|message|>HassTurnOff",
+        'HassTurnOn{{"name": "Lamp"}}',
+        "HassTurnOn(name=Lamp)",
+        "light.HassTurnOn",
+        "not HassTurnOn",
+        "<|HassTurnOn|>",
+        "to=",
+        "commentary",
+    ],
+)
+def test_more_than_a_name_is_none(written: str) -> None:
+    assert find_tool(written, TOOLS) is None
+
+
+def test_a_tool_with_a_name_like_a_remainder_is_found_by_it() -> None:
+    tools = (tool("json"), tool("functions.lamp"))
+
+    assert find_tool("json", tools) is tools[0]
+    assert find_tool("functions.lamp", tools) is tools[1]
+
+
 def test_a_name_that_could_mean_two_tools_means_none() -> None:
     tools = (tool("home__lights"), tool("garden__lights"), tool("Lamp"), tool("lamp"))
     assert find_tool("lights", tools) is None

@@ -187,6 +187,9 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="no id, and a name that nobody accepts",
         ),
         pytest.param(
+            [*call(0, "a", "on<|channel|>commentary", "{}"), finish()], [ready("a", "on", "{}"), CALLED], id="a token"
+        ),
+        pytest.param(
             [*thinking(0, "hm", ", so"), *text(1, "Hi"), finish()],
             [
                 ReasoningDelta("hm"),

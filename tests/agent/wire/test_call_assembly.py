@@ -64,6 +64,37 @@ def test_no_arguments_at_all_are_an_empty_object(nothing: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{}<|call|>",
+        "{}</s>",
+        "{}\n```",
+        "```json\n{}\n```",
+        "`{}`",
+        "json{}",
+        "<|constrain|>json<|message|>{}<|call|>",
+        "<|message|>{}",
+        "[ARGS]{}",
+        "<tool_call>{}</tool_call>",
+        "\u2581{}",
+    ],
+)
+def test_remains_of_a_template_around_arguments_are_dropped(written: str) -> None:
+    text = written.replace("{}", '{"x":{"y":"}"}}')
+    whole = [[fragment(text, index=0, name="on")]]
+    pieces = [[fragment(index=0, name="on")], *([fragment(character, index=0)] for character in text)]
+
+    assert called(*whole) == called(*pieces) == [("on", '{"x":{"y":"}"}}')]
+
+
+def test_remains_of_a_template_in_an_id_are_dropped() -> None:
+    [[], [call]] = assemble([fragment(index=0, call_id="call_1<|call|>\n", name="now")])
+    assert call.id == "call_1"
+    [[], [call]] = assemble([fragment(index=0, call_id="functions.now:0", name="now")])
+    assert call.id == "functions.now:0"
+
+
 @pytest.mark.parametrize("text", ['{"x":', "{'x':1}", "[1]", '"{}"', "kitchen", '{"x":1'])
 def test_what_is_no_object_goes_out_as_written_at_the_end(text: str) -> None:
     assert assemble([fragment(text, index=0, call_id="a", name="on")]) == [[], [ToolCall("a", "on", text)]]

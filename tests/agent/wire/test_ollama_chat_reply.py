@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
+from custom_components.chatterbox.agent.errors import ProviderBusy, ProviderReplyInvalid
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
@@ -103,7 +103,7 @@ def called(*calls: ToolCall) -> list[ProviderEvent]:
         pytest.param([chunk("Hi", tool_calls=None), STOP], [TextDelta("Hi"), DONE], id="no calls"),
         pytest.param(
             [chunk("Hi", tool_calls=[{}]), STOP],
-            [TextDelta("Hi"), *called(ToolCall("new1", "", "{}"))],
+            [TextDelta("Hi"), DONE],
             id="a call of nothing",
         ),
     ],
@@ -128,12 +128,35 @@ def test_a_call_goes_out_with_its_line() -> None:
         ("length", FinishReason.LENGTH),
         ("LENGTH", FinishReason.LENGTH),
         ("tool_calls", FinishReason.STOP),
-        ("load", FinishReason.UNKNOWN),
-        ("unload", FinishReason.UNKNOWN),
+        ("max_tokens", FinishReason.LENGTH),
+        ("eos", FinishReason.STOP),
+        ("a new reason", FinishReason.UNKNOWN),
     ],
 )
 def test_finish_reasons(sent: JsonValue, reason: FinishReason) -> None:
     assert read({**STOP, "done_reason": sent}) == [CompletionResult(reason)]
+
+
+@pytest.mark.parametrize("reason", ["load", "unload"])
+def test_a_server_that_loads_its_model_is_busy(reason: str) -> None:
+    with pytest.raises(ProviderBusy):
+        read({**STOP, "done_reason": reason})
+    assert read(chunk("Hi"), {**STOP, "done_reason": reason})[0] == TextDelta("Hi")
+
+
+@pytest.mark.parametrize(
+    ("sent", "calls"),
+    [
+        ({"function": None}, []),
+        ({}, []),
+        ({"name": "now", "arguments": {}}, [ToolCall("new1", "now", "{}")]),
+        ({"function": {"name": "now", "arguments": None}}, [ToolCall("new1", "now", "{}")]),
+    ],
+)
+def test_a_call_may_lack_its_function(sent: JsonObject, calls: list[ToolCall]) -> None:
+    events = read(chunk(tool_calls=[sent]), STOP)
+
+    assert [event.call for event in events if isinstance(event, ToolCallReady)] == calls
 
 
 @pytest.mark.parametrize(
@@ -157,7 +180,7 @@ def test_usage(sent: JsonObject, usage: Usage) -> None:
         ('{"message": "secret words"}', "message"),
         ('{"message": {"content": {"secret words": 1}}}', "message.content"),
         ('{"message": {"tool_calls": "secret words"}}', "message.tool_calls"),
-        ('{"message": {"tool_calls": [{"function": "secret words"}]}}', "message.tool_calls.0.function"),
+        ('{"message": {"tool_calls": ["secret words"]}}', "message.tool_calls.0"),
     ],
 )
 def test_a_line_of_the_wrong_shape_is_refused_without_being_quoted(text: str, where: str) -> None:

@@ -177,6 +177,10 @@ def test_a_call_without_arguments_after_the_finish_goes_out_at_the_end() -> None
         ("tool_calls", FinishReason.STOP),
         ("function_call", FinishReason.STOP),
         ("eos_token", FinishReason.STOP),
+        ("eos", FinishReason.STOP),
+        ("End_Turn", FinishReason.STOP),
+        ("MAX_TOKENS", FinishReason.LENGTH),
+        ("SAFETY", FinishReason.CONTENT_FILTER),
         ("model_length", FinishReason.LENGTH),
         ("insufficient_system_resource", FinishReason.UNKNOWN),
     ],
@@ -193,6 +197,41 @@ def test_a_prompt_that_leaves_no_room_for_an_answer_is_too_long(usage: JsonValue
 
     assert caught.value.prompt_tokens == tokens
     assert finish_of(chunk({"tool_calls": [CALL]}, "model_context_window_exceeded")) is FinishReason.LENGTH
+
+
+def test_the_call_of_an_old_server_comes_without_a_list() -> None:
+    pieces: list[JsonObject] = [{"name": "on", "arguments": ""}, {"arguments": '{"x"'}, {"arguments": ":1}"}]
+
+    events = read(*(chunk({"function_call": piece}) for piece in pieces), chunk({}, "function_call"))
+
+    assert events == [ToolCallReady(ToolCall("new", "on", '{"x":1}')), CompletionResult(FinishReason.TOOL_CALLS)]
+
+
+@pytest.mark.parametrize("odd", [None, "", {}, {"name": None}])
+def test_what_is_no_call_of_an_old_server_is_none(odd: JsonValue) -> None:
+    assert read(chunk({"content": "Hi", "function_call": odd}), STOP) == [TextDelta("Hi"), DONE]
+
+
+def test_a_call_that_comes_in_both_forms_is_one() -> None:
+    both: JsonObject = {"tool_calls": [CALL], "function_call": {"name": "on", "arguments": '{"x":1}'}}
+
+    assert len([event for event in read(chunk(both), STOP) if isinstance(event, ToolCallReady)]) == 1
+
+
+@pytest.mark.parametrize("arguments", ["", '{"x"', '{"x": 1'])
+def test_an_end_mark_completes_no_call(arguments: str) -> None:
+    begun: JsonValue = {**CALL, "function": {"name": "on", "arguments": arguments}}
+    reader = ChatReplyReader(())
+    list(reader.feed(sse(chunk({"content": "Hi", "tool_calls": [begun]})) + b"data: [DONE]\n\n"))
+
+    with pytest.raises(ProviderReplyInvalid):
+        list(reader.end())
+
+
+def test_a_call_without_its_function_around_it_is_one() -> None:
+    assert read(chunk({"tool_calls": [{"index": 0, "id": "a", "name": "on", "arguments": {"x": 1}}]}), STOP)[
+        0
+    ] == ToolCallReady(ToolCall("a", "on", '{"x":1}'))
 
 
 def test_the_last_finish_reason_counts() -> None:

@@ -16,7 +16,7 @@ from ..events import CompletionResult, ProviderEvent, ProviderSwitched, Reasonin
 from ..json.text import parse_json
 from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest
-from ..text import find_tool, spellings
+from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
 from ..wire.parts import CallIds
 from ..wire.text_markers import markers_for
@@ -222,7 +222,7 @@ class TextCallReader:
         return (call.unmistakable and not self._is_data) or self._tool_of(call.name) is not None
 
     def _tool_of(self, name: str) -> ToolDefinition | None:
-        return find_tool(name, self._tools) or find_tool(name.rpartition(".")[2], self._tools)
+        return find_tool(name, self._tools)
 
     async def _think(self, text: str) -> None:
         """Look for calls in reasoning."""
@@ -279,7 +279,7 @@ class _Calls:
         if self._count(tool.name if tool else call.name, call.arguments, -1):
             return []
         self._written += 1
-        name = call.name if tool is None or find_tool(call.name, [tool]) else tool.name
+        name = call.name if tool is None or plain_tool_name(call.name) == call.name else tool.name
         return [self._ready(ToolCall("", name, call.arguments))]
 
     def _count(self, name: str, arguments: str, step: int) -> bool:

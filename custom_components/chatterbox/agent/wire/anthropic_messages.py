@@ -10,7 +10,7 @@ out: the service would check that nothing before it has changed, and a window or
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Annotated, ClassVar, Final, assert_never, override
+from typing import Annotated, Final, assert_never, override
 
 from pydantic import ConfigDict, JsonValue as AnyJson, TypeAdapter
 
@@ -20,7 +20,6 @@ from ..json.text import parse_json
 from ..messages import (
     AssistantMessage,
     Attachment,
-    FinishReason,
     JsonObject,
     JsonValue,
     Message,
@@ -36,6 +35,7 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
+from ..text import plain_tool_name
 from .call_assembly import CallFragment
 from .output_schema import ANTHROPIC, strict_schema
 from .parts import (
@@ -54,7 +54,7 @@ from .parts import (
     sendable_call_id,
     sendable_name,
 )
-from .reply_reader import WINDOW_FULL, Count, ReplyReader, ReportedFailure, TokenCounts
+from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
 
 FORMAT: Final = "anthropic_messages"
 """Name of the format in provider items."""
@@ -350,16 +350,6 @@ class _OpenBlock:
 class AnthropicReplyReader(ReplyReader):
     """Reads the events of a stream, or a whole message."""
 
-    _FINISH_REASONS: ClassVar = {
-        "end_turn": FinishReason.STOP,
-        "stop_sequence": FinishReason.STOP,
-        "tool_use": FinishReason.TOOL_CALLS,
-        "max_tokens": FinishReason.LENGTH,
-        WINDOW_FULL: FinishReason.LENGTH,
-        "pause_turn": FinishReason.LENGTH,  # a server-side tool took too long: the answer is incomplete
-        "refusal": FinishReason.CONTENT_FILTER,
-    }
-
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
         super().__init__(transcript, new_id)
@@ -419,7 +409,8 @@ class AnthropicReplyReader(ReplyReader):
         self._text_is_open = self._text_is_open and block.type == "text"
         if block.type == "tool_use":
             self._calls_begun += 1
-            yield from self._call(CallFragment(begun.calls, block.id or "", sendable_name(block.name or ""), ""))
+            name = sendable_name(plain_tool_name(block.name or ""))
+            yield from self._call(CallFragment(begun.calls, block.id or "", name, ""))
         yield from self._say(block.text)
         yield from self._reasoning(block.thinking)
 

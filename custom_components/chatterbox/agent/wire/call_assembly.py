@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, ToolCall
+from ..text import plain_arguments
 from .parts import CallIds, is_json_object, sendable_text
 
 _MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
@@ -172,6 +173,16 @@ class CallAssembler:
         self._chunks = 0
         self._released = 0
 
+    @property
+    def any(self) -> bool:
+        """Whether a call was begun."""
+        return not all(call.is_noise() for call in self._calls)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is missing from any call."""
+        return all(call.arguments.complete or call.ended or call.is_noise() for call in self._calls)
+
     def add(self, fragments: Iterable[CallFragment]) -> list[ToolCall]:
         """Add the fragments of one chunk; return the calls that are complete now.
 
@@ -256,4 +267,6 @@ class CallAssembler:
         if call.extra:
             self.extras[call_id] = call.extra
         text = call.arguments.text
+        if not call.arguments.complete and is_json_object(plain := plain_arguments(text)):
+            text = plain
         return ToolCall(call_id, call.name, "{}" if text.strip() in {"", "null"} else text)

@@ -9,14 +9,14 @@ Nothing volatile stands before the last message, so the prefix of a conversation
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, ClassVar, Final, assert_never, override
+from typing import Annotated, Final, assert_never, override
 
 from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
 
+from ..errors import ProviderBusy
 from ..events import ProviderEvent
 from ..messages import (
     AssistantMessage,
-    FinishReason,
     JsonObject,
     JsonValue,
     Message,
@@ -46,6 +46,8 @@ from .parts import (
 )
 from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
 
+_LOADS: Final = frozenset({"load", "unload"})
+"""Reasons of a reply that is no answer of the model."""
 _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 
@@ -120,19 +122,13 @@ def _call(call: ToolCall) -> JsonValue:
     return {"id": call.id, "function": {"name": sendable_name(call.name), "arguments": arguments}}
 
 
-class _Function(WireModel):
-    """Name and arguments of a call."""
-
-    name: Lenient[str] = None
-    arguments: AnyJson = None
-    """An object, or JSON text from servers that imitate Ollama."""
-
-
 class _SentCall(WireModel):
     """A call; Ollama before 0.12 sends no id."""
 
     id: Lenient[str] = None
-    function: _Function = _Function()
+    name: Annotated[Lenient[str], at("function.name", "name")] = None
+    arguments: Annotated[AnyJson, at("function.arguments", "arguments")] = None
+    """An object, or JSON text from servers that imitate Ollama."""
 
 
 class _Message(WireModel):
@@ -211,11 +207,6 @@ class OllamaReplyReader(ReplyReader):
     """Reads the lines of a stream, or a whole answer."""
 
     _MAY_OMIT_LAST_LINE = True
-    _FINISH_REASONS: ClassVar = {
-        "stop": FinishReason.STOP,
-        "tool_calls": FinishReason.TOOL_CALLS,  # servers that imitate Ollama
-        "length": FinishReason.LENGTH,
-    }
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
@@ -230,9 +221,13 @@ class OllamaReplyReader(ReplyReader):
         yield from self._reasoning(message.thinking)
         yield from self._text(message.content)
         for call in message.tool_calls or []:
-            name, arguments = call.function.name or "", arguments_text(call.function.arguments) or "{}"
-            yield from self._call(CallFragment(self._calls_begun, call.id or "", name, arguments, ended=True))
+            arguments = arguments_text(call.arguments)
+            yield from self._call(
+                CallFragment(self._calls_begun, call.id or "", call.name or "", arguments, ended=True)
+            )
             self._calls_begun += 1
+        if chunk.done and chunk.done_reason in _LOADS and not (self._text_length or self._calls_begun):
+            raise ProviderBusy("the server loads or unloads its model", retry_after=1.0)
         if chunk.done:
             self.done = True
             self._finish = chunk.done_reason or "stop"  # omitted by servers before 0.1.35

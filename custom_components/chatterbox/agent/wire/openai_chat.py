@@ -9,7 +9,7 @@ cached.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Annotated, ClassVar, Final, assert_never, override
+from typing import Annotated, Final, assert_never, override
 
 from pydantic import JsonValue as AnyJson, TypeAdapter, ValidationError
 
@@ -17,7 +17,6 @@ from ..events import ProviderEvent
 from ..messages import (
     AssistantMessage,
     Attachment,
-    FinishReason,
     JsonObject,
     JsonValue,
     Message,
@@ -47,7 +46,7 @@ from .parts import (
     sendable_call_id,
     sendable_name,
 )
-from .reply_reader import WINDOW_FULL, Count, ReplyReader, ReportedFailure, TokenCounts
+from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
 
 FORMAT: Final = "openai_chat"
 """Name of the format in provider items."""
@@ -217,8 +216,8 @@ class _ToolCallFragment(WireModel):
 
     index: Lenient[int] = None
     id: Lenient[str] = None
-    name: Annotated[Lenient[str], at("function.name")] = None
-    arguments: Annotated[AnyJson, at("function.arguments")] = None
+    name: Annotated[Lenient[str], at("function.name", "name")] = None
+    arguments: Annotated[AnyJson, at("function.arguments", "arguments")] = None
     """JSON text; some servers send the object itself."""
     extra_content: Lenient[dict[str, AnyJson]] = None
     """Gemini's signature of the call."""
@@ -244,6 +243,12 @@ class _Delta(WireModel):
     reasoning_details: Lenient[list[dict[str, AnyJson]]] = None
     """OpenRouter and MiniMax: the same again, in parts that may be signed or encrypted."""
     tool_calls: list[_ToolCallFragment] | None = None
+    function_call: Lenient[_ToolCallFragment] = None
+    """The only call of a message, from servers of the format before `tool_calls`; some send both."""
+
+    def calls(self) -> list[_ToolCallFragment]:
+        """Return the fragments of calls."""
+        return self.tool_calls or ([self.function_call] if self.function_call else [])
 
     def text(self) -> str:
         """Return the answer."""
@@ -301,22 +306,11 @@ class _Chunk(WireModel):
 
 _CHUNK: Final = TypeAdapter(_Chunk)
 
-_WHOLE_ENDINGS: Final = (
-    *("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete"),
-    *("tool_calls", "tool_call", "tool_use", "function_call"),
-)
-"""Finish reasons of a complete message, of all servers and gateways."""
-
 
 class ChatReplyReader(ReplyReader):
     """Reads the chunks of a stream, or a whole completion."""
 
     _MAY_OMIT_LAST_LINE = True
-    _FINISH_REASONS: ClassVar = {
-        **dict.fromkeys(_WHOLE_ENDINGS, FinishReason.STOP),
-        **dict.fromkeys(("length", "max_tokens", "model_length", WINDOW_FULL), FinishReason.LENGTH),
-        "content_filter": FinishReason.CONTENT_FILTER,
-    }
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
@@ -339,7 +333,7 @@ class ChatReplyReader(ReplyReader):
             if choice.message is not None and not self._streams:
                 yield from self._read_delta(choice.message)
             elif choice.delta is not None:
-                self._streams = self._streams or bool(choice.delta.tool_calls)
+                self._streams = self._streams or bool(choice.delta.calls())
                 for event in self._read_delta(choice.delta):
                     self._streams = True
                     yield event
@@ -355,13 +349,13 @@ class ChatReplyReader(ReplyReader):
                 self._details[-1] = _joined(self._details[-1], piece)
             else:
                 self._details.append(piece)
-        if delta.tool_calls:
+        if calls := delta.calls():
             yield from self._call(
                 *(
                     CallFragment(
                         call.index, call.id or "", call.name or "", arguments_text(call.arguments), call.extra_content
                     )
-                    for call in delta.tool_calls
+                    for call in calls
                 )
             )
 

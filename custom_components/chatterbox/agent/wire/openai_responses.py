@@ -14,7 +14,7 @@ several ids, or end all items at the end of the stream; so an item is found by w
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, ClassVar, Final, assert_never, override
+from typing import Annotated, Final, assert_never, override
 
 from pydantic import JsonValue as AnyJson, TypeAdapter, model_validator
 
@@ -23,7 +23,6 @@ from ..events import ProviderEvent
 from ..messages import (
     AssistantMessage,
     Attachment,
-    FinishReason,
     JsonObject,
     JsonValue,
     Message,
@@ -352,14 +351,6 @@ class _OpenItem:
 
 class ResponsesReplyReader(ReplyReader):
     """Reads the events of a stream, or a whole response."""
-
-    _FINISH_REASONS: ClassVar = {
-        "completed": FinishReason.STOP,
-        "max_output_tokens": FinishReason.LENGTH,
-        "max_tokens": FinishReason.LENGTH,
-        "length": FinishReason.LENGTH,
-        "content_filter": FinishReason.CONTENT_FILTER,
-    }
 
     def __init__(self, transcript: Transcript, model: str, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`; `model` is the one that answers."""

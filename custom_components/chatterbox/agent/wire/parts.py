@@ -33,6 +33,7 @@ from pydantic_core.core_schema import CoreSchema, with_default_schema
 from ..errors import ProviderReplyInvalid
 from ..json.text import parse_json
 from ..messages import AssistantMessage, Attachment, JsonObject, JsonValue, ProviderItem, Transcript, canonical_json
+from ..text import without_tokens
 
 ANY_ID: Final = ".+"
 """Pattern of a service that accepts any id of a call."""
@@ -174,6 +175,7 @@ class CallIds:
 
     def unique(self, sent: str) -> str:
         """Return the id that a service sent, or a new one if it is empty or taken."""
+        sent = without_tokens(sent)
         while not sent or sent in self._taken:
             sent = self._new_id()
         self._taken.add(sent)

@@ -21,6 +21,30 @@ _LOGGER = logging.getLogger(__name__)
 WINDOW_FULL: Final = "model_context_window_exceeded"
 """Finish reason of Anthropic and Z.ai."""
 
+_END_MARK: Final = "[done]"
+"""Stands for the finish reason of a stream that ends with `[DONE]` and gave none."""
+_FINISH_REASONS: Final[Mapping[str, FinishReason]] = {
+    **dict.fromkeys(
+        (
+            *("stop", "eos", "eos_token", "endoftext", "stop_sequence", "end_turn", "end", "complete", "completed"),
+            *("finish", "finished", "done", "tool_calls", "tool_call", "tool_use", "function_call", _END_MARK),
+        ),
+        FinishReason.STOP,
+    ),
+    **dict.fromkeys(
+        (
+            *("length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit", WINDOW_FULL),
+            "pause_turn",  # Anthropic: a server-side tool took too long, and the answer is incomplete
+        ),
+        FinishReason.LENGTH,
+    ),
+    **dict.fromkeys(
+        ("content_filter", "content_filtered", "safety", "recitation", "refusal", "sensitive"),
+        FinishReason.CONTENT_FILTER,
+    ),
+}
+"""Of all formats, servers and gateways, in lower case. Others are unknown, and cut the message."""
+
 _MAX_PARTS: Final = 100_000
 """Commas and opening brackets of one JSON text. Parsed, each takes a hundred times the memory of its character."""
 
@@ -58,8 +82,6 @@ class ReplyReader(ABC):
     finish reason. All methods raise `ReportedFailure` or `ProviderReplyInvalid`.
     """
 
-    _FINISH_REASONS: ClassVar[Mapping[str, FinishReason]]
-    """By the lower-case reason of the service. All others are unknown, and cut the message."""
     _MAY_OMIT_LAST_LINE: ClassVar = False
     """Whether servers are known to omit the line end after the last event."""
 
@@ -127,12 +149,20 @@ class ReplyReader(ABC):
 
     def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
         data = event.data.strip()
-        self.done = self.done or data == DONE
+        if data == DONE and not self.done:
+            self.done = True
+            yield from self._end_marked()
         if self.done or not data:
             return
         if event.type == "error":
             raise ReportedFailure(_error_report(data))
         yield from self._read_json(data)
+
+    def _end_marked(self) -> Iterator[ProviderEvent]:
+        """Take the end mark for a finish, if the service gave no reason and what it sent is whole."""
+        if not self._finish and self._calls.whole and (self._text_length or self._calls.any):
+            self._finish = _END_MARK
+            yield from self._ready(self._calls.finish())
 
     def _read_json(self, sent: bytes) -> Iterator[ProviderEvent]:
         if sum(map(sent.count, (b"{", b"[", b","))) > _MAX_PARTS:
@@ -157,7 +187,7 @@ class ReplyReader(ABC):
 
     def _finish_reason(self) -> FinishReason:
         """Return the finish reason; of the two that end a whole message, the calls decide which."""
-        reason = self._FINISH_REASONS.get(self._finish.casefold(), FinishReason.UNKNOWN)
+        reason = _FINISH_REASONS.get(self._finish.strip().casefold(), FinishReason.UNKNOWN)
         if reason.is_cut:
             return reason
         return FinishReason.TOOL_CALLS if self._has_calls else FinishReason.STOP

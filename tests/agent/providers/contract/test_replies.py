@@ -6,7 +6,13 @@ import aiohttp
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
 from custom_components.chatterbox.agent.messages import AssistantMessage, FinishReason, ToolCall, Usage
 from tests.support.servers.raw_http import raw_http_server
 
@@ -124,6 +130,35 @@ def test_an_end_at_every_byte_is_a_failure_until_the_message_is_whole(dialect: D
         assert len(calls_of(events)) == len(answer.calls)
 
     assert succeeded == list(range(whole, len(stream) + 1))
+
+
+def end_mark(dialect: Dialect) -> bytes:
+    """Return `[DONE]` as a stream of this format would hold it."""
+    return b"\n\ndata: [DONE]\n\n" if "event-stream" in dialect.content_type else b"\n[DONE]\n"
+
+
+@pytest.mark.parametrize("said", ["text", "one call", "several calls"])
+def test_an_end_mark_after_a_whole_message_is_a_finish(dialect: Dialect, said: str) -> None:
+    """Invariant 59."""
+    stream = dialect.render(ANSWERS[said])
+    unfinished = dialect.finished_after(stream) - 1
+    last = [place for place, event in arrivals(dialect, stream[:unfinished]) if not isinstance(event, ReasoningDelta)]
+    reader = dialect.reader(())
+
+    events = read(reader, [stream[: last[-1]] + end_mark(dialect)])
+
+    assert text_of(events) == "".join(ANSWERS[said].text)
+    assert [call.name for call in calls_of(events)] == [call.name for call in ANSWERS[said].calls][: len(last)]
+    assert isinstance(end := events[-1], CompletionResult)
+    assert end.finish_reason is ANSWERS[said].finish
+    assert reader.finished
+
+
+def test_an_end_mark_alone_is_no_finish(dialect: Dialect) -> None:
+    for sent in (b"", dialect.render(Answer(reasoning=("Hm.",)))):
+        thought = [place for place, event in arrivals(dialect, sent) if isinstance(event, ReasoningDelta)]
+        with pytest.raises(ProviderReplyInvalid):
+            read(dialect.reader(()), [sent[: max(thought, default=0)] + end_mark(dialect)])
 
 
 def test_a_reply_that_is_over_says_so(dialect: Dialect) -> None:
