@@ -171,6 +171,7 @@ async def test_a_service_that_was_used_is_gone_when_it_is_removed_and_begins_ane
 
     after = await kept(hass, hass_storage)
     assert [trace for trace in traces if trace in after] == []
+    assert hass_storage["chatterbox.usage"]["data"] == {"agents": {}, "turns": []}
     assert not async_get_approvals(hass).waiting
     assert not [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
     assert not [known for known in er.async_get(hass).entities.values() if known.platform == DOMAIN]

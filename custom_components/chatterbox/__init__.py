@@ -25,6 +25,7 @@ from .people.speakers import async_get_context_watch
 from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry, service_of
 from .runtime.composition import async_build, async_build_agent
+from .runtime.earlier_agents import async_get_earlier_agents
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
 from .runtime.removed_agents import async_follow_removals, async_forget
@@ -45,6 +46,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_recent_turns(hass)
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
+    async_get_earlier_agents(hass).async_start()
     async_follow_removals(hass)
     async_register_api(hass)
     return True

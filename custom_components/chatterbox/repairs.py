@@ -139,7 +139,8 @@ def async_report_unguarded(
     """
     found = {f"unguarded_{agent_id}_{pipeline.id}": pipeline for pipeline in pipelines}
     for issue in [*ir.async_get(hass).issues.values()]:
-        is_own = issue.domain == DOMAIN and issue.data and issue.data.get("agent_id") == agent_id
+        is_unguarded = issue.domain == DOMAIN and issue.issue_id.startswith("unguarded_")
+        is_own = is_unguarded and issue.data and issue.data.get("agent_id") == agent_id
         if is_own and issue.issue_id not in found and not (keep_ignored and issue.dismissed_version):
             ir.async_delete_issue(hass, DOMAIN, issue.issue_id)
     action = request[:1].lower() + request[1:]  # within a sentence
@@ -148,7 +149,7 @@ def async_report_unguarded(
             hass,
             DOMAIN,
             issue_id,
-            data={"agent_id": agent_id, "pipeline_id": pipeline.id},
+            data={"agent_id": agent_id, "pipeline_id": pipeline.id, "prefer_local_intents": False},
             is_fixable=True,
             severity=ir.IssueSeverity.WARNING,
             translation_key="unguarded" if request else "unguarded_rules",
@@ -156,19 +157,41 @@ def async_report_unguarded(
         )
 
 
-class _GuardAssistant(ConfirmRepairFlow):
-    """Switches "Prefer handling commands locally" off for an assistant."""
+@callback
+def async_report_disabled_agents(
+    hass: HomeAssistant, assistants: Iterable[tuple[Pipeline, Mapping[str, str | bool]]]
+) -> None:
+    """Report the assistants whose agent is disabled, each with the settings that a fix gives it; end all others."""
+    found = {f"agent_disabled_{pipeline.id}": (pipeline, settings) for pipeline, settings in assistants}
+    for issue in [*ir.async_get(hass).issues.values()]:
+        if issue.domain == DOMAIN and issue.issue_id.startswith("agent_disabled_") and issue.issue_id not in found:
+            ir.async_delete_issue(hass, DOMAIN, issue.issue_id)
+    for issue_id, (pipeline, settings) in found.items():
+        ir.async_create_issue(
+            hass,
+            DOMAIN,
+            issue_id,
+            data={"agent_id": pipeline.conversation_engine, "pipeline_id": pipeline.id, **settings},
+            is_fixable=True,
+            severity=ir.IssueSeverity.WARNING,
+            translation_key="agent_disabled",
+            translation_placeholders={"assistant": pipeline.name},
+        )
+
+
+class _ChangeAssistant(ConfirmRepairFlow):
+    """Gives an assistant the settings of the issue, unless it has another agent by now."""
 
     @override
     async def async_step_confirm(self, user_input: dict[str, str] | None = None) -> RepairsFlowResult:
-        """Switch it off after the owner has agreed."""
+        """Change it after the owner has agreed."""
         data = self.data or {}
         if user_input is not None and (pipelines := self.hass.data.get(PIPELINES)):
             store, pipeline_id = pipelines.pipeline_store, str(data.get("pipeline_id"))
             pipeline = store.data.get(pipeline_id)
             if pipeline is not None and pipeline.conversation_engine == data.get("agent_id"):
-                settings = {key: value for key, value in pipeline.to_json().items() if key != "id"}
-                await store.async_update_item(pipeline_id, {**settings, "prefer_local_intents": False})
+                settings = {key: data.get(key, value) for key, value in pipeline.to_json().items() if key != "id"}
+                await store.async_update_item(pipeline_id, settings)
         return await super().async_step_confirm(user_input)
 
 
@@ -177,8 +200,8 @@ async def async_create_fix_flow(
     issue_id: str,  # noqa: ARG001
     data: dict[str, str | int | float | None] | None,  # noqa: ARG001
 ) -> RepairsFlow:
-    """Return the dialog of an issue; there is only one."""
-    return _GuardAssistant()
+    """Return the dialog of an issue; they differ in the settings that they give."""
+    return _ChangeAssistant()
 
 
 def _shown(number: int | None) -> str:

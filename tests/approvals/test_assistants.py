@@ -150,6 +150,7 @@ async def test_a_rule_for_a_time_of_the_day_counts_all_day(home: HomeAssistant) 
     assert await home.config_entries.async_remove(entry.entry_id)
 
     await set_up(home, offline_entry(rules=[{"verdict": "allow", **fans}, {"verdict": "ask", "domains": ["fan"]}]))
+    await prefer_local(home)
     assert len(issues(home)) == 1
 
 

@@ -16,6 +16,7 @@ from ..const import CONF_PIN, CONF_RULES, DOMAIN, SUBENTRY_CONVERSATION, Service
 from ..home.entity_matches import entity_name
 from ..offline.recognition import async_recognize
 from ..repairs import PIPELINES
+from ..runtime.earlier_agents import async_get_earlier_agents
 from ..settings.agent import settings_of
 from ..settings.options import new_agent_data
 from ..settings.rules import DEFAULT_RULES, Policy, Verdict, policy_to_json
@@ -124,7 +125,8 @@ async def async_use_agent(hass: HomeAssistant, entity_id: str, name: str, chosen
             continue
         settings = {key: value for key, value in store.data[source].to_json().items() if key != "id"} | answers
         if pipeline_id == _NEW_ASSISTANT:
-            await store.async_create_item(settings | {"name": name})
+            made = await store.async_create_item(settings | {"name": name})
+            await async_get_earlier_agents(hass).async_note_made(made, store.data[source])
         else:
             await store.async_update_item(pipeline_id, settings)
 

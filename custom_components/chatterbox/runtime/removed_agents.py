@@ -1,4 +1,4 @@
-"""Deletes what is stored for agents that are removed, whether or not their entry is loaded at that time."""
+"""Undoes what was done for agents that are removed, whether or not their entry is loaded at that time."""
 
 from collections.abc import Iterable
 
@@ -12,6 +12,7 @@ from ..history.retention import async_forget_agents
 from ..memory.facts import async_get_memories
 from ..usage.tracker import async_get_usage_tracker
 from .agents import async_forget_conversations
+from .earlier_agents import async_get_earlier_agents
 
 
 @callback
@@ -35,7 +36,8 @@ def async_follow_removals(hass: HomeAssistant) -> None:
 
 
 async def async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:
-    """Delete what is stored for agents of an entry, by their subentry ids."""
+    """Free the assistants of agents of an entry, and delete what is stored for them; by their subentry ids."""
+    await async_get_earlier_agents(hass).async_put_back()
     await async_get_pin_tries(hass).async_forget_removed()
     await async_get_memories(hass).async_forget_removed()
     async_get_usage_tracker(hass).async_forget_removed()

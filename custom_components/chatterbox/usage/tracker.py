@@ -157,7 +157,9 @@ class UsageTotals:
         return replace(self, agents={**self.agents, agent: self.of(agent).with_request(usage, price, day)})
 
     def only_of(self, agents: Collection[str]) -> Self:
-        """Return the usage of those agents that still exist."""
+        """Return the usage of those agents that still exist; nothing is kept without any."""
+        if not agents:
+            return type(self)()
         return replace(self, agents={agent: usage for agent, usage in self.agents.items() if agent in agents})
 
     @classmethod

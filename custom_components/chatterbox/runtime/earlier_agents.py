@@ -1,0 +1,246 @@
+"""Agents that assistants had before ours, and assistants made for ours; see `docs/decisions/0045`.
+
+An assistant is an Assist pipeline. Whenever one of our agents takes it over, in a dialog of ours or of Home Assistant,
+its earlier agent is remembered. It is put back when ours is removed, unless somebody has chosen another one meanwhile.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Self
+
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION,
+    HOME_ASSISTANT_AGENT,
+    async_get_agent_info,
+)
+from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.collection import CHANGE_REMOVED, CollectionChange
+from homeassistant.helpers.storage import Store
+from homeassistant.setup import async_when_setup
+from pydantic import TypeAdapter
+
+from ..agent.messages import JsonObject
+from ..const import DOMAIN, LOGGER
+from ..data import singleton
+from ..repairs import PIPELINES, async_report_disabled_agents
+
+if TYPE_CHECKING:  # it needs packages of its own
+    from homeassistant.components.assist_pipeline.models import Pipeline
+
+_VERSION: Final = 1
+_ENGINE: Final = "conversation_engine"
+_PREFERS_LOCAL: Final = "prefer_local_intents"
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """One of our agents that has taken an assistant over, and what the assistant had before."""
+
+    agent: str
+    """Subentry id."""
+    engine: str = HOME_ASSISTANT_AGENT
+    """The earlier agent: its id in the entity registry, so that it may be renamed, or its own id if it has none."""
+    prefers_local: bool = False
+    made: JsonObject | None = None
+    """All else of an assistant that was made for our agent, as it was then; None for one that was there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """The agent of an assistant."""
+
+    agent: str | None
+    """Subentry id of an agent of ours, even of a removed one."""
+    engine: str
+    """See `Takeover`."""
+    prefers_local: bool
+
+    @classmethod
+    def of(cls, hass: HomeAssistant, pipeline: Pipeline) -> Self:
+        """Look at an assistant."""
+        registry, engine = er.async_get(hass), pipeline.conversation_engine
+        if found := registry.async_get(engine):
+            agent, engine = (found.unique_id if found.platform == DOMAIN else None), found.id
+        else:
+            gone = (one for one in registry.deleted_entities.values() if one.entity_id == engine)
+            agent = next((one.unique_id for one in gone if one.platform == DOMAIN), None)
+        return cls(agent, engine, pipeline.prefer_local_intents)
+
+
+def with_change(takeovers: Sequence[Takeover], before: _Holder | None, now: _Holder) -> Sequence[Takeover]:
+    """Return the takeovers of an assistant after its agent may have changed, the latest at the end."""
+    if before and before.agent == now.agent:
+        return takeovers
+    if now.agent is None:  # somebody has chosen an agent that is not ours
+        return ()
+    agents = [one.agent for one in takeovers]
+    if now.agent in agents:
+        return takeovers[: agents.index(now.agent) + 1]
+    earlier = (before.engine, before.prefers_local) if before else ()
+    return (*takeovers, Takeover(now.agent, *earlier))
+
+
+def without_agents(
+    takeovers: Iterable[Takeover], existing: Collection[str]
+) -> tuple[Sequence[Takeover], Takeover | None]:
+    """Return the takeovers by existing agents, and the one whose earlier agent is to be put back, if any.
+
+    An agent that took over from a removed one gets the earlier agent of that one.
+    """
+    left, gone = list[Takeover](), None
+    for one in takeovers:
+        inherited = replace(gone, agent=one.agent) if gone else one
+        if one.agent in existing:
+            left.append(inherited)
+            gone = None
+        else:
+            gone = inherited
+    return left, gone
+
+
+_STORED: Final = TypeAdapter(dict[str, tuple[Takeover, ...]])
+
+
+class EarlierAgents:
+    """The takeovers of all assistants. For one event loop."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Know nothing before the file is read."""
+        self._hass = hass
+        self._store = Store[JsonObject](hass, _VERSION, f"{DOMAIN}.assistants", private=True)
+        self._takeovers: dict[str, Sequence[Takeover]] | None = None
+        """By the id of the assistant; None before the file is read."""
+        self._stored: JsonObject = {}
+        self._holders: dict[str, _Holder] = {}
+
+    @callback
+    def async_start(self) -> None:
+        """Follow the assistants from now on, or from when they are loaded."""
+        if PIPELINES in self._hass.data:
+            _ = self._hass.async_create_task(self._async_begin(self._hass, ""), "chatterbox assistants")
+        else:
+            async_when_setup(self._hass, str(PIPELINES), self._async_begin)
+
+    async def async_put_back(self) -> None:
+        """Put back the earlier agents where an agent of ours is gone, and remove assistants that were made for it."""
+        takeovers = await self._async_known()
+        if not (pipelines := self._hass.data.get(PIPELINES)):
+            return  # found when they are loaded
+        store = pipelines.pipeline_store
+        entries = self._hass.config_entries.async_entries(DOMAIN)
+        existing = {agent for entry in entries for agent in entry.subentries}
+        for pipeline in [*store.data.values()]:
+            agent = _Holder.of(self._hass, pipeline).agent
+            takeovers[pipeline.id], before = without_agents(takeovers.get(pipeline.id, ()), existing)
+            if agent is not None and agent not in existing:
+                await self._async_restore(pipeline, before or Takeover(agent))
+        for removed in takeovers.keys() - store.data.keys():
+            del takeovers[removed]
+        await self._async_save(takeovers)
+
+    async def async_note_made(self, made: Pipeline, source: Pipeline) -> None:
+        """Remember that an assistant was made for its agent, like `source`, and which agent that has."""
+        takeovers, holder = await self._async_known(), _Holder.of(self._hass, source)
+        if agent := _Holder.of(self._hass, made).agent:
+            takeovers[made.id] = [Takeover(agent, holder.engine, holder.prefers_local, _others(made))]
+            await self._async_save(takeovers)
+
+    async def _async_begin(self, hass: HomeAssistant, _component: str) -> None:
+        store = hass.data[PIPELINES].pipeline_store
+        self._holders = {one.id: _Holder.of(hass, one) for one in store.data.values()}
+        store.async_add_change_set_listener(self._async_follow)
+        hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_follow_entity)
+        await self.async_put_back()
+        await self._async_report()
+
+    async def _async_follow(self, changes: Iterable[CollectionChange]) -> None:
+        takeovers = await self._async_known()
+        for change in changes:
+            before = self._holders.pop(change.item_id, None)
+            if change.change_type == CHANGE_REMOVED:
+                takeovers.pop(change.item_id, None)
+                continue
+            now = self._holders[change.item_id] = _Holder.of(self._hass, change.item)
+            takeovers[change.item_id] = with_change(takeovers.get(change.item_id, ()), before, now)
+        await self._async_save(takeovers)
+        await self._async_report()
+
+    async def _async_follow_entity(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+        """Have assistants find an agent that was renamed, and report one that was disabled."""
+        data, store = event.data, self._hass.data[PIPELINES].pipeline_store
+        if not data["entity_id"].startswith(f"{CONVERSATION}."):
+            return
+        entity = er.async_get(self._hass).async_get(data["entity_id"])
+        if data["action"] == "update" and "old_entity_id" in data and entity and entity.platform == DOMAIN:
+            for pipeline in [*store.data.values()]:
+                if pipeline.conversation_engine == data["old_entity_id"]:
+                    await store.async_update_item(pipeline.id, _settings(pipeline) | {_ENGINE: entity.entity_id})
+        await self._async_report()
+
+    async def _async_restore(self, pipeline: Pipeline, before: Takeover) -> None:
+        store = self._hass.data[PIPELINES].pipeline_store
+        is_as_made = before.made is not None and before.made == _others(pipeline)
+        if is_as_made and store.async_get_preferred_item() != pipeline.id:
+            await store.async_delete_item(pipeline.id)
+            return
+        engine, prefers_local = self._earlier(pipeline, before)
+        # Our own change is no choice of a person.
+        changed = replace(pipeline, conversation_engine=engine, prefer_local_intents=prefers_local)
+        self._holders[pipeline.id] = _Holder.of(self._hass, changed)
+        await store.async_update_item(pipeline.id, _settings(changed))
+
+    def _earlier(self, pipeline: Pipeline, before: Takeover) -> tuple[str, bool]:
+        """Return the agent to put back, and whether it prefers local commands, also if that was chosen afterwards."""
+        registry = er.async_get(self._hass)
+        entity = registry.entities.get_entry(before.engine) or registry.async_get(before.engine)
+        engine = before.engine if async_get_agent_info(self._hass, before.engine) else HOME_ASSISTANT_AGENT
+        if entity:
+            engine = HOME_ASSISTANT_AGENT if entity.disabled else entity.entity_id
+        return engine, pipeline.prefer_local_intents or before.prefers_local
+
+    async def _async_report(self) -> None:
+        """Report the assistants whose agent is disabled, with what a fix puts back."""
+        takeovers, registry = await self._async_known(), er.async_get(self._hass)
+        found: list[tuple[Pipeline, Mapping[str, str | bool]]] = []
+        for pipeline in self._hass.data[PIPELINES].pipeline_store.data.values():
+            entity = registry.async_get(pipeline.conversation_engine)
+            if entity and entity.platform == DOMAIN and entity.disabled:
+                known = takeovers.get(pipeline.id) or [Takeover(entity.unique_id)]
+                engine, prefers_local = self._earlier(pipeline, known[-1])
+                found.append((pipeline, {_ENGINE: engine, _PREFERS_LOCAL: prefers_local}))
+        async_report_disabled_agents(self._hass, found)
+
+    async def _async_known(self) -> dict[str, Sequence[Takeover]]:
+        """Return the takeovers. A file that cannot be read counts as empty: Home Assistant's own agent is put back."""
+        if self._takeovers is None:
+            stored: Mapping[str, Sequence[Takeover]] = {}
+            try:
+                self._stored = await self._store.async_load() or {}
+                stored = _STORED.validate_python(self._stored)
+            except Exception as error:  # noqa: BLE001  # whatever the file holds, agents have to come up
+                LOGGER.error("The earlier agents of assistants cannot be read: %s", type(error).__name__)
+            if self._takeovers is None:
+                self._takeovers = dict(stored)
+        return self._takeovers
+
+    async def _async_save(self, takeovers: Mapping[str, Sequence[Takeover]]) -> None:
+        known: JsonObject = _STORED.dump_python({key: (*one,) for key, one in takeovers.items() if one}, mode="json")
+        if known != self._stored:
+            self._stored = known
+            await (self._store.async_save(known) if known else self._store.async_remove())
+
+
+def _settings(pipeline: Pipeline) -> JsonObject:
+    return {key: value for key, value in pipeline.to_json().items() if key != "id"}
+
+
+def _others(pipeline: Pipeline) -> JsonObject:
+    return {key: value for key, value in _settings(pipeline).items() if key not in {_ENGINE, _PREFERS_LOCAL}}
+
+
+@callback
+@singleton
+def async_get_earlier_agents(hass: HomeAssistant) -> EarlierAgents:
+    """Return the earlier agents."""
+    return EarlierAgents(hass)
