@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
+from homeassistant.components import assist_pipeline
 from homeassistant.components.conversation import ChatLog
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Event, HomeAssistant, callback
@@ -79,6 +80,98 @@ async def test_a_question_is_heard_and_a_yes_opens_the_door(hass: HomeAssistant,
     assert await talk(room, "yes, please") == "Come in."
     assert not listens(room)
     assert hass.states.is_state(DOOR, "unlocked")
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "yes"),
+    [
+        ("nb", "Skal jeg låse opp Front Door i Hallway?", "ja"),
+        ("no", "Skal jeg låse opp Front Door i Hallway?", "Ja takk."),
+        ("da", "Skal jeg låse Front Door i Hallway op?", "ja tak"),
+        ("ru", "Front Door, Hallway: отпереть?", "да"),
+        ("ja", "HallwayのFront Doorを解錠。よろしいですか？", "はい"),  # noqa: RUF001  # as it is spoken
+        ("tr", "Front Door (Hallway): kilidi aç. Yapayım mı?", "evet"),  # noqa: RUF001  # as it is spoken
+        ("cs", "Front Door, Hallway: odemknout?", "ano"),
+        ("ko", "Hallway Front Door: 잠금 해제. 할까요?", "네"),
+        ("he", "לפתוח את הנעילה של Front Door, Hallway?", "כן"),
+        ("ar", "فتح قفل Front Door في Hallway؟", "نعم"),
+        ("fi", "Front Door, Hallway: avaa lukitus?", "kyllä"),
+        ("uk", "Front Door, Hallway: відімкнути?", "так"),
+        ("de", "Front Door im Bereich Hallway aufschließen?", "ja, mach auf"),
+        ("zh-TW", "", "好"),
+        ("sw", QUESTION, "ndiyo"),
+        ("sw", QUESTION, "yes"),
+    ],
+)
+async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
+    hass: HomeAssistant, serve: Serve, language: str, question: str, yes: str
+) -> None:
+    await serve(UNLOCKS)
+    room = await furnish(hass, WholeVoice())
+    await assist_pipeline.async_update_pipeline(hass, room.pipeline, conversation_language=language)
+    (room.pipeline,) = assist_pipeline.async_get_pipelines(hass)
+
+    asked = await talk(room, "unlock the front door")
+
+    assert asked == question or not question
+    assert asked
+    assert listens(room)
+    assert await talk(room, yes) == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+@pytest.mark.parametrize("unclear", ["great!", "hm", "I guess so", "Yes?", "👍", "maybe", "..."])
+async def test_words_that_are_neither_a_yes_nor_a_request_are_asked_about_once(
+    hass: HomeAssistant, serve: Serve, unclear: str
+) -> None:
+    await serve(UNLOCKS)
+    room = await furnish(hass, WholeVoice())
+
+    assert await talk(room, "unlock the front door", unclear) == f"I need a yes or a no. {QUESTION}"
+    assert listens(room)
+    assert is_locked(hass)
+    assert await talk(room, "yes") == "Come in."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_words_that_are_neither_drop_the_question_the_second_time(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Nice."))))
+    room = await furnish(hass, WholeVoice())
+
+    assert await talk(room, "unlock the front door", "great!", "great!") == "OK, I won't do that. Nice."
+    assert async_get_approvals(hass).is_empty
+    assert is_locked(hass)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["kitchen light on", "what time is it", "the garage door", "Front Door!", "what's up?", "play some good jazz now"],
+)
+async def test_a_request_drops_the_question(hass: HomeAssistant, serve: Serve, request_: str) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Well."))))
+    room = await furnish(hass, WholeVoice())
+
+    assert (await talk(room, "unlock the front door", request_)).startswith("OK, I won't do that.")
+    assert async_get_approvals(hass).is_empty
+
+
+async def test_a_sentence_of_an_automation_drops_the_question(hass: HomeAssistant, serve: Serve) -> None:
+    trigger = {"trigger": "conversation", "command": "movie time"}
+    automation = {"alias": "Movies", "triggers": trigger, "actions": {"event": "movies"}}
+    assert await async_setup_component(hass, "automation", {"automation": automation})
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Well."))))
+    room = await furnish(hass, WholeVoice())
+
+    assert (await talk(room, "unlock the front door", "movie time")).startswith("OK, I won't do that.")
+
+
+@pytest.mark.usefixtures("hass_storage")
+async def test_the_pin_is_asked_for_again_after_words_that_are_neither(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(UNLOCKS, **WITH_PIN)
+    room = await furnish(hass, WholeVoice())
+
+    assert await talk(room, "unlock the front door", "great!") == f"{QUESTION} Please say the PIN."
+    assert await talk(room, PIN) == "Come in."
 
 
 @in_both_ways

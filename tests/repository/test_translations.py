@@ -15,6 +15,10 @@ from custom_components.chatterbox.speech.sentences import CERTIFICATE_KEY, ERROR
 
 FOLDER = Path(custom_components.chatterbox.__file__).parent / "translations"
 LANGUAGES = sorted(path.stem for path in FOLDER.glob("*.json"))
+QUESTIONS: Mapping[str, Mapping[str, str]] = {
+    path.stem: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.parent.glob("speech/questions/*.json")
+}
+"""The sentences around a question, by language and bare key."""
 
 # Categories that Home Assistant's checker, hassfest, allows in an integration's texts and that we use.
 CATEGORIES = {
@@ -58,6 +62,26 @@ def test_a_translation_is_not_english(language: str) -> None:
 
     dutch = {"common.example_open", "common.example_start"} if language == "nl" else set()  # words of both languages
     assert same <= {"common.asked_placed", "common.change_list", "common.spoken_list", *dutch}
+
+
+@pytest.mark.parametrize("language", sorted(QUESTIONS))
+def test_the_sentences_around_a_question_are_alike_in_further_languages(language: str) -> None:
+    english, texts = texts_of("en"), QUESTIONS[language]
+    own = {key for key in QUESTIONS["ja"] if " " in english[f"common.{key}"]} - {"asked_placed", "spoken_list"}
+
+    assert language not in LANGUAGES
+    assert {key: placeholders(text) for key, text in texts.items()} == {
+        key: placeholders(english[f"common.{key}"]) for key in QUESTIONS["ja"]
+    }
+    assert {key for key in own if texts[key] == english[f"common.{key}"]} == set()
+    assert all(text == text.strip() and len(text) < 170 for text in texts.values())
+
+
+def test_questions_are_asked_in_most_languages_in_which_home_assistant_is_spoken_to() -> None:
+    asked = {key for key in json.loads((FOLDER / "en.json").read_text("utf-8"))["common"] if key.startswith("asked_")}
+
+    assert len(LANGUAGES) + len(QUESTIONS) >= 30
+    assert asked <= set(QUESTIONS["ja"])
 
 
 def test_every_dialog_has_a_link_to_the_docs() -> None:

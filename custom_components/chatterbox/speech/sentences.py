@@ -2,8 +2,11 @@
 
 Each error class has one translation key, which occurs in three sections of `translations/<lang>.json`: dialogs show
 `config.error`, Home Assistant shows `exceptions` beside an entry, and `common`, with the prefix `spoken_`, is spoken.
+
+Further languages have the sentences around a question in `questions/<lang>.json`; everything else is English there.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -222,18 +225,27 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
     if sentences := known.get(asked_for):
         return sentences
     prefix = f"component.{DOMAIN}.common."
-    texts = await async_get_translations(hass, await async_closest_language(hass, language), "common", [DOMAIN])
+    questions = await hass.async_add_executor_job(_sentences_of_questions)
+    closest = await async_closest_language(hass, language, questions)
+    texts = await async_get_translations(hass, closest, "common", [DOMAIN])
     if len(known) >= _MAX_LANGUAGES:  # API clients may ask for any language
         known.clear()
-    known[asked_for] = {key.removeprefix(prefix): text for key, text in texts.items()}
+    complete = {key.removeprefix(prefix): text for key, text in texts.items()}
+    known[asked_for] = {**complete, **questions.get(closest, {})}
     return known[asked_for]
 
 
-async def async_closest_language(hass: HomeAssistant, language: str) -> str:
-    """Return the language with a translation that fits `language` best, else English."""
+@cache
+def _sentences_of_questions() -> Mapping[str, Mapping[str, str]]:
+    """Read the sentences around a question in the languages that have no translation, by language and bare key."""
+    return {file.stem: json.loads(file.read_text("utf-8")) for file in Path(__file__).parent.glob("questions/*.json")}
+
+
+async def async_closest_language(hass: HomeAssistant, language: str, more: Iterable[str] = ()) -> str:
+    """Return the language with a translation, or of `more`, that fits `language` best, else English."""
     folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
     languages = await hass.async_add_executor_job(_stems, folder)
-    fitting = language_util.matches(language, languages, hass.config.country)
+    fitting = language_util.matches(language, [*languages, *more], hass.config.country)
     return fitting[0] if fitting else _FALLBACK_LANGUAGE
 
 
