@@ -193,6 +193,8 @@ class _OpenQuestion:
     was_heard: bool = False
     """Whether it was said in its scope to its end, as the latest thing there."""
     has_expired: bool = False
+    was_repeated: bool = False
+    """Whether it was asked again because the words after it were neither a yes, a no nor a request."""
 
 
 class Approvals:
@@ -245,6 +247,14 @@ class Approvals:
         """Note that a question was said in its scope. It may be closed by now."""
         if opened := self._open.get(question_id):
             opened.was_heard = True
+
+    @callback
+    def repeat(self, question_id: str) -> bool:
+        """Return whether a waiting question may be asked again after unclear words, which it is only once."""
+        opened = self._open[question_id]
+        may_repeat = not (opened.was_repeated or opened.has_expired)
+        opened.was_repeated = True
+        return may_repeat
 
     @callback
     def take(self, question_id: str, answer: GivenAnswer) -> Question:

@@ -93,6 +93,14 @@ async def async_recognize(
     return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
 
 
+async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Return whether Home Assistant would act on a sentence or answer it, by a trigger or an intent that is certain."""
+    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+    if isinstance(agent, DefaultAgent) and await agent.async_recognize_sentence_trigger(user_input):
+        return True
+    return await async_recognize(hass, user_input) is not None
+
+
 def _may_be_command(found: RecognizeResult, text: str) -> bool:
     """Return whether words that Home Assistant takes for a question about everything may be a command."""
     is_about_all = found.intent.name == intent.INTENT_GET_STATE and found.response == _ASKS_ABOUT_ALL

@@ -18,14 +18,22 @@ from ..agent.confirmation.pin_guard import LOCK_SECONDS, Locked
 from ..agent.confirmation.spoken_digits import spoken_digits
 from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
+from ..agent.text import heard_words
 from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
 from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from ..home.entity_matches import is_any_named_in
+from ..offline.recognition import async_is_request
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.agent import AgentSettings
 from ..speech.sentences import async_get_sentences
 from .pin_redaction import async_redact_pin, async_was_asked
 from .source import TurnSource
+
+_MOST_WORDS: Final = 3
+"""With more words, an answer is taken for a request; in a script without spaces, with more characters than below."""
+_MOST_CHARACTERS: Final = 5
+_QUESTION_MARKS: Final = "? \N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK};"
 
 
 class Reading(Enum):
@@ -44,6 +52,8 @@ class Reading(Enum):
     """An answer to an expired question, or to one that requires a PIN that the agent no longer has."""
     UNHEARD = auto()
     """An answer although a question is waiting that has not been spoken here yet; the question is spoken first."""
+    NEITHER = auto()
+    """A few words that are no request: "great!". The question is asked again, once."""
     SOMETHING_ELSE = auto()
     """A new request. It contains no PIN, so a model may read it."""
 
@@ -79,6 +89,20 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
         return Reading.PIN_MISSING
     digits = spoken_digits(text, understood_language(language), asked)
     return Reading.PIN_UNCLEAR if digits is None else await _async_compare(hass, question, pin, digits)
+
+
+async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Return whether words that are no plain yes or no are no request either, but a few that mean nothing alone.
+
+    A request is what Home Assistant understands, what asks something, and what names a device or an area.
+    """
+    text, language = user_input.text, understood_language(user_input.language)
+    if len(text.split()) > _MOST_WORDS or len(heard_words(text)) > _MOST_CHARACTERS:
+        return False
+    bare = text.rstrip(_QUESTION_MARKS)
+    if bare != text.rstrip() and understand_answer(bare, language) is Answer.OTHER:
+        return False
+    return not is_any_named_in(hass, text) and not await async_is_request(hass, user_input)
 
 
 async def _async_compare(
@@ -208,6 +232,8 @@ class InputReader:
             if reading is Reading.SOMETHING_ELSE:
                 return read
             reading = Reading.UNHEARD
+        elif reading is Reading.SOMETHING_ELSE and await async_is_neither(self.hass, user_input):
+            reading = Reading.NEITHER if approvals.repeat(question.id) else reading
         return self._as_answer(read, question, reading, sentences)
 
     def _as_answer(
@@ -232,8 +258,10 @@ class InputReader:
             case Reading.PIN_MISSING | Reading.PIN_UNCLEAR:
                 key = "missing" if reading is Reading.PIN_MISSING else "unclear"
                 return replace(read, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
-            case Reading.UNHEARD | Reading.PIN_NOT_NEEDED:
-                return replace(read, reply=question.text, asks_again=True, said_again=question.id)
+            case Reading.UNHEARD | Reading.PIN_NOT_NEEDED | Reading.NEITHER:
+                is_unclear = reading is Reading.NEITHER and not question.needs_pin
+                again = f"{sentences['spoken_yes_or_no']} {question.text}" if is_unclear else question.text
+                return replace(read, reply=again, asks_again=True, said_again=question.id)
             case Wrong(tries_left) if tries_left:
                 return replace(read, reply=wrong_pin_text(sentences, tries_left), asks_again=True)
             case Wrong() | Locked():

@@ -70,6 +70,9 @@ async def test_what_is_no_plain_yes_opens_nothing(home: AttackedHome) -> None:
         await home.say("good evening", talk=f"talk-{at}")
         assert len(home.waiting) == 1, words
         await home.say(words, talk=f"talk-{at}")
+        home.assert_unharmed()
+        if home.waiting:  # asked again, once
+            await home.say(words, talk=f"talk-{at}")
         home.assert_refused()
 
 
@@ -88,14 +91,18 @@ NOES = ("no", "nie", "non", "nope")
 
 async def test_a_no_is_a_yes_in_no_language(home: AttackedHome) -> None:
     """Neither where a pipeline of another language hears the answer: a Polish "no" agrees among friends."""
-    await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES) * len(LANGUAGES))
+    languages = [*LANGUAGES, "fi", "sq"]
+    await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES) * len(languages))
 
-    for language in LANGUAGES:
+    for language in languages:
         for words in NOES:
             talk = f"{words} in {language}"
             await home.say("good evening", talk=talk)
             assert len(home.waiting) == 1, talk
             await home.say(words, talk=talk, language=language)
+            home.assert_unharmed()
+            if home.waiting:  # asked again, once
+                await home.say(words, talk=talk, language=language)
             home.assert_refused()
 
 
