@@ -9,6 +9,7 @@ from custom_components.chatterbox.settings.tool_names import (
     MAX_NAME_LENGTH,
     ToolOrigin,
     have_same_origin,
+    is_tool_of_intent,
     offered_names,
     rename_tools,
 )
@@ -107,3 +108,31 @@ def test_texts_speak_of_tools_by_their_new_names(text: str, expected: str) -> No
 
 def test_a_name_that_holds_another_is_renamed_as_a_whole() -> None:
     assert rename_tools("x.get and x.get.all", {"x.get": "one", "x.get.all": "two"}) == "one and two"
+
+
+@pytest.mark.parametrize(
+    ("tool", "intent_type", "is_its"),
+    [
+        ("intent__HassTurnOn", "HassTurnOn", True),
+        ("HassTurnOn", "HassTurnOn", True),
+        ("intent__HassTurnOn_0a1b2c", "HassTurnOn", True),
+        ("home2_HassTurnOn", "HassTurnOn", True),
+        ("intent__HassTurnOn", "HassTurnOff", False),
+        ("intent__HassTurnOnAll", "HassTurnOn", False),
+        ("intent__NotHassTurnOn", "HassTurnOn", False),
+        ("intent_script__Make_Music", "Make Music", True),
+        ("intent_script__make_music", "Make Music", False),
+        ("shop__order", "Order", False),
+        ("shop__re_order", "order", False),
+        (f"intent_script__{'x' * 40}", "x" * 60, False),
+        (f"intent_script__{'x' * 42}_0a1b2c", "x" * 60, True),
+        ("media_player__play_media", "HassMediaSearchAndPlay", True),
+        ("media_player__search_media", "HassMediaSearchAndPlay", False),
+        ("todo__HassListAddItem", "HassShoppingListAddItem", True),
+        ("todo__HassListRemoveItem", "HassShoppingListAddItem", False),
+        ("intent__HassTurnOn", "", False),
+        ("_", "", False),
+    ],
+)
+def test_a_tool_of_an_intent_is_known_by_its_name(tool: str, intent_type: str, is_its: bool) -> None:  # noqa: FBT001
+    assert is_tool_of_intent(tool, intent_type) is is_its

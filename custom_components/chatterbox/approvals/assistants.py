@@ -20,6 +20,7 @@ from ..settings.agent import AgentSettings
 from ..settings.rules import Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .examples import async_guarded_request, judge_all_actions
+from .policy import is_of_intent
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
@@ -37,7 +38,8 @@ async def _async_unguarded_request(hass: HomeAssistant, settings: AgentSettings)
         return sentences[f"example_{example.key}"].format(name=entity_name(hass, example.entity_id))
     strict = (rule for rule in rules if rule.verdict is not Verdict.ALLOW)
     # A rule for an intent, such as `intent__HassTurnOn`, may be about any action.
-    for_intents = (replace(rule, tools=frozenset()) for rule in strict if any("Hass" in name for name in rule.tools))
+    about_intents = (rule for rule in strict if any(is_of_intent(hass, name) for name in rule.tools))
+    for_intents = (replace(rule, tools=frozenset()) for rule in about_intents)
     policy = replace(policy, rules=(*for_intents, *rules))
     judgements = (judge_all_actions(hass, policy, state.entity_id) for state in exposed_states(hass, CONVERSATION))
     return "" if any(judgement.verdict is not Verdict.ALLOW for judgement in judgements) else None

@@ -12,9 +12,10 @@ from math import inf
 from types import MappingProxyType
 from typing import Final, assert_never
 
+from homeassistant.components.conversation.const import DOMAIN as CONVERSATION, SERVICE_PROCESS
 from homeassistant.const import ATTR_DEVICE_CLASS, UnitOfTemperature
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 from homeassistant.util.unit_conversion import TemperatureDeltaConverter
 
 from ..agent.messages import ToolAnnotations
@@ -27,17 +28,22 @@ from ..effects.effect import (
     CallEffects,
     Effects,
     EntityAction,
+    IntentRun,
     Touches,
     Unknown,
     UnknownReason,
     Unresolved,
     actions_of,
+    intents_of,
     possible_actions,
 )
 from ..home.entity_matches import areas_of_entities
 from ..people.speakers import Speaker
 from ..settings.rules import Policy, Rule, Verdict
-from ..settings.tool_names import have_same_origin
+from ..settings.tool_names import have_same_origin, is_tool_of_intent
+
+_RUNS_SCRIPT: Final = frozenset({"script.toggle", "script.turn_on"})
+_SAYS: Final = f"{CONVERSATION}.{SERVICE_PROCESS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +68,52 @@ class Judgement:
 
 @callback
 def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
-    """Judge a call by all its effects. `now` is in local time."""
-    rules = _applicable(policy, call, speaker, now)
-    area_ids = areas_of_entities(hass) if [rule for rule in rules if rule.areas or rule.labels] else {}
-    decisions = list(_Judge(hass, rules, area_ids).decisions(call.effects))
+    """Judge a call by all its effects, also as calls of the tools that rules name and that would do the same.
+
+    `now` is in local time.
+    """
+    decisions: dict[Decision, None] = {}
+    for one in (call, *_equal_calls(hass, policy, call)):
+        rules = _applicable(policy, one, speaker, now)
+        area_ids = areas_of_entities(hass) if [rule for rule in rules if rule.areas or rule.labels] else {}
+        decisions |= dict.fromkeys(_Judge(hass, rules, area_ids).decisions(one.effects))
     verdict = max((decision.verdict for decision in decisions), key=lambda one: one.strictness, default=Verdict.ALLOW)
     deciding = [decision for decision in decisions if decision.verdict is verdict is not Verdict.ALLOW]
     return Judgement(verdict, tuple(sorted(deciding, key=_place)))
+
+
+def _equal_calls(hass: HomeAssistant, policy: Policy, call: CallEffects) -> Iterator[CallEffects]:
+    """Yield calls of tools that rules name, which would do what a call does under another name.
+
+    A sentence runs intents, which are tools as well, and so are scripts. Rules may tell two tools of one intent apart.
+    """
+    named = sorted({name for rule in policy.rules for name in rule.tools} - {call.tool})
+    if not named:
+        return
+    is_named = any(call.tool in rule.tools for rule in policy.rules)
+    runs = [*intents_of(call.effects), *_sentences_in(call.effects)]
+    scripts = {one.entity_id for one in actions_of(call.effects) if one.action in _RUNS_SCRIPT}
+    for name in named:
+        if name.replace("__", ".", 1) in scripts:
+            yield replace(call, tool=name)
+        for intent_type, effects in runs:
+            is_itself = is_named and is_tool_of_intent(call.tool, intent_type)
+            if not is_itself and (is_tool_of_intent(name, intent_type) if intent_type else is_of_intent(hass, name)):
+                yield CallEffects(name, effects, call.level)
+
+
+def _sentences_in(effects: Effects) -> Iterator[IntentRun]:
+    """Yield what a step of a script says to Home Assistant, which may be any intent."""
+    named = effects.named if isinstance(effects, Annotated) else effects
+    for unknown in named.unknowns if isinstance(named, Unresolved) else ():
+        if unknown.action == _SAYS:
+            yield IntentRun("", Unresolved(frozenset({unknown})))
+
+
+@callback
+def is_of_intent(hass: HomeAssistant, tool: str) -> bool:
+    """Return whether a tool of this name may be that of an intent."""
+    return any(is_tool_of_intent(tool, handler.intent_type) for handler in intent.async_get(hass))
 
 
 def _strictness(decision: Decision) -> int:

@@ -143,7 +143,8 @@ def bounded[Kind: Effects](hass: HomeAssistant, effects: Kind, sources: Mapping[
         source = sources.get(unknown.source.entity_id) if unknown.source else None
         reach = _anything_done_to(hass, source.affects) if source and source.affects else unknown.reach
         unknowns.add(replace(unknown, reach=reach))
-    return replace(effects, unknowns=frozenset(unknowns))
+    runs = tuple([run._replace(effects=bounded(hass, run.effects, sources)) for run in effects.intents])
+    return replace(effects, unknowns=frozenset(unknowns), intents=runs)
 
 
 def _anything_done_to(hass: HomeAssistant, entity_ids: Iterable[str]) -> frozenset[EntityAction]:

@@ -1,7 +1,7 @@
 """Types for the predicted effects of a call on entities."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, NamedTuple, assert_never
 
@@ -74,6 +74,8 @@ class _Sentence:
     """Whether Home Assistant guesses what it means, and passes over words of it."""
     delay: int = 0
     """Seconds that a timer waits first."""
+    intents: tuple[IntentRun, ...] = field(default=(), compare=False)
+    """The intents that are run, each with its share of the effects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,14 @@ class Annotated:
     """The effects of the actions that the arguments name."""
     is_complete: bool = False
     """Whether it does nothing else."""
+
+
+class IntentRun(NamedTuple):
+    """An intent that a call runs."""
+
+    intent_type: str
+    """Empty where it may be any."""
+    effects: Touches | Unresolved
 
 
 type Effects = Touches | Unresolved | Annotated
@@ -155,9 +165,20 @@ def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
     """Return the effects of several calls together."""
     parts = list(several)
     unknowns = [unknown for part in parts if isinstance(part, Unresolved) for unknown in part.unknowns]
-    effects = effects_of((action for part in parts for action in part.actions), unknowns)
+    intents = tuple(run for part in parts for run in part.intents)
+    effects = replace(effects_of((action for part in parts for action in part.actions), unknowns), intents=intents)
     is_beside = any(isinstance(part, Touches) and part.beside_entities for part in parts)
     return replace(effects, beside_entities=is_beside) if isinstance(effects, Touches) else effects
+
+
+def run_by(intent_type: str, effects: Touches | Unresolved) -> Touches | Unresolved:
+    """Return effects as those of an intent, which may run others."""
+    return replace(effects, intents=(IntentRun(intent_type, effects), *effects.intents))
+
+
+def intents_of(effects: Effects) -> tuple[IntentRun, ...]:
+    """Return the intents that a call runs."""
+    return effects.named.intents if isinstance(effects, Annotated) else effects.intents
 
 
 def named_action(domain: str, service: str, data: Mapping[str, object]) -> str:

@@ -23,7 +23,7 @@ from homeassistant.helpers.script import Script
 from ..agent.messages import JsonValue
 from ..home.entity_matches import matching_states
 from .actions import ActionReader
-from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of
+from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of, run_by
 
 _OWN: Final = "homeassistant."
 """Prefix of the modules of Home Assistant's own handlers."""
@@ -152,8 +152,11 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
     An intent without a handler, or with invalid slots, has none. The effects of a `delayed_command` are unknown.
     """
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
-    if handler is None:
-        return NOTHING
+    return NOTHING if handler is None else run_by(intent_type, _effects(hass, handler, slots, assistant))
+
+
+def _effects(hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, assistant: str) -> Touches | Unresolved:
+    intent_type = handler.intent_type
     if delayed_command(intent_type, slots):
         return Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
     try:

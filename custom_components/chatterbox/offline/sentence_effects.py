@@ -15,7 +15,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..agent.messages import JsonValue
-from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined
+from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined, run_by
 from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_reading_intent
 from .context import async_places
 from .shared_names import is_ambiguous
@@ -23,7 +23,8 @@ from .shared_names import is_ambiguous
 MAX_DELAYS: Final = 3
 """Timers that may be nested: the command of a timer may start another one."""
 
-_UNKNOWN: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+_TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+_UNKNOWN: Final = run_by("", _TRIGGERED)
 
 
 async def async_sentence_effects(
@@ -54,8 +55,10 @@ async def _async_effects(
 ) -> Touches | Unresolved | None:
     """Return the effects of a sentence in one conversation, or None if it would not be understood."""
     agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    if not isinstance(agent, DefaultAgent) or await agent.async_recognize_sentence_trigger(user_input):
+    if not isinstance(agent, DefaultAgent):
         return _UNKNOWN
+    if await agent.async_recognize_sentence_trigger(user_input):
+        return _TRIGGERED
     recognized = await agent.async_recognize_intent(user_input)
     if recognized is not None and not recognized.unmatched_entities:
         slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
@@ -84,10 +87,11 @@ async def _async_intent_effects(
 ) -> Touches | Unresolved:
     if command := delayed_command(intent_type, slots):
         later = replace(user_input, text=command, conversation_id=None)
-        effects = await async_later_effects(hass, later, slots, delays)
+        effects = run_by(intent_type, await async_later_effects(hass, later, slots, delays))
     else:
         effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
-    return effects if effects != NOTHING or is_reading_intent(hass, intent_type) else Touches(beside_entities=True)
+    is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
+    return Touches(beside_entities=True, intents=effects.intents) if is_beside else effects
 
 
 @callback

@@ -18,6 +18,13 @@ MAX_NAME_LENGTH: Final = 64
 _LEGAL: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
 _HASH_LENGTH: Final = 6
 _HASH: Final = re.compile(rf"_[0-9a-f]{{{_HASH_LENGTH},}}$")
+_LEGIBLE_LENGTH: Final = MAX_NAME_LENGTH - _HASH_LENGTH - 1
+_SAME_AS: Final[Mapping[str, tuple[str, ...]]] = {
+    "HassMediaSearchAndPlay": ("media_player__play_media",),
+    "HassShoppingListAddItem": ("HassListAddItem",),
+    "HassShoppingListCompleteItem": ("HassListCompleteItem",),
+}
+"""Tools, or the intents of tools, that do the same as an intent for which Home Assistant offers no tool."""
 _PLAIN_WORD: Final = re.compile(r"[a-z]+")
 
 
@@ -63,9 +70,23 @@ def have_same_origin(name: str, other: str) -> bool:
     return _legible(name) == _legible(other)
 
 
+def is_tool_of_intent(tool: str, intent_type: str) -> bool:
+    """Return whether a tool of this name does what an intent does, whatever API or integration its name begins with."""
+    name = _legible(tool)
+    tail, is_cut = name.partition("__")[2] or name, len(name) == _LEGIBLE_LENGTH
+    slug = unicode_slug.slugify(intent_type, separator="_", lowercase=False)
+    for own in {intent_type, slug, *_SAME_AS.get(intent_type, ())} - {""}:
+        wanted = _HASH.sub("", own)
+        if wanted in (name, tail) or (is_cut and wanted.startswith(tail)):
+            return True
+        if own.startswith("Hass") and name.endswith(f"_{wanted}"):
+            return True
+    return False
+
+
 def _legible(name: str) -> str:
     """Return an offered name without its hash, as far as it is never truncated."""
-    return _HASH.sub("", name)[: MAX_NAME_LENGTH - _HASH_LENGTH - 1]
+    return _HASH.sub("", name)[:_LEGIBLE_LENGTH]
 
 
 def rename_tools(text: str, names: Mapping[str, str]) -> str:

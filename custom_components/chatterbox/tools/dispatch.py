@@ -24,7 +24,7 @@ from ..agent.text import compared
 from ..const import LOGGER
 from ..data import singleton
 from ..effects.actions import ActionReader
-from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved
+from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved, run_by
 from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures
 from ..effects.intents import delayed_command, intent_effects
 from ..home.entity_matches import exposed_names, matching_states
@@ -49,12 +49,12 @@ async def async_call_effects(
     if isinstance(own, SharedTool):
         return await own.tool.async_effects(OwnCall(hass, llm_context, arguments))
     command = delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
-    if not command:
+    if not isinstance(own, llm.IntentTool) or not command:
         return call_effects(hass, llm_context, tool, arguments)
     context = llm_context.context or Context()
     language = llm_context.language or hass.config.language
     said = ConversationInput(command, context, None, llm_context.device_id, None, language, HOME_ASSISTANT_AGENT)
-    return await async_later_effects(hass, said, arguments)
+    return run_by(own.intent_type, await async_later_effects(hass, said, arguments))
 
 
 @callback
@@ -112,7 +112,7 @@ def _of_intent(
     slots = {name: value for name, value in arguments.items() if not intent.is_blank_slot_value(value)}
     effects = intent_effects(hass, tool.intent_type, slots, llm_context.assistant)
     if isinstance(effects, Unresolved) and tool.annotations.read_only:
-        return Annotated(annotations_of(tool))
+        return Annotated(annotations_of(tool), run_by(tool.intent_type, NOTHING))
     return effects
 
 
