@@ -27,7 +27,7 @@ from .agent.providers.profiles import OTHER
 from .agent.wire.parts import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.dialog import async_viewer_language, docs_url, plain
-from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_sentences_to_try, async_use_agent
+from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_ready, async_use_agent
 from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
 from .flows.moving_in import MovingIn, foreign_agents
 from .flows.service_checks import ToolTrial, answering_interface, check_key, models_of, try_out
@@ -263,12 +263,8 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         registry = er.async_get(self.hass)
         if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
             await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
-        requests = await async_sentences_to_try(self.hass, self._service.kind, agent.data, self._use_in)
-        result["description"] = "ready"
-        result["description_placeholders"] = {
-            "agent": agent.title,
-            "requests": "\n".join(f"- {plain(request)}" for request in requests),
-        }
+        ready = await async_ready(self.hass, self._service.kind, agent.title, agent.data, self._use_in)
+        result["description"], result["description_placeholders"] = "ready", ready
         return result
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself

@@ -7,7 +7,7 @@ from typing import Any, override
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.config_entries import ConfigFlowResult
+from homeassistant.config_entries import ConfigFlowResult, SubentryFlowResult
 from homeassistant.const import CONF_MODEL, CONF_NAME
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
@@ -15,7 +15,14 @@ from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 
 from custom_components.chatterbox.approvals.examples import async_example_requests
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_PIN, CONF_SERVER, SUBENTRY_AI_TASK
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_PIN,
+    CONF_SERVER,
+    SUBENTRY_AI_TASK,
+    SUBENTRY_CONVERSATION,
+)
 from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
@@ -34,12 +41,14 @@ from tests.support.service_dialogs import (
     connect_internet,
     models_in,
     open_dialog,
+    shown,
     submit,
     suggested,
 )
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
+TALKER = "conversation.talker"
 LLAMA = Script(models=("llama-8b", "nomic-embed-text-v1.5", "whisper-large"), owner="llamacpp")
 ONLY_TALKS = ScriptedAnswer(content="I have turned on the kitchen light. " * 30)
 
@@ -279,6 +288,63 @@ async def test_an_assistant_that_was_removed_meanwhile_is_passed_over(hass: Home
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
+def try_it(result: ConfigFlowResult | SubentryFlowResult) -> str:
+    """Return how an agent can be tried, as it stands below the sentences."""
+    return (result["description_placeholders"] or {})["try_it"].replace("\\", "")
+
+
+async def test_the_end_names_the_assistant_to_choose(hass: HomeAssistant) -> None:
+    """The frontend opens the assistant that was used last, whatever the address says."""
+    store = await assistants(hass)
+    (usual,) = store.data
+    result = await submit(hass, await choose_offline(hass), name="Butler", use_in=[usual])
+    assert try_it(result) == "[Try it now](/?conversation=1)", "there is no other"
+    await hass.config_entries.async_remove(result["result"].entry_id)
+
+    other = await store.async_create_item({**without_id(store.data[usual]), "name": "Kitchen"})
+    result = await submit(hass, await choose_offline(hass), name="Butler", use_in=[other.id])
+    assert try_it(result) == "[Try it now](/?conversation=1) and choose **Kitchen** at the top."
+    await hass.config_entries.async_remove(result["result"].entry_id)
+
+    result = await submit(hass, await choose_offline(hass), name="Butler", use_in=["new"])
+    assert try_it(result).endswith("choose **Butler** at the top.")
+    await hass.config_entries.async_remove(result["result"].entry_id)
+
+    result = await submit(hass, await choose_offline(hass), name="Butler", use_in=[])
+    assert "Try it now" not in try_it(result), "it would open an assistant that does not use the agent"
+
+
+async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(hass: HomeAssistant) -> None:
+    store = await assistants(hass)
+    (usual,) = store.data
+    other = await store.async_create_item({**without_id(store.data[usual]), "name": "Kitchen"})
+    await door_and_lamp(hass)
+    async with serving_script(TALKING) as address:
+        entry = await set_up(hass, server_entry(address))
+        await store.async_update_item(usual, without_id(store.data[usual]) | {"conversation_engine": TALKER})
+        flows = hass.config_entries.subentries
+        step = await flows.async_init((entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"})
+        form = {**shown(step["data_schema"]), CONF_NAME: "Butler", CONF_MODEL: "big-model"}
+        last = await flows.async_configure(step["flow_id"], form)
+        placeholders = last["description_placeholders"] or {}
+        assert last["step_id"] == "assistants"
+        assert placeholders["asked"].endswith("**Front Door**.")
+        assert last["data_schema"] is not None
+        options = last["data_schema"].schema["use_in"].config["options"]
+        assert [one["label"] for one in options][:2] == ["Home Assistant (takes it over from Talker)", "Kitchen"]
+        assert shown(last["data_schema"]) == {"use_in": []}, "another agent of ours serves the preferred one"
+
+        result = await flows.async_configure(last["flow_id"], {"use_in": [other.id]})
+        await hass.async_block_till_done()
+
+    assert (result["type"], result["title"], result["description"]) == (FlowResultType.CREATE_ENTRY, "Butler", "ready")
+    assert "What can I cook with eggs and potatoes" in (result["description_placeholders"] or {})["requests"]
+    assert try_it(result).endswith("choose **Kitchen** at the top.")
+    engines = {one.name: one.conversation_engine for one in store.data.values()}
+    assert engines == {"Home Assistant": TALKER, "Kitchen": "conversation.butler"}
+    assert hass.states.get("conversation.butler")
+
+
 async def test_what_is_asked_about_is_named_and_can_need_a_pin(hass: HomeAssistant) -> None:
     await door_and_lamp(hass)
     templated = {"sequence": [{"action": "{{ 'lock.unlock' }}", "target": {"entity_id": "lock.door"}}]}
@@ -317,7 +383,8 @@ async def test_without_a_model_a_sentence_that_home_assistant_does_not_understan
     await door_and_lamp(hass)
     async with serving_script(TALKING) as address:
         result = await submit(hass, await submit(hass, await connect(hass, address), model="big-model"), name="Butler")
-    assert sentences_in(result) == ["Włącz Lamp", "Zablokuj Front Door", "Odblokuj Front Door"]
+    only_model = "Co mogę ugotować z jajek i ziemniaków?"
+    assert sentences_in(result) == ["Włącz Lamp", "Zablokuj Front Door", "Odblokuj Front Door", only_model]
     result = await submit(hass, await choose_offline(hass), name="Jeeves")
     assert sentences_in(result) == ["Włącz Lamp"]
 

@@ -338,3 +338,18 @@ async def test_a_disabled_service_is_removed_where_nothing_of_ours_is_loaded(has
     await remove(hass, entry)
     assert held(hass) == (HOME, True)
     assert not [key for domain, key in ir.async_get(hass).issues if domain == DOMAIN]
+
+
+async def test_an_assistant_made_like_one_that_was_taken_over_with_it_has_the_same_earlier_agent(
+    hass: HomeAssistant,
+) -> None:
+    er.async_get(hass).async_get_or_create("conversation", "other", "one", suggested_object_id="other")
+    await choose(hass, "conversation.other")
+    entry = await service_with_agents(hass)
+    await use(hass, agents(entry)[0], preferred(hass).id, "new")
+    (own,) = made(hass)
+    await async_update_pipeline(hass, own, tts_voice="Anna")
+
+    await remove(hass, entry)
+    assert held(hass) == ("conversation.other", True)
+    assert [one.conversation_engine for one in made(hass)] == ["conversation.other"]

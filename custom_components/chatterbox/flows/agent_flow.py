@@ -1,10 +1,12 @@
 """The subentry flow of conversation agents: their settings, and their rules for confirmations."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, override
 
+import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.config_entries import SubentryFlowResult
+from homeassistant.config_entries import SOURCE_USER, SubentryFlowResult
 from homeassistant.helpers import entity_registry as er
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
@@ -17,6 +19,7 @@ from ..settings.rules import policy_to_json
 from .approval_form import APPROVAL_KEYS, KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
 from .dialog import async_placeholders
+from .first_agent import FIELD_USE_IN, FirstAgentForm, async_ready, async_use_added_agent
 from .model_flow import ModelFlow
 from .rule_form import RuleLabels, async_absent_names, async_get_rule_labels, only_on_unlocking, rules_on_locking
 from .tool_form import ToolForm
@@ -42,6 +45,27 @@ class ConversationAgentFlow(ModelFlow):
         self._approvals = {key: value for key, value in stored.items() if key in APPROVAL_KEYS}
         self._pin = settings_of(self._approvals).pin
         return await super().async_step_reconfigure(user_input)
+
+    @override
+    async def _async_complete(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
+        """Let a new agent be used in assistants, as the first one of its service."""
+        if self.source != SOURCE_USER:
+            return await super()._async_complete(name, data)
+        self._name, self._stored = name.strip(), data
+        return await self.async_step_assistants()
+
+    async def async_step_assistants(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Ask for the assistants that use a new agent, say what it will ask about, and add it."""
+        form = replace(await FirstAgentForm.async_of(self.hass, self._kind, "", self._stored), name=self._name)
+        if user_input is None and (fields := form.assistants_schema):
+            schema = vol.Schema(fields)
+            return await self._async_show_form("assistants", schema, form.suggested_assistants, [], asked=form.asked)
+        chosen = (user_input or {}).get(FIELD_USE_IN, [])
+        ready = await async_ready(self.hass, self._kind, self._name, self._stored, chosen)
+        async_use_added_agent(self.hass, self._get_entry(), self._name, chosen)
+        return self.async_create_entry(
+            title=self._name, data=self._stored, description="ready", description_placeholders=ready
+        )
 
     async def async_step_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for the rules for confirmations."""

@@ -1,14 +1,16 @@
-"""The last step of adding a service: the name of its first agent, who uses it, what it asks about, and what to say."""
+"""The last step of adding an agent: the assistants that use it, what it asks about, and sentences to try."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import voluptuous as vol
-from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
+from homeassistant.components.conversation import DOMAIN as CONVERSATION, HOME_ASSISTANT_AGENT, ConversationInput
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.const import CONF_NAME
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import selector
+from homeassistant.helpers import entity_registry as er, selector
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.examples import async_example_requests
@@ -22,9 +24,12 @@ from ..settings.options import new_agent_data
 from ..settings.rules import DEFAULT_RULES, Policy, Verdict, policy_to_json
 from ..speech.sentences import async_get_sentences
 from .approval_page import ApprovalPage
-from .dialog import plain
+from .dialog import async_viewer_language, plain
 from .rule_form import async_get_rule_labels
 from .service_form import PASSWORD
+
+if TYPE_CHECKING:  # it needs packages of its own
+    from homeassistant.components.assist_pipeline.models import Pipeline
 
 FIELD_USE_IN: Final = "use_in"
 FIELD_AI_TASK: Final = "ai_task"
@@ -43,11 +48,15 @@ class FirstAgentForm:
     sentences: Mapping[str, str]
     asks_about: Sequence[str]
     """Names of what is exposed and needs an approval."""
+    name: str = ""
+    """Of the agent, where the form does not ask for it."""
 
     @classmethod
-    async def async_of(cls, hass: HomeAssistant, kind: ServiceKind, model: str) -> Self:
-        """Look at the home."""
-        settings = settings_of(new_agent_data(kind, model))
+    async def async_of(
+        cls, hass: HomeAssistant, kind: ServiceKind, model: str, data: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Look at the home, for an agent with this data; by default for a new one."""
+        settings = settings_of(new_agent_data(kind, model) if data is None else data)
         labels = await async_get_rule_labels(hass, kind, settings)
         return cls(
             hass, kind, model, labels.sentences, ApprovalPage.of(hass, settings.policy, labels).names_asked_about
@@ -56,13 +65,7 @@ class FirstAgentForm:
     @property
     def schema(self) -> vol.Schema:
         """Return the form; what the home has nothing for is left out."""
-        fields: dict[vol.Marker, object] = {vol.Required(CONF_NAME): selector.TextSelector()}
-        if assistants := self._assistants():
-            options = [selector.SelectOptionDict(value=key, label=name) for key, name in assistants.items()]
-            mode = selector.SelectSelectorMode.LIST
-            fields[vol.Optional(FIELD_USE_IN)] = selector.SelectSelector(
-                selector.SelectSelectorConfig(options=options, multiple=True, mode=mode)
-            )
+        fields: dict[vol.Marker, object] = {vol.Required(CONF_NAME): selector.TextSelector(), **self.assistants_schema}
         if self.asks_about:
             fields[vol.Optional(CONF_PIN)] = PASSWORD
         if self.kind is not ServiceKind.OFFLINE:
@@ -70,14 +73,34 @@ class FirstAgentForm:
         return vol.Schema(fields)
 
     @property
+    def assistants_schema(self) -> dict[vol.Marker, object]:
+        """Return the field for the assistants, if there are any. One that another agent serves says so."""
+        if not (assistants := self._assistants()):
+            return {}
+        options = [selector.SelectOptionDict(value=key, label=name) for key, name in assistants.items()]
+        mode = selector.SelectSelectorMode.LIST
+        field = selector.SelectSelector(selector.SelectSelectorConfig(options=options, multiple=True, mode=mode))
+        return {vol.Optional(FIELD_USE_IN): field}
+
+    @property
+    def suggested_assistants(self) -> dict[str, list[str]]:
+        """Return the preferred assistant, unless another agent of ours serves it."""
+        if not (pipelines := self.hass.data.get(PIPELINES)):
+            return {}
+        preferred = pipelines.pipeline_store.async_get_preferred_item()
+        pipeline = pipelines.pipeline_store.data[preferred]
+        return {FIELD_USE_IN: [] if _agent_of(self.hass, pipeline) else [preferred]}
+
+    @property
     def suggested(self) -> dict[str, Any]:
         """Return what the form shows at first."""
         entries = self.hass.config_entries.async_entries(DOMAIN)
         taken = {agent.title for entry in entries for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
         usual = self.sentences["agent_title"]
-        pipelines = self.hass.data.get(PIPELINES)
-        preferred = {FIELD_USE_IN: [pipelines.pipeline_store.async_get_preferred_item()]} if pipelines else {}
-        return {CONF_NAME: self.model.rpartition("/")[2] if usual in taken and self.model else usual, **preferred}
+        return {
+            CONF_NAME: self.model.rpartition("/")[2] if usual in taken and self.model else usual,
+            **self.suggested_assistants,
+        }
 
     @property
     def asked(self) -> str:
@@ -108,8 +131,47 @@ class FirstAgentForm:
         pipelines = self.hass.data.get(PIPELINES)
         if pipelines is None:
             return {}
-        known = {pipeline_id: pipeline.name for pipeline_id, pipeline in pipelines.pipeline_store.data.items()}
-        return known | {_NEW_ASSISTANT: self.sentences["new_assistant"]}
+        known = dict[str, str]()
+        for pipeline_id, pipeline in pipelines.pipeline_store.data.items():
+            agent = _agent_of(self.hass, pipeline)
+            taken = self.sentences["assistant_taken"].format(assistant=pipeline.name, agent=agent)
+            known[pipeline_id] = taken if agent else pipeline.name
+        new = self.sentences["new_assistant"]
+        return known | {_NEW_ASSISTANT: f"{new} ({self.name})" if self.name else new}
+
+
+def _agent_of(hass: HomeAssistant, pipeline: Pipeline) -> str | None:
+    """Return the title of our agent that serves an assistant."""
+    entity = er.async_get(hass).async_get(pipeline.conversation_engine)
+    entry = hass.config_entries.async_get_entry(entity.config_entry_id or "") if entity else None
+    agent = entry.subentries.get(entity.config_subentry_id or "") if entity and entry else None
+    return agent.title if agent and entry and entry.domain == DOMAIN else None
+
+
+@callback
+def async_use_added_agent(hass: HomeAssistant, entry: ConfigEntry, name: str, chosen: Sequence[str]) -> None:
+    """Have the chosen assistants answer with the agent that is added to an entry next."""
+    known = frozenset(entry.subentries)
+
+    @callback
+    def async_follow(change: ConfigEntryChange, changed: ConfigEntry) -> None:
+        added = changed.subentries.keys() - known if changed.entry_id == entry.entry_id else set[str]()
+        if added or (changed.entry_id == entry.entry_id and change is ConfigEntryChange.REMOVED):
+            stop()
+        # Registered here, so that nothing has to wait for the entity, which comes once its entry is loaded.
+        for agent_id in added:
+            entity = er.async_get(hass).async_get_or_create(
+                CONVERSATION,
+                DOMAIN,
+                agent_id,
+                config_entry=changed,
+                config_subentry_id=agent_id,
+                suggested_object_id=name,
+            )
+            using = async_use_agent(hass, entity.entity_id, name, chosen)
+            _ = hass.async_create_task(using, "chatterbox assistants")  # Home Assistant keeps it
+
+    stop = async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, async_follow)
 
 
 async def async_use_agent(hass: HomeAssistant, entity_id: str, name: str, chosen: Sequence[str]) -> None:
@@ -136,7 +198,8 @@ async def async_sentences_to_try(
 ) -> list[str]:
     """Return requests for devices of this home: some that are simply done, then one that is asked about.
 
-    They are in the language of the chosen assistant. Without a model, Home Assistant itself understands them.
+    With a model, the last one is a request that only a model understands. They are in the language of the chosen
+    assistant. Without a model, Home Assistant itself understands them.
     """
     assistants = hass.data[PIPELINES].pipeline_store.data if PIPELINES in hass.data else {}
     languages = [assistants[pipeline_id].language for pipeline_id in chosen if pipeline_id in assistants]
@@ -149,4 +212,25 @@ async def async_sentences_to_try(
         if key.startswith("search_") or (kind is ServiceKind.OFFLINE and not await async_recognize(hass, said)):
             continue
         (done if verdict is Verdict.ALLOW else asked).append(text)
-    return [*done[: _SENTENCES - len(asked[:1])], *asked[:1]]
+    only_model = [] if kind is ServiceKind.OFFLINE else [sentences["example_only_model"]]
+    return [*done[: _SENTENCES - len(asked[:1])], *asked[:1], *only_model]
+
+
+async def async_ready(
+    hass: HomeAssistant, kind: ServiceKind, name: str, data: Mapping[str, Any], chosen: Sequence[str]
+) -> dict[str, str]:
+    """Return the placeholders of the dialog that says that an agent is ready.
+
+    The address of the frontend takes no assistant, and opens the one that was used last. So the link comes with the
+    name of the one to choose where there are several, and not at all where none uses the agent.
+    """
+    sentences = await async_get_sentences(hass, await async_viewer_language(hass))
+    store = hass.data[PIPELINES].pipeline_store.data if PIPELINES in hass.data else {}
+    names = [name if one == _NEW_ASSISTANT else store[one].name for one in chosen if one in {*store, _NEW_ASSISTANT}]
+    key = "try_it_unused" if not names else "try_it" if {*store} == {*chosen} else "try_it_choose"
+    requests = await async_sentences_to_try(hass, kind, data, chosen)
+    return {
+        "agent": name,
+        "requests": "\n".join(f"- {plain(request)}" for request in requests),
+        "try_it": sentences[key].format(assistant=plain(names[0] if names else "")),
+    }

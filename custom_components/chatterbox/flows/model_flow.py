@@ -275,7 +275,11 @@ class ModelFlow(ConfigSubentryFlow):
             problems = await self._async_try(now, stored, place)
         if problems:
             return await self._async_show(step_id, user_input, problems)
-        return self._save(values.get(CONF_NAME, self._name), data)
+        return await self._async_complete(values.get(CONF_NAME, self._name), data)
+
+    async def _async_complete(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
+        """Continue once everything is set."""
+        return self._save(name, data)
 
     def _possible_fallbacks(self) -> Mapping[str, str]:
         """Return the entity IDs of all other agents that have a model, by subentry ID."""

@@ -128,8 +128,7 @@ class EarlierAgents:
         if not (pipelines := self._hass.data.get(PIPELINES)):
             return  # found when they are loaded
         store = pipelines.pipeline_store
-        entries = self._hass.config_entries.async_entries(DOMAIN)
-        existing = {agent for entry in entries for agent in entry.subentries}
+        existing = self._existing()
         for pipeline in [*store.data.values()]:
             agent = _Holder.of(self._hass, pipeline).agent
             takeovers[pipeline.id], before = without_agents(takeovers.get(pipeline.id, ()), existing)
@@ -143,7 +142,10 @@ class EarlierAgents:
         """Remember that an assistant was made for its agent, like `source`, and which agent that has."""
         takeovers, holder = await self._async_known(), _Holder.of(self._hass, source)
         if agent := _Holder.of(self._hass, made).agent:
-            takeovers[made.id] = [Takeover(agent, holder.engine, holder.prefers_local, _others(made))]
+            found = Takeover(agent, holder.engine, holder.prefers_local)
+            if holder.agent == agent:  # which has just taken the source over
+                found = takeovers[source.id][-1]
+            takeovers[made.id] = [replace(found, made=_others(made))]
             await self._async_save(takeovers)
 
     async def _async_begin(self, hass: HomeAssistant, _component: str) -> None:
@@ -196,8 +198,13 @@ class EarlierAgents:
         entity = registry.entities.get_entry(before.engine) or registry.async_get(before.engine)
         engine = before.engine if async_get_agent_info(self._hass, before.engine) else HOME_ASSISTANT_AGENT
         if entity:
-            engine = HOME_ASSISTANT_AGENT if entity.disabled else entity.entity_id
+            is_gone = entity.platform == DOMAIN and entity.unique_id not in self._existing()
+            engine = HOME_ASSISTANT_AGENT if entity.disabled or is_gone else entity.entity_id
         return engine, pipeline.prefer_local_intents or before.prefers_local
+
+    def _existing(self) -> set[str]:
+        entries = self._hass.config_entries.async_entries(DOMAIN)
+        return {agent for entry in entries for agent in entry.subentries}
 
     async def _async_report(self) -> None:
         """Report the assistants whose agent is disabled, with what a fix puts back."""

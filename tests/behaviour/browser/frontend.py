@@ -226,6 +226,19 @@ class Frontend:
         await self.go(f"/config/integrations/integration/{name.lower()}")
         await self.page.get_by_role("button", name="Add service").wait_for()
 
+    async def delete_service(self) -> None:
+        """Delete the only service, on the page of the integration."""
+        row = self.page.locator("ha-config-entry-row")
+        await row.get_by_role("button", name="Menu").first.click()
+        await row.get_by_role("menuitem", name="Delete").click()
+        await self.page.get_by_role("button", name="Delete").last.click()
+        await expect(row).to_have_count(0)
+
+    async def open_assistants(self) -> None:
+        """Go to the list of voice assistants from anywhere."""
+        await self.go("/config/voice-assistants/assistants")
+        await self.page.get_by_role("button", name="Add assistant").wait_for()
+
     async def open_options(self) -> Locator:
         """Open the options of the only service, on the page of the integration; return the dialog."""
         await self.page.get_by_role("button", name="Configure", exact=True).click()

@@ -119,6 +119,42 @@ async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: 
         await dialog.get_by_text("Chatterbox is ready").wait_for()
 
 
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_two_agents(
+    frontend: Frontend, tmp_path: Path
+) -> None:
+    answers = (ScriptedAnswer(content="I am the large one."),)
+    script = Script(models=("small-model", "large-model"), answers=answers, after_last="start again")
+    async with scripted_server(script, tmp_path) as server:
+        await frontend.open_devices_and_services()
+        await frontend.add_model(server.base_url, "small-model")
+        await frontend.open_service("Chatterbox")
+        dialog = await frontend.begin_agent()
+        await dialog.get_by_role("textbox", name="Name").fill("Butler")
+        await frontend.choose_model(dialog, "large-model")
+        await frontend.submit(dialog)
+        await dialog.get_by_text("Home Assistant (takes it over from Chatterbox)").click()
+        await dialog.get_by_text("A new assistant with this name (Butler)").click()
+        await frontend.see_that_it_fits(dialog)
+        await frontend.complete(dialog)
+        await dialog.get_by_text("What can I cook with eggs and potatoes?").wait_for()
+        await expect(dialog.get_by_text("choose Home Assistant at the top")).to_be_visible()
+        await frontend.see_that_it_fits(dialog)
+        assist = await frontend.try_it(dialog)
+        assert await assist.ask("What can I cook with eggs and potatoes?") == "I am the large one."
+        await assist.close()
+
+        await frontend.open_assistants()
+        await expect(frontend.page.get_by_text("Butler")).to_be_visible()
+        await frontend.open_service("Chatterbox")
+        await frontend.delete_service()
+        await frontend.open_assistants()
+        await expect(frontend.page.get_by_text("Butler")).to_have_count(0)
+        await frontend.open_overview()
+        assist = await frontend.open_assist()
+        assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
+
+
 @pytest.mark.parametrize("look", [Look.PHONE_DARK])
 async def test_an_internet_service_says_itself_what_is_wrong(frontend: Frontend, tmp_path: Path) -> None:
     full = ScriptedFailure(status=500, body={"error": {"message": "CUDA error: out of memory"}})
@@ -164,6 +200,10 @@ async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
     await camera.take_dialog(dialog, "agent")
     await frontend.choose_model(dialog, "large-model")
     await frontend.submit(dialog)
+    await expect(dialog.get_by_text("Home Assistant (takes it over from Chatterbox)")).to_be_visible()
+    await frontend.see_that_it_fits(dialog)
+    await frontend.complete(dialog)
+    await expect(dialog.get_by_text("No assistant uses it yet.")).to_be_visible()
     await frontend.finish(dialog)
 
     await frontend.open_service("Chatterbox")
