@@ -1,6 +1,7 @@
 """A guest with a token sends requests that are large and mean nothing; the home has time for everybody else."""
 
 import asyncio
+import gc
 import json
 import time
 from collections import Counter
@@ -29,6 +30,56 @@ _REQUESTS: Mapping[str, tuple[int, Mapping[str, object]]] = {
     "a wide schema": (8, {"text": {"format": {"type": "json_schema", "name": "n", "schema": _SCHEMA}}}),
     "a wide schema of a function": (8, {"tools": [{"type": "function", "name": "f", "parameters": _SCHEMA}]}),
 }
+
+
+_REFUSED: Mapping[str, Mapping[str, object]] = {
+    "unknown fields": {f"field{number}": number for number in range(40_000)},
+    "empty texts": {"input": [""] * 190_000},
+    "unreadable parts": {"input": [{"role": "user", "content": [{"type": "input_text"}] * 40}] * 700},
+    "long keys": {"metadata": {"k" * 190 + str(number): 1 for number in range(4_000)}},
+    "no texts": {"include": [1] * 4_000},
+}
+_LONGEST = 6
+"""Processor time of all threads between two turns of the event loop, in passes over a megabyte of JSON."""
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+async def test_others_have_their_turn_while_eight_requests_are_refused(
+    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, *, name: str
+) -> None:
+    await serve(Script())
+    await enable_api(hass)
+    client = await hass_client()
+    body = json.dumps({"model": AGENT, "input": "Hi", **_REFUSED[name]}).encode()
+    gc.collect()
+    gc.freeze()  # what other tests have left behind is no work of ours
+    longest: list[float] = []
+
+    async def watch() -> None:
+        before = time.process_time()
+        while True:
+            await asyncio.sleep(0)
+            now = time.process_time()
+            longest[-1] = max(longest[-1], now - before)
+            before = now
+
+    async def ask() -> int:
+        answer = await client.post(
+            f"{BASE_PATH}/responses", data=BytesIO(body), headers={"Content-Type": "application/json"}
+        )
+        return answer.status
+
+    try:
+        for _ in range(_TRIES):
+            unit = json_pass()
+            longest.append(0)
+            watching = asyncio.create_task(watch())
+            assert set(await asyncio.gather(*(ask() for _ in range(8)))) == {400}
+            watching.cancel()
+            longest[-1] /= unit
+    finally:
+        gc.unfreeze()
+    assert min(longest) < _LONGEST, longest
 
 
 @pytest.mark.parametrize("megabytes", [1, 10])

@@ -17,8 +17,8 @@ from ..messages import JsonObject, JsonValue
 from .errors import ApiError, invalid
 from .items.schema import VENDOR_TYPE, path_of, path_within
 
-_LARGE: Final = 20_000
-"""Characters from which on a body is read in a thread."""
+_LARGE: Final = 4_000
+"""Characters from which on a body is read in a thread: 64 shorter ones at once hold the event loop for some ms."""
 _MOST_VALUES: Final = 100_000
 """Of a body: some thousand items, or some hundred functions."""
 _MOST_SCHEMA_VALUES: Final = 10_000
@@ -123,7 +123,7 @@ class CreateBody(_Hints):
     background: bool = False
     stream: bool = False
     stream_options: _StreamOptions | None = None
-    include: list[str] = []
+    include: Annotated[list[str], Field(max_length=64)] = []
     service_tier: Literal["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"] | None = None
     metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] = {}
     safety_identifier: Short | None = None
@@ -169,11 +169,15 @@ class BodyReader:
             reading = asyncio.create_task(asyncio.to_thread(read), name="chatterbox body")
             try:
                 await asyncio.wait({reading})
+                return reading.result()
             except asyncio.CancelledError:
                 await asyncio.wait({reading})  # a thread cannot be cancelled, and the next must not run beside it
                 reading.exception()
                 raise
-            return reading.result()
+            finally:
+                del (
+                    reading
+                )  # its error refers to this frame: a cycle would leave all of a refused body to the collector
 
 
 def parse_text(text: str) -> JsonValue:
