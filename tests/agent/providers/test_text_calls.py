@@ -122,7 +122,9 @@ def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
     "text", ["The kitchen light is on, and it is 21.5 °C there.", "Das Licht ist an.", "灯已经打开了。"]
 )
 async def test_plain_prose_is_held_back_by_one_word_at_most(text: str) -> None:
-    reader, said = TextCalls().message(request()), ""
+    model = TextCalls()
+    model.known = True  # as after its first answer
+    reader, said = model.message(request()), ""
     for index, character in enumerate(text):
         assert " " not in text[len(said) : index]
         read = await reader.read(TextDelta(character))
@@ -329,20 +331,164 @@ def test_the_calls_before_a_cut_are_kept() -> None:
 def test_that_a_template_opens_the_reasoning_is_learned_from_the_messages() -> None:
     """A draft is the answer, or its calls count, if nothing else comes; the next message is then read as it comes."""
     model = TextCalls()
-    opened, called = "Let me see. </think>\n\nIt is off.", f"Hm. <tool_call>{KITCHEN_ON}</tool_call>"
+    opened, called = "Off it is. </think>\n\nIt is off.", f"Hm. <tool_call>{KITCHEN_ON}</tool_call>"
     texts = [opened, opened, ["No reasoning, ", "just words."], "As it comes.", opened, called, opened]
 
     heard = [hear(*message(text), model=model) for text in texts]
 
     assert [(one.said, one.thought) for one in heard[:5]] == [
-        ("Let me see. It is off.", ""),
-        ("It is off.", "Let me see. "),
+        ("Off it is. It is off.", ""),
+        ("It is off.", "Off it is. "),
         ("No reasoning, just words.", "No reasoning, just words."),
         ("As it comes.", ""),
-        ("Let me see. It is off.", ""),
+        ("Off it is. It is off.", ""),
     ]
     assert (heard[5].said, heard[5].calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
-    assert (heard[6].said, heard[6].thought) == ("Let me see. It is off.", "")
+    assert (heard[6].said, heard[6].thought) == ("Off it is. It is off.", "")
+
+
+THOUGHTS = (
+    "The user wants the time. I should say noon.",
+    "Okay, the user asks for the time.",
+    "Hmm, so the user wants light.",
+    "We need to answer briefly.",
+    "Alright, let me think about this.",
+    "Der Nutzer fragt nach der Zeit.",
+    "Okay, der Benutzer möchte Licht.",
+    "L'utilisateur veut savoir l'heure.",
+    "Użytkownik pyta o godzinę.",
+    "好的\uff0c用户想知道时间。",
+    "嗯\uff0c用户问时间。",
+)
+
+
+@pytest.mark.parametrize("end", ["</think>", "</THINK>", "[/THINK]", "</thinking>", "<channel|>", "◁/think▷"])
+@pytest.mark.parametrize("thought", THOUGHTS)
+def test_the_first_answer_of_a_model_may_be_a_thought_without_its_start(thought: str, end: str) -> None:
+    text = f"{thought}\n{end}\n\nIt is noon."
+    for pieces in ([text], [*text], [text[:4], text[4:30], text[30:]]):
+        model = TextCalls()
+        heard = hear(*message(pieces), model=model)
+        assert (heard.said, heard.thought) == ("It is noon.", f"{thought}\n")
+        assert hear(*message("Noon.</think>Yes."), model=model).said == "Yes.", "learned from the first"
+
+
+@pytest.mark.parametrize("thought", THOUGHTS)
+def test_first_words_like_a_thought_are_the_answer_if_no_other_comes(thought: str) -> None:
+    model = TextCalls()
+
+    assert hear(*message([*thought]), model=model).said == thought
+    assert hear(*message([*thought]), model=model).said == thought
+
+
+@pytest.mark.parametrize(
+    "text", ["The light is on.", "Okay, the light is on.", "Let me check the weather.", "So it is."]
+)
+async def test_an_answer_of_an_unknown_model_is_said_as_it_comes(text: str) -> None:
+    reader = TextCalls().message(request())
+
+    said = [event for piece in text.split(" ") for event in await reader.read(TextDelta(piece + " "))]
+
+    assert "".join(event.text for event in said if isinstance(event, TextDelta)).strip() == text
+
+
+@pytest.mark.parametrize("name", ["deepseek-r1:8b", "QwQ-32B", "Qwen3-4B-Thinking-2507", "kimi_k2-thinking"])
+def test_a_model_whose_name_says_that_it_thinks_begins_in_thought(name: str) -> None:
+    assert hear(*message(["Noon is at twelve. ", "</think>It is noon."]), model=TextCalls(name)).said == "It is noon."
+    assert hear(*message("It is noon."), model=TextCalls(name)).said == "It is noon."
+    assert hear(*message("Noon is", FinishReason.LENGTH), model=TextCalls(name)).said == ""
+
+
+@pytest.mark.parametrize("name", ["qwen3-4b-non-thinking", "r12", "gpt-5", "llama-3.1-8b", "mistral-thinker"])
+async def test_other_models_begin_with_their_answer(name: str) -> None:
+    begins = TextCalls(name).begins_in_thought
+    assert begins is (name == "mistral-thinker")
+
+
+async def test_a_service_that_tells_reasoning_apart_delays_no_answer() -> None:
+    reader = TextCalls("deepseek-r1").message(request())
+
+    await reader.read(ReasoningDelta("Hm."))
+
+    assert await reader.read(TextDelta("It is noon. ")) == [TextDelta("It is noon. ")]
+
+
+def test_reasoning_that_is_opened_twice_is_no_answer_before_its_last_end() -> None:
+    for text in ("<think>a<think>b</think>c</think>On.", "<think>\n<think>b</think>On.", "<think>a[THINK]b</think>On."):
+        for pieces in ([text], [*text]):
+            assert hear(*message(pieces)).said == "On."
+
+
+COMMENT = "<|channel|>commentary<|message|>"
+FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{COMMENT}Let me think.{FINAL}Two.", "Let me think. Two."),
+        (f"{COMMENT}One moment{FINAL}Two.", "One moment\nTwo."),
+        ("assistantcommentaryLet me think.assistantfinalTwo lights.", "Let me think. Two lights."),
+        ("It is on.<think>Hm.</think>Done.", "It is on. Done."),
+        ("It is on.<|im_end|>Done.", "It is on. Done."),
+        ("It costs 3.<|im_end|>5 euros.", "It costs 3.5 euros."),
+        ("Kit<|x|>chen", "Kitchen"),
+        ("Sunny\ue200cite\ue202turn0search0\ue201. Yes【4:0†source】 and so【3】.", "Sunny. Yes and so."),
+    ],
+)
+def test_messages_and_sentences_stay_apart(text: str, said: str) -> None:
+    assert hear(*message(text)).said == hear(*message([*text])).said == said
+
+
+def test_sentences_around_reasoning_and_calls_of_a_service_stay_apart() -> None:
+    between: list[ProviderEvent] = [ReasoningDelta("Hm."), ToolCallReady(ToolCall("a", "GetLiveContext", "{}"))]
+
+    for event in between:
+        assert hear(TextDelta("One moment."), event, *message("It is on.")).said == "One moment. It is on."
+
+
+ONLY_ARGUMENTS = '{\n  "name": "Kitchen",\n  "domain": "light"\n}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<|channel|>commentary<|message|>{ONLY_ARGUMENTS}<|end|>",
+        f"<|channel|>commentary<|message|>{ONLY_ARGUMENTS}",
+        f"<|channel|>commentary <|constrain|>json<|message|>{ONLY_ARGUMENTS}<|call|>",
+        f"<|start|>assistant<|channel|>commentary json<|message|> {ONLY_ARGUMENTS}<|end|>",
+        f"<|channel|>commentary<|message|>```json\n{ONLY_ARGUMENTS}\n```<|end|>",
+        f"commentary{ONLY_ARGUMENTS}",
+        f"assistantcommentary json{ONLY_ARGUMENTS}",
+        f"analysisHm.assistantcommentary{ONLY_ARGUMENTS}",
+    ],
+)
+def test_arguments_without_a_tool_are_an_unknown_call_and_not_said(text: str) -> None:
+    for pieces in ([text], [*text]):
+        heard = hear(*message(pieces))
+        assert heard.said == ""
+        assert [name for name, _ in heard.calls] == [""]
+        assert heard.finish is FinishReason.TOOL_CALLS
+
+
+def test_arguments_of_a_comment_name_a_tool_only_beside_them() -> None:
+    """The name of a device may be that of a tool."""
+    begins = "<|channel|>commentary<|message|>"
+    named = hear(*message(begins + '{"name": "HassTurnOn", "arguments": {"name": "Kitchen Light"}}'))
+    flat = hear(*message(begins + '{"name": "HassTurnOn", "domain": "light"}'))
+
+    assert named.calls == [("HassTurnOn", '{"name":"Kitchen Light"}')]
+    assert [name for name, _ in flat.calls] == [""]
+
+
+def test_data_in_a_comment_is_the_answer_to_a_task() -> None:
+    asked = replace(request(()), output=OutputFormat("task", {"type": "object"}))
+
+    assert hear(*message('<|channel|>commentary<|message|>{"a": 1}<|end|>'), asked=asked).said == '{"a": 1}'
+
+
+def test_braces_in_a_comment_are_words() -> None:
+    assert hear(*message("<|channel|>commentary<|message|>{x} is on.")).said == "{x} is on."
 
 
 @pytest.mark.parametrize("marker", ["<tool_call>", f"assistantcommentary to={TURN_ON} {{", "[TOOL_CALLS]"])

@@ -71,7 +71,7 @@ REASONING: Final = (
     Written("harmony, stripped with roles", "assistantanalysisHm.assistantfinal21 °C.", "21 °C.", "Hm."),
     Written("harmony, stripped, as recorded", "acommentaryThe light is on.", "The light is on."),
     Written(
-        "harmony, stripped, glued", "On.assistantWe are done.assistantfinalIt is on.", "On.It is on.", "We are done."
+        "harmony, stripped, glued", "On.assistantWe are done.assistantfinalIt is on.", "On. It is on.", "We are done."
     ),
     Written(
         "harmony, stripped, no answer",

@@ -596,7 +596,7 @@ class HTTPProvider(ABC):
         self._profile = profile or self._PROFILE or profile_at(base_url)
         refused = RefusedParameters(model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS)
         self._client = ServiceClient(session, self._access(base_url, api_key or ""), refused, limits)
-        self._text_calls = TextCalls()
+        self._text_calls = TextCalls(model)
 
     @override
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ from ..protocols import CompletionRequest
 from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
 from ..wire.parts import CallIds
-from ..wire.text_markers import markers_for
+from ..wire.text_markers import and_unseen_thoughts, markers_for
 from ..wire.text_markup import (
     MAX_HELD_CHARACTERS,
     CallText,
@@ -40,6 +40,12 @@ _MAX_CALLS: Final = 256
 """Written calls in one message; more are dropped."""
 _PIECE: Final = 512
 """Characters of reasoning that are read again before others get their turn."""
+_SENTENCE_ENDS: Final = ".!?…:"
+_THINKS: Final = re.compile(
+    r"(?<![a-z0-9])(?:r1|qwq|qvq|z1|reasoner|openthinker|exaone-deep)(?![a-z0-9])|(?<!no)(?<!non)[-_]think(?:ing|er)?(?![a-z])",
+    re.IGNORECASE,
+)
+"""In names of models whose templates open the reasoning."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")
 
 
@@ -49,10 +55,12 @@ class TextCalls:
     Such a model has a template that opens the reasoning, so that only its end is sent.
     """
 
-    def __init__(self) -> None:
-        """Know nothing of the model yet."""
-        self.begins_in_thought = False
+    def __init__(self, name: str = "") -> None:
+        """Know nothing of the model yet but its `name`."""
+        self.begins_in_thought = _THINKS.search(name) is not None
         """As in the latest complete message."""
+        self.known = False
+        """True once a message with text was complete. Before, first words that look like reasoning are held."""
         self._offered: tuple[ToolDefinition, ...] = ()
         self._names: tuple[str, ...] = ()
         self._preparing = asyncio.Lock()
@@ -85,7 +93,10 @@ class TextCallReader:
         self._tools = request.tools
         self._is_data = request.output is not None
         self._names = names
-        self._text = MarkupScanner(markers_for(self._names), begins_in_thought=model.begins_in_thought)
+        markers = markers_for(self._names)
+        self._text = MarkupScanner(
+            markers if model.known else and_unseen_thoughts(markers), begins_in_thought=model.begins_in_thought
+        )
         self._thoughts: MarkupScanner | None = None
         self._began_in_thought = model.begins_in_thought
         self._calls = _Calls(request)
@@ -98,23 +109,34 @@ class TextCallReader:
         """Events to pass on for the current event."""
         self._last_said = ""
         self._removed = ""
-        """Characters to strip from the start of the next text, because markup was removed before it."""
+        """Characters to strip from the start of the next text, because something stood before it."""
+        self._divided = False
+        """Whether the next text begins another message."""
+        self._written = False
+        """Whether text came from the service."""
 
     async def read(self, event: ProviderEvent) -> list[ProviderEvent]:
         """Return the events to pass on for an event of the provider; others get their turn meanwhile."""
         self._out = []
         match event:
             case TextDelta(text):
+                self._written = self._written or not text.isspace()
                 await self._pass_on(self._text.feed(text))
             case ReasoningDelta(text):
+                if self._began_in_thought and not self._written:  # the service tells reasoning apart
+                    self._began_in_thought = False
+                    self._text = MarkupScanner(markers_for(self._names))
+                self._removed = self._removed or _SPACE
                 await self._think(text)
                 self._out.append(event)
             case ToolCallReady(call):
+                self._removed = self._removed or _SPACE
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
                 await self._end(cut=reason.is_cut)
                 began_unseen = self._text.thought_began_unseen
                 self._model.begins_in_thought = began_unseen or (self._began_in_thought and not self._draft)
+                self._model.known = self._model.known or (self._written and not reason.is_cut)
                 called = self._calls.any and not reason.is_cut
                 self._out.append(replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event)
             case ProviderSwitched():
@@ -131,7 +153,7 @@ class TextCallReader:
         if self._thought_of and not cut:
             for call in self._thought_of:
                 self._out += self._calls.written(call, self._tool_of(call.name))
-        elif self._draft:
+        elif self._draft and not (cut and self._began_in_thought):
             answer = MarkupScanner(markers_for(self._names))
             for start in range(0, len(self._draft), _PIECE):
                 await self._pass_on(answer.feed(self._draft[start : start + _PIECE]))
@@ -152,8 +174,9 @@ class TextCallReader:
                         self._out.append(ReasoningDelta(text))
                 case CallText():
                     await self._call(piece, cut=cut)
-                case DroppedText():
+                case DroppedText(divides):
                     self._removed = self._removed or _SPACE
+                    self._divided = self._divided or divides
                 case _:
                     assert_never(piece)
 
@@ -162,12 +185,22 @@ class TextCallReader:
             text = text.lstrip(self._removed)
         if not text:
             return
-        self._removed = ""
+        text = self._gap_before(text) + text
+        self._removed, self._divided = "", False
         self._last_said = text[-1]
         if not text.isspace():
             await self._end_thought()
             self._answered = True
         self._out.append(TextDelta(text))
+
+    def _gap_before(self, text: str) -> str:
+        """Return what separates text from the text before it, if something stood between them."""
+        last = self._last_said
+        if not self._removed or not last or last.isspace() or text[0].isspace():
+            return ""
+        if last in _SENTENCE_ENDS and (self._divided or text[0].isalpha()):
+            return " "
+        return "\n" if self._divided else ""
 
     async def _call(self, piece: CallText, *, cut: bool) -> None:
         await self._end_thought()
@@ -175,6 +208,11 @@ class TextCallReader:
         if not piece.certain and not (read.calls and all(self._is_meant(call) for call in read.calls)):
             await self._say(piece.text)
             return
+        if not piece.addressed and not (read.calls and all(map(self._is_named, read.calls))):
+            if self._is_data:
+                await self._say(piece.text)
+                return
+            read = ReadText(rest=piece.text)
         meant = [call for call in read.calls if not await self._is_quoted(call)]
         if read.calls and not meant:
             await self._say(piece.text.removeprefix(">"))
@@ -220,6 +258,10 @@ class TextCallReader:
     def _is_meant(self, call: WrittenCall) -> bool:
         """Return whether a call is meant. If the answer is a JSON object, only the name of a tool decides."""
         return (call.unmistakable and not self._is_data) or self._tool_of(call.name) is not None
+
+    def _is_named(self, call: WrittenCall) -> bool:
+        """Return whether a call certainly names a tool, and not a device with the name of one."""
+        return call.unmistakable and self._tool_of(call.name) is not None
 
     def _tool_of(self, name: str) -> ToolDefinition | None:
         return find_tool(name, self._tools)

@@ -134,7 +134,9 @@ _INVISIBLE: Final = re.compile("[\u00ad\u200b\u2060\ufeff\x00-\x08\x0e-\x1b\x7f]
 _EMOTICON: Final = re.compile(r"(?:[:;=]['^-]?[)(DPp]+|<3+|\^_+\^|[xX]D+)([.,!?…]*)")
 
 _MARKS: Final = {**dict.fromkeys("✅✔✓☑", True), **dict.fromkeys("❌✖✗✘", False)}
-_CITATION: Final = re.compile(r"(?<=[\w.,!?;:)\]\"'])\[\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()")
+_CITATION: Final = re.compile(
+    r"(?<=[\w.,!?;:)\]\"'])\[\d{1,3}(?:[,-]\d{1,3})*\]|\[(?:citation|ref|source):\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()"
+)
 _TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
 _ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE)
 _AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"

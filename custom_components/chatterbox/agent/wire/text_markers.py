@@ -6,7 +6,7 @@ The table is collected from the chat templates of models and from what local ser
 import re
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 from types import MappingProxyType
@@ -98,8 +98,12 @@ class Kind(Enum):
     """Text to discard, such as a tool result that the model made up."""
     HEADER = auto()
     """Header of a message in OpenAI's harmony format."""
+    ARGUMENTS = auto()
+    """Certainly the arguments of a call, whose tool may be missing."""
     TOKEN = auto()
     """The marker itself."""
+    MESSAGE = auto()
+    """Start of another message, such as the answer after a comment."""
     THOUGHT_END = auto()
     """End of reasoning that the template of the model opened."""
 
@@ -166,10 +170,17 @@ class Markers:
     """Only before any text."""
     glued: MarkersByCharacter = _NONE
     """Only directly after the end of a sentence."""
+    comment_start: MarkersByCharacter = _NONE
+    """Only at the start of a message of the channel that holds calls and comments."""
 
-    def at(self, start: str, *, line_start: bool, message_start: bool, glued: bool) -> list[Marker]:
+    def at(
+        self, start: str, *, line_start: bool, message_start: bool, glued: bool, comment_start: bool
+    ) -> list[Marker]:
         """Return the markers that may begin with one or two characters at a position, specific ones first."""
-        places = ((self.message_start, message_start), (self.glued, glued), (self.line_start, line_start))
+        places = (
+            *((self.comment_start, comment_start), (self.message_start, message_start)),
+            *((self.glued, glued), (self.line_start, line_start)),
+        )
         among = [*(markers for markers, is_here in places if is_here), self.anywhere]
         found = (marker for markers in among for marker in markers.get(start[0], ()))
         return [marker for marker in found if _may_begin(marker.opening, start)]
@@ -180,7 +191,16 @@ def _may_begin(opening: Opening, start: str) -> bool:
     return opening.match(start, 0) is not None
 
 
-_THOUGHT_TAGS: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")
+_THOUGHT_TAGS: Final = (
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+    "seed:think",
+    "longcat_think",
+)
 _CALL_TAGS: Final = (
     *("tool_call", "tool_calls", "tool", "toolcall", "function_call", "function_calls", "functioncall"),
     *("minimax:tool_call", "seed:tool_call", "antml:function_calls"),
@@ -192,7 +212,11 @@ _THOUGHT_MARKS: Final = (
     ("<|start_thinking|>", "<|end_thinking|>"),
     ("◁think▷", "◁/think▷"),
     ("<|channel>thought", "<channel|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
 )
+THOUGHT_STARTS: Final = frozenset((*(f"<{name}>" for name in _THOUGHT_TAGS), *(start for start, _ in _THOUGHT_MARKS)))
+"""In lower case."""
 _CALL_MARKS: Final = (
     ("[tool_calls]", "[/tool_calls]"),
     ("[tool_request]", "[end_tool_request]"),
@@ -232,6 +256,10 @@ _OTHER_TOKENS: Final = (
     Opening("<start_of_turn>model"),
     Opening(OneOf(("<end_of_turn>", "</s>", "<eos>", "<channel|>", "<tool_call|>"))),
     _SPECIAL,
+    # Where OpenAI's models found something.
+    Opening("\ue200", Run(r"[^\ue201\s]", 200), "\ue201"),
+    Opening("【", Run(r"[\d:, ]", 12, 1), "†", Run("[^】\n]", 120), "】"),
+    Opening("【", Run(r"\d", 3, 1), "】"),
 )
 
 _CHANNELS: Final = ("analysis", "commentary", "final")
@@ -246,12 +274,14 @@ def _end_tag(name: str) -> Opening:
     return Opening(f"</{name}>")
 
 
+_THOUGHT_ENDS: Final = (*map(_end_tag, _THOUGHT_TAGS), *(Opening(end) for _, end in _THOUGHT_MARKS))
+
+
 def _thoughts() -> Iterator[Marker]:
-    ends = [*(_end_tag(name) for name in _THOUGHT_TAGS), *(Opening(end) for _, end in _THOUGHT_MARKS)]
-    region = Region(Kind.THOUGHT, Ends(ends))
-    yield from (Marker(Opening(f"<{name}>"), region) for name in _THOUGHT_TAGS)
-    yield from (Marker(Opening(start), region) for start, _ in _THOUGHT_MARKS)
-    yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in ends)
+    starts = [*map(Opening, THOUGHT_STARTS)]
+    region = Region(Kind.THOUGHT, Ends((*_THOUGHT_ENDS, *starts)))
+    yield from (Marker(start, region) for start in starts)
+    yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
 
 
 def _certain_calls() -> Iterator[Marker]:
@@ -335,8 +365,10 @@ def _channels() -> Iterator[Marker]:
 
 THOUGHT_OF_CHANNEL: Final = Region(Kind.THOUGHT, Ends((), [_MESSAGE_ENDS]))
 CALL_OF_CHANNEL: Final = Region(Kind.CALL, Ends((), [_MESSAGE_ENDS]))
-DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends([_end_tag(name) for name in _THOUGHT_TAGS]))
+DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends(_THOUGHT_ENDS))
 """Start of a message whose template has opened the reasoning."""
+DRAFT_AFTER_THOUGHT: Final = Region(Kind.DRAFT, Ends(_THOUGHT_ENDS))
+"""Text after the end of reasoning that was opened twice: it may end twice."""
 
 
 def _headers(*texts: str) -> OneOf:
@@ -353,15 +385,52 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         *(Run(r"[^\S\n]", 4), OneOf(("", "json", "code")), Run(r"\s", 4)),
         then=r"\{",
     )
+    json = OneOf(("", "json", " json"))
     named = [Opening(assistant, _headers(*_CHANNELS)), Opening(assistant, then=_NOT_LOWER)]
     draft = Region(Kind.DRAFT, Ends((), named))
     yield Marker(addressed, Region(Kind.CALL), keeps_opening=True)
     yield Marker(Opening(_headers("assistantanalysis")), draft)
-    yield Marker(Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.TOKEN))
+    yield Marker(Opening(assistant, _headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
+    yield Marker(Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.MESSAGE))
     yield Marker(named[1], draft)
     if message_start:
         yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
-        yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.TOKEN))
+        yield Marker(Opening(_headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
+        yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.MESSAGE))
+
+
+def _comments() -> Iterator[Marker]:
+    """Yield the start of arguments whose header names no tool."""
+    opening = Opening(OneOf(("", "json", "```json", "```")), Run(r"\s", 16), "{", Run(r"\s", 40), then=r"[\"'“}]")
+    yield Marker(opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True)
+
+
+_THE_USER: Final = (
+    *("the user", "the human", "user ", "they ", "der nutzer", "der benutzer", "die nutzerin", "der anwender"),
+    *("l'utilisateur", "el usuario", "l'utente", "de gebruiker", "użytkownik", "o usuário", "o utilizador"),
+    *("användaren", "пользователь", "ユーザー", "用户", "使用者"),
+)
+_TO_ONESELF: Final = (
+    *("we need to", "we have to", "we should", "we must", "we can", "i need to", "i should", "i have to", "i must"),
+    *("let me think", "let me see", "let me analy", "let me figure", "let me break", "let me consider"),
+    *("let me recall", "let me start by", "let's think", "let's see", "let's analy", "let's break", "looking at the"),
+    *("thinking process", "ich muss ", "ich soll", "wir müssen", "je dois", "tengo que", "debo ", "devo "),
+    *("ik moet ", "muszę ", "preciso ", "jag måste", "мне нужно", "我需要", "我应该"),
+)
+_BEFORE: Final = (
+    *("", "okay", "ok", "alright", "all right", "hmm", "hm", "well", "so", "right", "wait", "now", "first", "also"),
+    *("gut", "bon", "bien", "bueno", "dobrze", "goed", "хорошо", "好的", "好", "嗯", "首先", "はい"),
+)
+
+
+def _unseen_thoughts() -> Iterator[Marker]:
+    """Yield the first words of a message that speaks about the user, or to itself."""
+    spoken = (
+        OneOf(_BEFORE),
+        Run(r"[,.:…\s\uff0c。]", 4),
+        OneOf(("", "so ", "now ", "here ", "also ", "da ", "alors ")),
+    )
+    yield Marker(Opening(*spoken, OneOf((*_THE_USER, *_TO_ONESELF))), DRAFT_FROM_START, keeps_opening=True)
 
 
 def _by_character(markers: Iterable[Marker], characters: str) -> MarkersByCharacter:
@@ -370,14 +439,22 @@ def _by_character(markers: Iterable[Marker], characters: str) -> MarkersByCharac
     return {character: [one for one in among if one.opening.match(character, 0)] for character in characters}
 
 
+def _initials(text: str) -> str:
+    return text[:1] + text[:1].upper()
+
+
 _OF_THOUGHTS: Final = (*_thoughts(), *_channels())
 _OF_CALLS: Final = (*_certain_calls(), *_noise())
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
-_MARKS: Final = "<[{`◁"
+_MARKS: Final = "<[{`◁【\ue200"
 _NAMES: Final = string.ascii_letters + string.digits + "_-"
 """Characters of names of tools."""
 _AT_MESSAGE_START: Final = _by_character(_stripped_channels(message_start=True), string.ascii_lowercase)
 _GLUED: Final = _by_character(_stripped_channels(message_start=False), string.ascii_lowercase)
+_AT_COMMENT_START: Final = _by_character(_comments(), "{j`")
+_AT_UNSEEN_THOUGHT: Final = _by_character(
+    _unseen_thoughts(), "".join({first for text in (*_BEFORE, *_THE_USER, *_TO_ONESELF) for first in _initials(text)})
+)
 
 
 @lru_cache(maxsize=16)
@@ -389,4 +466,15 @@ def markers_for(names: tuple[str, ...], *, in_thoughts: bool = False) -> Markers
     maybe, bare = (_maybe_calls(names), _bare_calls(names)) if names else ((), ())
     anywhere = (*(() if in_thoughts else _OF_THOUGHTS), *_OF_CALLS, *maybe, *_TOKENS)
     found = _by_character(anywhere, _MARKS), _by_character(bare, _NAMES)
-    return Markers(*found) if in_thoughts else Markers(*found, _AT_MESSAGE_START, _GLUED)
+    if in_thoughts:
+        return Markers(*found)
+    return Markers(*found, _AT_MESSAGE_START, _GLUED, _AT_COMMENT_START)
+
+
+def and_unseen_thoughts(markers: Markers) -> Markers:
+    """Return markers that also take the start of a message for reasoning if its first words speak for that."""
+    starts = {
+        first: (*markers.message_start.get(first, ()), *_AT_UNSEEN_THOUGHT.get(first, ()))
+        for first in markers.message_start.keys() | _AT_UNSEEN_THOUGHT.keys()
+    }
+    return replace(markers, message_start=starts)

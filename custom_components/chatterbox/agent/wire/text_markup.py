@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from .call_assembly import BracketFollower
-from .text_markers import CALL_OF_CHANNEL, DRAFT_FROM_START, NOT_YET, THOUGHT_OF_CHANNEL, Kind, Marker, Markers, Region
+from .text_markers import (
+    CALL_OF_CHANNEL,
+    DRAFT_AFTER_THOUGHT,
+    DRAFT_FROM_START,
+    NOT_YET,
+    THOUGHT_OF_CHANNEL,
+    THOUGHT_STARTS,
+    Kind,
+    Marker,
+    Markers,
+    Region,
+)
 
 MAX_HELD_CHARACTERS: Final = 65_536
 """Of a possible call. A spoken request never needs more; a runaway model writes more."""
@@ -17,7 +28,7 @@ _MAX_HEADER_CHARACTERS: Final = 256
 _SURELY_A_MARKER: Final = 4
 """Characters of a partial marker that count as a marker at the end of a message."""
 
-_PLACE: Final = re.compile(r"[<\[{`◁\n]|(?<=[.!?…\"”)}\]])[aA]")
+_PLACE: Final = re.compile(r"[<\[{`◁【\ue200\n]|(?<=[.!?…\"”)}\]])[aA]")
 _SENTENCE_ENDS: Final = '.!?…"”)}]'
 _HEADER: Final = re.compile(r"\A(?:<[^<>\n]*+>|assistant|analysis|commentary|final|to=\S*+|\s)*+", re.IGNORECASE)
 
@@ -49,11 +60,16 @@ class CallText:
     """False if it is a call only if it can be parsed as one, else text."""
     closed: bool
     """False if the message ended first."""
+    addressed: bool = True
+    """False for arguments without a tool, unless they name it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedText:
     """Text was removed here."""
+
+    divides: bool = False
+    """Whether another message begins here."""
 
 
 type Piece = PlainText | ReasoningText | CallText | DroppedText
@@ -76,6 +92,9 @@ class MarkupScanner:
         self._line_start = True
         self._message_start = True
         self._glued = False
+        self._comment_start = False
+        self._opened_twice = False
+        """Whether reasoning was opened again before it ended."""
         self.thought_began_unseen = False
         """Whether reasoning ended that had no start: all text before it was reasoning."""
         if begins_in_thought:
@@ -93,8 +112,8 @@ class MarkupScanner:
         match self._region:
             case Region(Kind.HEADER):
                 pieces.append(PlainText(_without_header(rest)))
-            case Region(Kind.CALL | Kind.MAYBE_CALL as kind):
-                pieces.append(CallText(rest, certain=kind is Kind.CALL, closed=False))
+            case Region(Kind.CALL | Kind.MAYBE_CALL | Kind.ARGUMENTS as kind):
+                pieces.append(_call_text(rest, kind, closed=False))
             case _:
                 pass
         return pieces
@@ -131,6 +150,7 @@ class MarkupScanner:
                 line_start=self._line_start,
                 message_start=self._message_start,
                 glued=self._glued,
+                comment_start=self._comment_start,
             ):
                 found = marker.opening.match(self._held, self._at)
                 if isinstance(found, re.Match):
@@ -156,6 +176,7 @@ class MarkupScanner:
         _, newline, line = text.rpartition("\n")
         self._line_start = (bool(newline) or self._line_start) and not line.strip()
         self._message_start = self._message_start and text.isspace()
+        self._comment_start = self._comment_start and text.isspace()
         self._glued = text[-1] in _SENTENCE_ENDS
 
     def _say(self, text: str) -> None:
@@ -171,10 +192,17 @@ class MarkupScanner:
                 self._pieces.append(DroppedText())
                 if kind is Kind.THOUGHT_END and not self._message_start:
                     self.thought_began_unseen = True
+            case Kind.MESSAGE:
+                self._at = found.end()
+                self._begin_message(found.group())
             case _:
                 start = found.start() if marker.keeps_opening else found.end()
                 bracketed = marker.region.ends is None and self._held[found.start()] in "[{"
                 self._enter(marker.region, start, found.start() if bracketed else found.end())
+
+    def _begin_message(self, header: str) -> None:
+        self._pieces.append(DroppedText(divides=True))
+        self._comment_start = "commentary" in header
 
     def _enter(self, region: Region, start: int, looked_at: int) -> None:
         self._region, self._at, self._looked_at = region, start, looked_at
@@ -194,23 +222,33 @@ class MarkupScanner:
         if end < 0:
             self._at = start if flows else self._at
             return False
+        if region.kind is Kind.THOUGHT and self._held[start:end].lower() in THOUGHT_STARTS:
+            self._opened_twice = True
+            self._enter(region, end, end)
+            return True
         if region.kind is Kind.DRAFT and end > start:  # it was reasoning after all
             self._pieces.append(ReasoningText("", begins=True))
+            self.thought_began_unseen = self.thought_began_unseen or region is DRAFT_FROM_START
         header = self._held[self._at : end] if region.kind is Kind.HEADER else ""
         if "to=" in header:
             self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
         elif "analysis" in header:
             self._enter(THOUGHT_OF_CHANNEL, end, end)
+        elif region.kind is Kind.THOUGHT and self._opened_twice:
+            self._opened_twice = False
+            self._enter(DRAFT_AFTER_THOUGHT, end, end)
         else:
             self._return_to_text(end)
+            if header:
+                self._begin_message(header)
         return True
 
     def _pass_on(self, region: Region, text: str) -> None:
         match region.kind:
             case Kind.THOUGHT | Kind.DRAFT as kind if text:
                 self._pieces.append(ReasoningText(text, draft=kind is Kind.DRAFT))
-            case Kind.CALL | Kind.MAYBE_CALL as kind:
-                self._pieces.append(CallText(text, certain=kind is Kind.CALL, closed=True))
+            case Kind.CALL | Kind.MAYBE_CALL | Kind.ARGUMENTS as kind:
+                self._pieces.append(_call_text(text, kind, closed=True))
             case Kind.NOISE:
                 self._pieces.append(DroppedText())
             case _:
@@ -218,7 +256,7 @@ class MarkupScanner:
 
     def _give_up(self, region: Region, end: int) -> None:
         """Stop holding a region that is too long: a certain call is dropped, anything else is text."""
-        if region.kind is Kind.CALL:
+        if region.kind in {Kind.CALL, Kind.ARGUMENTS}:
             self._enter(Region(Kind.NOISE, region.ends or CALL_OF_CHANNEL.ends), end, end)
             return
         text = self._held[self._at : end]
@@ -228,6 +266,10 @@ class MarkupScanner:
     def _return_to_text(self, at: int) -> None:
         self._region, self._at, self._looked_at = None, at, at
         self._line_start = self._glued = True
+
+
+def _call_text(text: str, kind: Kind, *, closed: bool) -> CallText:
+    return CallText(text, kind is not Kind.MAYBE_CALL, closed, addressed=kind is not Kind.ARGUMENTS)
 
 
 def _without_header(text: str) -> str:
