@@ -90,6 +90,12 @@ async def test_data_that_does_not_fit_is_put_right(hass: HomeAssistant, kind: Se
         assert "Your answer cannot be used. There is no JSON object in it." in str(server.requests[1].body)
 
 
+async def test_a_text_in_place_of_a_list_is_asked_for_again(hass: HomeAssistant) -> None:
+    lines = {"lines": {"selector": {"text": {"multiple": True}}}}
+    async with working(hass, says('{"lines": "1. Done.\\n2. Dry!"}', '{"lines": ["Done.", "Dry!"]}')):
+        assert await have_done(hass, structure=lines) == {"lines": ["Done.", "Dry!"]}
+
+
 async def test_the_model_reads_what_the_task_is(hass: HomeAssistant) -> None:
     async with working(hass, says("{}", '{"lamps": 3}')) as server:
         await have_done(hass, structure=LAMPS)

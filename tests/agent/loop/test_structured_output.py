@@ -56,6 +56,11 @@ def test_an_answer_is_read_where_there_is_one_way_to_read_it(text: str) -> None:
     [
         ("", "It is empty."),
         ("I do not know.", "There is no JSON object in it."),
+        (
+            '{"name": "Ada", "tags": "1. tall\\n2. red"}',
+            'tags: expected a list of string, got "1. tall\\n2. red".',
+        ),
+        ('{"name": "Ada", "tags": "tall"}', 'tags: expected a list of string, got "tall".'),
         ('{"name": "Ada"} or {"name": "Eve"}', "There is more than one JSON object in it."),
         ('```\n{"name": "Ada"}\n```\n```\n{"name": "Eve"}\n```', "There is more than one JSON object in it."),
         ('[{"name": "Ada"}]', 'It has to be one JSON object, not [{"name":"Ada"}].'),

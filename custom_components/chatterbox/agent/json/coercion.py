@@ -37,17 +37,21 @@ class Unfit(ValueError):
     """Text or a value that does not fit the schema. The message is written for the model."""
 
 
-def fit(value: JsonValue, schema: JsonObject) -> JsonValue:
-    """Return the value in the form that the schema describes. Raises `Unfit`."""
+def fit(value: JsonValue, schema: JsonObject, *, text_is_list: bool = True) -> JsonValue:
+    """Return the value in the form that the schema describes. Raises `Unfit`.
+
+    A text stands for a list of one, as in `"light"` for `["light"]`, unless `text_is_list` is False: it may hold a
+    whole list in words.
+    """
     try:
-        return _Fit(schema).fit(schema, value, "", generous=True)
+        return _Fit(schema, text_is_list).fit(schema, value, "", generous=True)
     except RecursionError as err:
         raise Unfit("The tool's schema refers to itself and cannot be read.") from err
 
 
-def fit_object(value: JsonObject, schema: JsonObject) -> JsonObject:
-    """Return an object in the form that the schema describes. Raises `Unfit`."""
-    fitted = fit(value, schema)
+def fit_object(value: JsonObject, schema: JsonObject, *, text_is_list: bool = True) -> JsonObject:
+    """Return an object in the form that the schema describes; see `fit`. Raises `Unfit`."""
+    fitted = fit(value, schema, text_is_list=text_is_list)
     if not isinstance(fitted, dict):
         raise Unfit("The schema does not describe an object.")
     return fitted
@@ -58,6 +62,7 @@ class _Fit:
     """Fits values to the parts of one schema, whose root resolves `$ref`."""
 
     root: JsonObject
+    text_is_list: bool = True
     _tried: dict[tuple[int, int, bool], tuple[JsonValue, JsonValue, object]] = field(default_factory=dict)
     """Outcomes by the ids of schema and value, which are kept alive with them.
 
@@ -161,7 +166,7 @@ class _Fit:
         if generous:
             value = _embedded(value, "[")
         if not isinstance(value, list):
-            if not generous or value is None or value == "":
+            if not generous or value is None or value == "" or (isinstance(value, str) and not self.text_is_list):
                 raise self._unfit(path, schema, value)
             value = [value]
         if not _is_within(value, schema):

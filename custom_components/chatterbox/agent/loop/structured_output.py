@@ -19,7 +19,7 @@ async def read_output(text: str, output: OutputFormat) -> JsonObject:
     """Return the data of an answer. Raises `Unfit`.
 
     Text around the object, code fences and small syntax errors are tolerated if only one reading is possible. An
-    optional property that is null counts as omitted.
+    optional property that is null counts as omitted. A text in place of a list is none: it may hold several items.
     """
     fitted = await read_aside(len(text), _fitted, text, output.schema)
     if flaw := output.flaw_of(fitted):  # foreign code that may need the event loop
@@ -33,7 +33,7 @@ def _fitted(text: str, schema: JsonObject) -> JsonObject:
         value = _read(value)
     if not isinstance(value, dict):
         raise Unfit(f"It has to be one JSON object, not {shown(value)}.")
-    return fit_object(value, schema)
+    return fit_object(value, schema, text_is_list=False)
 
 
 def _read(text: str) -> JsonValue:
