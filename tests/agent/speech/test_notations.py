@@ -29,8 +29,8 @@ def test_marks_of_any_length_are_removed_at_once(word: str, bare: str) -> None:
 
 
 READABLE = [
-    *("21.5 °C", "21,5°C", "-5 °C", "+3 °C", "70 °F", "50 %", "50%", "5 km/h", "3 mm/h", "12 m/s", "1013 hPa"),
-    *("20 m²", "3 m³", "5 µg/m³", "400 ppm", "2.5 kWh", "230 V", "55 dB", "CO₂", "10 €/MWh"),
+    *("21 °C", "21,5°C", "-5 °C", "+3 °C", "70 °F", "50 %", "50%", "5 km/h", "3 mm/h", "12 m/s", "1013 hPa"),
+    *("20 m²", "3 m³", "5 µg/m³", "400 ppm", "2,5 kWh", "230 V", "55 dB", "CO₂", "10 €/MWh"),
     *("12:30", "7:30", "10:30\u201311:00", "8-10", "8\u201310", "3/4", "24/7", "½", "1 1/2", "-5", "±1", "~5", "≈ 8"),
     *("€12.50", "12,50 €", "$5", "$5-$10", "5$", "R$ 50", "US$ 5", "£3", "¥100", "5¢"),
     *("1.000,5", "1,000.5", "1st", "2nd", "3.", "1er", "1.º", "2ª", "Nº 5", "#1", "No. 5"),
@@ -60,7 +60,7 @@ def test_what_a_voice_can_read_stays_as_it_is(language: str) -> None:
         (":smile: x :white_check_mark:", "x"),
         # LaTeX
         (r"$21^\circ\text{C}$", "21°C"),
-        (r"$21.5^{\circ}\mathrm{C}$.", "21.5°C."),
+        (r"$21^{\circ}\mathrm{C}$.", "21°C."),
         (r"$22\,^\circ\text{C}$", "22 °C"),
         (r"$50\%$", "50%"),
         (r"\(3 \times 4\) x", "3 \u00d7 4 x"),
@@ -204,3 +204,33 @@ def test_a_language_without_words_leaves_ticks_out() -> None:
 )
 def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(text: str, spoken: str) -> None:
     assert speakable(text, "en") == spoken
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "spoken"),
+    [
+        ("pl", "W salonie jest 12.5°C.", "W salonie jest 12,5°C."),
+        ("cs", "Venku je 20.3 °C.", "Venku je 20,3 °C."),
+        ("de", "Es sind **21.5 °C** und 48.5 % bei -3.5 km/h.", "Es sind 21,5 °C und 48,5 % bei -3,5 km/h."),
+        ("de", "Es sind 20.5-21.5 °C, 12.5 Grad, 12.50 €.", "Es sind 20,5-21,5 °C, 12,5 Grad, 12,50 €."),
+        ("fr", "Il fait 21.5\u202f°C.", "Il fait 21,5 °C."),
+        ("pt-BR", "São 21.5 °C.", "São 21,5 °C."),
+        ("sv", "21.5  °C", "21,5 °C"),
+        ("de-CH", "Es sind 21.5 °C.", "Es sind 21.5 °C."),
+        ("es-MX", "Son 21.5 °C.", "Son 21.5 °C."),
+        ("en", "It is 21.5 °C.", "It is 21.5 °C."),
+        ("zh", "现在21.5 °C。", "现在21.5 °C。"),
+        ("de", "Am 12.5. um 7.30 Uhr", "Am 12.5. um 7.30 Uhr"),
+        ("de", "Version 2026.11 und 3.2.1 % auf 192.168.1.20", "Version 2026.11 und 3.2.1 % auf 192.168.1.20"),
+        ("de", "Das sind 1.000 W und 12.345 kWh.", "Das sind 1.000 W und 12.345 kWh."),
+        ("nl", "Om 7.30 uur en op 1.5", "Om 7.30 uur en op 1.5"),
+        ("fr", "À 7.30 l'école, chapitre 3.2", "À 7.30 l'école, chapitre 3.2"),
+        ("es", "A las 7.30 h", "A las 7.30 h"),
+        ("de", "Es sind 21.5\n°C", "Es sind 21.5. °C"),
+    ],
+)
+def test_a_decimal_with_a_unit_has_the_comma_of_its_language(language: str, text: str, spoken: str) -> None:
+    assert speakable(text, language) == spoken
+    for place in range(len(text) + 1):
+        speech = SpeechFilter(language)
+        assert speech.feed(text[:place]) + speech.feed(text[place:]) + speech.finish() == spoken

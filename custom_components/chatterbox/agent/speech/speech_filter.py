@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..text import base_language
@@ -11,10 +11,14 @@ from .spoken_text import (
     SentenceBuilder,
     decode,
     has_address,
+    has_decimal_comma,
+    may_be_decimal,
+    may_begin_unit,
     phrases,
     says_yes,
     spoken_dates,
     tool_words,
+    with_decimal_comma,
     without_marks,
     without_targets,
     without_tools,
@@ -74,6 +78,9 @@ class SpeechFilter:
         self._tools = tool_words(tuple(tools))
         self._phrases = phrases(language)
         self._words = WordStream()
+        self._has_comma = has_decimal_comma(language)
+        self._number: Word | None = None
+        """A decimal, until the next word shows whether it has a unit."""
         self._sentences = SentenceBuilder()
         self._in_code = False
         self._skipped_until = ""
@@ -85,19 +92,37 @@ class SpeechFilter:
     def feed(self, text: str) -> str:
         """Add a piece of the answer and return the text that can be spoken now."""
         for word in self._words.feed(text):
-            self._take(word)
+            self._take_number(word)
+        if self._number and self._words.begun and not may_begin_unit(self._words.begun):
+            number, self._number = self._number, None
+            self._take(number)
         return self._sentences.take()
 
     def finish(self) -> str:
         """Return the rest of the text, or a sentence in place of an answer without any text for speech."""
-        for word in self._words.finish():
-            self._take(word)
+        for word in (*self._words.finish(), Word("")):
+            self._take_number(word)
         self._end_tag()
         self._sentences.end()
         if self._written and not self._sentences.has_words:
             self._sentences.space()
             self._sentences.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
         return self._sentences.take()
+
+    def _take_number(self, word: Word) -> None:
+        """Take a word; a decimal waits for the next one. Between two words may be several spaces."""
+        number = self._number
+        if number is not None and not word.text and word.space and word.space != "\n":
+            return
+        self._number = None
+        if number is not None:
+            self._take(replace(number, text=with_decimal_comma(number.text, word.text)))
+        if self._has_comma and "." in word.text:
+            word = replace(word, text=with_decimal_comma(word.text))
+            if word.space and word.space != "\n" and may_be_decimal(word.text):
+                self._number = word
+                return
+        self._take(word)
 
     def _take(self, word: Word) -> None:
         if word.text:
@@ -228,6 +253,11 @@ class WordStream:
         """Start without text."""
         self._held = ""
         self._cut = False
+
+    @property
+    def begun(self) -> str:
+        """The beginning of the unfinished word."""
+        return self._held
 
     def feed(self, text: str) -> Iterator[Word]:
         """Add text and yield the finished words."""

@@ -97,6 +97,49 @@ def _spoken_date(found: re.Match[str], language: str) -> str:
     return f"{words}{_BEFORE_TIME.get(language, ', ')}{found[2]}" if found[2] else words
 
 
+_WITH_COMMA: Final = frozenset(
+    (
+        *("af", "be", "bg", "bs", "ca", "cs", "da", "de", "el", "es", "et", "eu", "fi", "fr", "gl"),
+        *("hr", "hu", "hy", "id", "is", "it", "ka", "kk", "lt", "lv", "mk", "nb", "nl", "nn", "no"),
+        *("pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "tr", "uk", "vi"),
+    )
+)
+"""Languages with a decimal comma (Unicode CLDR)."""
+_WITH_POINT: Final = frozenset({"de-ch", "de-li", "it-ch", "es-419", "es-mx", "es-us", "es-pr", "es-pe"})
+_NUMBER_PATTERN: Final = r"(?<![\w.,:/])(\d{1,6}+\.\d{1,2}+(?:[-\u2013]\d{1,6}+\.\d{1,2}+)?)"
+_UNIT_PATTERN: Final = (
+    r"(?:°[CF]?|[º℃℉%‰€$£K]|zł|kr|Kč|Ft|lei|[kMGm]?W(?:h|p)?|[km]?VA?|m?Ah?|[kMG]?Hz|[hk]?Pa|m?bar|pp[mb]|[µm]g/m³"
+    r"|[kmcd]?m[²³23]?|mm/h|km/h|m/s|mph|m³/h|[mdc]?l|l/min|[km]?g|t|lx|lm|dB[Am]?|[kMGT]i?B|[kMG]bit/s|[Gg]rad\w{0,4}"
+    r"|[Pp]ro[cz]ent\w{0,3}|stop(?:ień|ni\w?)|stup(?:eň|n\w{1,2}|ň\w{1,2})|degrés?|graus?|astetta|fok|градус\w{0,3}"
+    r"|процент\w{0,3})(?![\w'\u2019])"
+)
+_UNITS_BEGIN: Final = frozenset("°º℃℉%‰€$£*_kzflmgwvahpbµdct\u0433\u043f")
+_DECIMAL_OF_UNIT: Final = re.compile(_NUMBER_PATTERN + "(?=" + _UNIT_PATTERN + ")")
+_DECIMAL: Final = re.compile(_NUMBER_PATTERN + r"\Z")
+_UNIT: Final = re.compile(r"[*_]*+" + _UNIT_PATTERN)
+
+
+def has_decimal_comma(language: str) -> bool:
+    """Return whether decimals have a comma in a language, given as a BCP 47 tag."""
+    return base_language(language) in _WITH_COMMA and language.replace("_", "-").lower() not in _WITH_POINT
+
+
+def may_be_decimal(word: str) -> bool:
+    """Return whether a word ends in a decimal, if a unit follows: else it may be a time, a date or a version."""
+    return _DECIMAL.search(word) is not None
+
+
+def may_begin_unit(text: str) -> bool:
+    """Return whether the beginning of a word may be that of a unit."""
+    return text[:1].lower() in _UNITS_BEGIN
+
+
+def with_decimal_comma(word: str, after: str = "") -> str:
+    """Return a word whose decimals have a comma, where a unit follows in the word or begins the word `after` it."""
+    pattern = _DECIMAL if _UNIT.match(after) else _DECIMAL_OF_UNIT
+    return pattern.sub(lambda found: found[0].replace(".", ","), word)
+
+
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
