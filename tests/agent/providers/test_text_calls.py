@@ -447,6 +447,16 @@ def test_sentences_around_reasoning_and_calls_of_a_service_stay_apart() -> None:
         assert hear(TextDelta("One moment."), event, *message("It is on.")).said == "One moment. It is on."
 
 
+def test_words_before_a_call_of_the_service_are_no_thought_without_its_end() -> None:
+    call = ToolCallReady(ToolCall("a", "GetLiveContext", "{}"))
+    events: list[ProviderEvent] = [TextDelta("We need to look. "), call, *message("It is on.")]
+
+    heard = hear(*events)
+
+    assert heard.said == "We need to look. It is on."
+    assert hear(TextDelta("We need to look.</think>"), call, *message("")).said == ""
+
+
 ONLY_ARGUMENTS = '{\n  "name": "Kitchen",\n  "domain": "light"\n}'
 
 

@@ -130,6 +130,7 @@ class TextCallReader:
                 await self._think(text)
                 self._out.append(event)
             case ToolCallReady(call):
+                await self._release_draft()
                 self._removed = self._removed or _SPACE
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
@@ -154,11 +155,21 @@ class TextCallReader:
             for call in self._thought_of:
                 self._out += self._calls.written(call, self._tool_of(call.name))
         elif self._draft and not (cut and self._began_in_thought):
-            answer = MarkupScanner(markers_for(self._names))
-            for start in range(0, len(self._draft), _PIECE):
-                await self._pass_on(answer.feed(self._draft[start : start + _PIECE]))
-                await asyncio.sleep(0)
-            await self._pass_on(answer.finish(), cut=cut)
+            await self._say_draft(cut=cut)
+
+    async def _say_draft(self, *, cut: bool) -> None:
+        answer, draft = MarkupScanner(markers_for(self._names)), self._draft
+        for start in range(0, len(draft), _PIECE):
+            await self._pass_on(answer.feed(draft[start : start + _PIECE]))
+            await asyncio.sleep(0)
+        await self._pass_on(answer.finish(), cut=cut)
+
+    async def _release_draft(self) -> None:
+        """Say first words that only looked like reasoning: reasoning would have ended before a call of the service."""
+        if self._text.is_drafting and not self._began_in_thought:
+            await self._pass_on(self._text.finish())
+            self._text = MarkupScanner(markers_for(self._names))
+            await self._say_draft(cut=False)
 
     async def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> None:
         for piece in pieces:

@@ -100,6 +100,11 @@ class MarkupScanner:
         if begins_in_thought:
             self._enter(DRAFT_FROM_START, 0, 0)
 
+    @property
+    def is_drafting(self) -> bool:
+        """Whether text from the start of the message on may be reasoning."""
+        return self._region is DRAFT_FROM_START
+
     def feed(self, text: str) -> list[Piece]:
         """Add text; return the pieces that are decided."""
         self._held += text
