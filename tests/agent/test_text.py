@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.text import clipped, compared, fold, runs, shortened, spoken_words
+from custom_components.chatterbox.agent.text import clipped, compared, fold, plain_name, runs, shortened, spoken_words
 
 
 @given(st.text(max_size=400), st.integers(80, 300))
@@ -35,6 +35,14 @@ def test_a_clipped_text_stands_on_one_line(text: str, length: int) -> None:
 def test_a_clipped_text_ends_in_an_ellipsis() -> None:
     assert clipped("Turn on\n the  light", 12) == "Turn on the…"
     assert clipped("Turn on\n the  light", 17) == "Turn on the light"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Büro  lamp", "Bu\u0308ro\u00a0Lamp", "\u200fBÜRO\u200b\u3000lamp", "Ｂüro lamp\ufe0f", "Büro lamp<|end|>"],  # noqa: RUF001  # as devices write it
+)
+def test_a_name_is_the_same_in_every_form_of_its_characters(name: str) -> None:
+    assert plain_name(name) == "büro lamp"
 
 
 def test_a_name_is_compared_as_home_assistant_does() -> None:

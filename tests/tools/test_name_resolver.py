@@ -1,19 +1,24 @@
 """Whatever name a model reads of a thing, the tools understand: with its room or without, and as nothing else."""
 
+import unicodedata
+from random import Random
+
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
+from homeassistant.helpers import area_registry as ar, entity_registry as er, intent, llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolDefinition, ToolOutcome
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.home.entities import async_get_home
+from custom_components.chatterbox.home.entity_matches import matching_states
 from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, offer_of, run, satellite
+from tests.support.random_homes import RandomHome
 
 HOME = """
 floors:
@@ -354,3 +359,181 @@ async def test_several_that_no_tool_can_act_on_are_left_to_the_tool(shared: Home
     assert changed.is_error
     assert isinstance(read, ToolOutcome)
     assert "binary_sensor" in read.content
+
+
+WRITTEN = f"""
+floors:
+  - {{ id: attic, name: "🏠 Dachgeschoß", aliases: ["Étage"] }}
+areas:
+  - {{ id: buero, name: "Büro", aliases: ["", "Study"], floor: attic }}
+  - {{ id: k, name: "🍳 Küche" }}
+entities:
+  - {{ id: light.buero, name: "Bürodecke", area: buero, state: "off" }}
+  - {{ id: light.nfd, name: "{unicodedata.normalize("NFD", "Gästebad")}", state: "off" }}
+  - {{ id: light.ar, name: "مصباح المطبخ", state: "off" }}
+  - {{ id: light.sofa, name: "🛋️ Sofa lamp", area: k, state: "off" }}
+  - {{ id: light.yo, name: "寝室の照明", state: "off" }}
+  - {{ id: light.kana, name: "ﾗﾝﾌﾟ", state: "off" }}
+  - {{ id: light.salt, name: Multisocket 2, aliases: [Salt lamp, "Lampa, solna"], state: "off" }}
+  - {{ id: light.up, name: "Upstairs, hallway", state: "off" }}
+  - {{ id: light.upstairs, name: "Upstairs", state: "off" }}
+  - {{ id: light.pair, name: "💡 Pair", state: "off" }}
+  - {{ id: light.plain_pair, name: "Pair", state: "off" }}
+  - {{ id: light.one, name: "Käfer", aliases: ["Spot"], state: "off" }}
+  - {{ id: light.two, name: "Kafer", aliases: ["Spot"], state: "off" }}
+  - {{ id: light.ball, name: "🔴 Ball", state: "off" }}
+"""
+
+
+@pytest.fixture
+async def written(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, WRITTEN)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    return hass
+
+
+@pytest.mark.parametrize(
+    ("meant", "names"),
+    [
+        (
+            "light.buero",
+            [unicodedata.normalize("NFD", "Bürodecke"), "Burodecke", "BUERODECKE", "\u202aBürodecke\u202c"],
+        ),
+        ("light.nfd", ["Gästebad", "gastebad", "Gäste\u00adbad"]),
+        ("light.ar", ["\u200fمصباح المطبخ\u200f", "مصباح\u00a0المطبخ"]),  # noqa: RUF001  # as people write it
+        (
+            "light.sofa",
+            [
+                "Sofa\u200b lamp",
+                "Sofa lamp",
+                "🛋 Sofa lamp",
+                "Ｓｏｆａ　ｌａｍｐ",  # noqa: RUF001  # as people write it
+                "Sofa lamp<|end|>",
+                "Küche: Sofa lamp",
+            ],
+        ),
+        ("light.yo", ["寝室の照明\ufeff"]),
+        ("light.kana", ["ランプ"]),
+        ("light.salt", ["Multisocket 2, Salt lamp", "Multisocket 2 (also Salt lamp)", "salt lamp (Multisocket 2)"]),
+        ("light.up", ["Upstairs, hallway", "upstairs hallway", '"Upstairs, hallway"']),
+        ("light.plain_pair", ["Pair", "pair\u200b"]),
+        ("light.pair", ["💡 Pair", "💡\ufe0f pair"]),
+        ("light.one", ["Käfer", unicodedata.normalize("NFD", "käfer"), "Käfer (Spot)"]),
+        ("light.two", ["Kafer"]),
+    ],
+)
+async def test_a_name_is_found_in_whatever_form_it_is_written(
+    written: HomeAssistant, meant: str, names: list[str]
+) -> None:
+    for name in names:
+        assert await turn_on(written, name=name) == {meant}, name
+        await written.services.async_call("light", "turn_off", {"entity_id": meant}, blocking=True)
+
+
+async def test_a_form_that_may_mean_several_or_something_else_means_none(written: HomeAssistant) -> None:
+    offer = await offer_of(written, llm.LLM_API_ASSIST)
+
+    assert await call(offer, "intent__HassTurnOn", name="kàfer") == (
+        "Not run: several things are called kàfer: Käfer, Kafer. Give the whole name, or ask which one is meant."
+    )
+    for name in (
+        "Multisocket 2, Bürodecke",
+        "Salt lamp, Spot",
+        "🔵 Ball",
+        "Multisocket 2, Nothing",
+        "🛋️",
+        ",",
+        "(",
+        "Spot,",
+    ):
+        assert await turn_on(written, name=name) == set(), name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ({"area": unicodedata.normalize("NFD", "Büro")}, {"light.buero"}),
+        ({"area": "Buro"}, {"light.buero"}),
+        ({"area": "study\u200b"}, {"light.buero"}),
+        ({"area": "Büro (also Study)"}, {"light.buero"}),
+        ({"area": "Küche"}, {"light.sofa"}),
+        ({"area": "🍳 Kueche", "name": "Sofa lamp"}, {"light.sofa"}),
+        ({"floor": "Dachgeschoss"}, {"light.buero"}),
+        ({"floor": "etage", "domain": ["light"]}, {"light.buero"}),
+        ({"area": "🍕 Küche"}, set()),
+        ({"area": "Küche, Büro"}, set()),
+    ],
+)
+async def test_a_room_or_floor_is_found_in_whatever_form_it_is_written(
+    written: HomeAssistant, arguments: JsonObject, meant: set[str]
+) -> None:
+    given: JsonObject = {"domain": ["light"], **arguments}
+    assert await turn_on(written, **given) == meant
+    offer = await offer_of(written, llm.LLM_API_ASSIST)
+    if "floor" not in arguments:
+        read = await call(offer, "homeassistant__GetLiveContext", **arguments)
+        assert isinstance(read, ToolOutcome)
+        assert read.is_error == (not meant)
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_another_form_of_a_name_means_nothing_that_the_name_does_not_mean(hass: HomeAssistant, seed: int) -> None:
+    random = Random(3000 + seed)  # noqa: S311 a home that can be built again
+    await RandomHome(hass, random).build()
+    states = [state for state in hass.states.async_all() if er.async_get(hass).async_get(state.entity_id)]
+    for state in states:
+        name = random.choice([state.name, f"💡 {state.name}", f"{state.name}é"])
+        er.async_get(hass).async_update_entity(state.entity_id, name=name)
+    await hass.async_block_till_done()
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+    tool = next(one for one in offer.definitions if one.name == "intent__HassTurnOff")
+    replaced = 0
+    for state in filter(None, (hass.states.get(state.entity_id) for state in states)):
+        for form in (f"{state.name}\u200b", state.name.replace("é", "e"), state.name.replace("💡 ", "")):
+            match await offer.name_resolver.pre_tool_use(tool, {"name": form}):
+                case Rewrite({"name": str(meant)}):
+                    replaced += 1
+                    found = matching_states(hass, intent.MatchTargetsConstraints(name=meant, assistant="conversation"))
+                    names = intent.async_get_entity_aliases(
+                        hass, er.async_get(hass).async_get(found[0].entity_id), state=found[0]
+                    )
+                    assert len(found) == 1, form
+                    assert plain(form) in map(plain, names), (form, found, names)
+                case _:
+                    pass
+    assert replaced > 3
+
+
+def plain(name: str) -> str:
+    return name.replace("💡 ", "").replace("é", "e").replace("\u200b", "").rstrip("e").casefold()
+
+
+SAME = """
+areas:
+  - { id: garage, name: Garage }
+  - { id: office, name: Office }
+entities:
+  - { id: light.garage, name: Lights, area: garage, state: "off" }
+  - { id: light.office, name: Lights, area: office, state: "off" }
+  - { id: light.none, name: Lights, state: "off" }
+  - { id: light.main, name: Office Main Light, area: office, state: "off" }
+"""
+
+
+async def test_a_name_in_several_rooms_means_the_one_of_the_speaker_or_has_to_be_asked_about(
+    hass: HomeAssistant,
+) -> None:
+    await move_in(hass, SAME)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+
+    told = await call(offer, "intent__HassTurnOn", name="Lights")
+    read = await call(offer, "homeassistant__GetLiveContext", name="Lights")
+
+    assert isinstance(told, str)
+    assert "in Garage, Office. Give the area too" in told
+    assert isinstance(read, ToolOutcome)
+    assert "Garage" in read.content
+    assert "Office" in read.content
+    assert await turn_on(hass, name="Main Light", area="Office") == {"light.main"}
+    assert await turn_on(hass, satellite(hass, "garage"), name="Lights") == {"light.main", "light.garage"}

@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult, ToolResultContent, async_get_chat_log
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, llm
@@ -36,7 +37,7 @@ from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
-from tests.support.talk import LIGHT_ON, add_agent, messages_of, move_into_the_demo_home, say, speech
+from tests.support.talk import LIGHT_ON, Serve, add_agent, messages_of, move_into_the_demo_home, say, speech
 from tests.support.versions import OF_NOBODY
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -254,3 +255,20 @@ async def test_no_model_keeps_what_somebody_has_deleted(
     gc.collect()
 
     assert kept() is None
+
+
+async def test_a_home_of_thousands_of_entities_is_searched_and_not_sent(hass: HomeAssistant, serve: Serve) -> None:
+    look = ScriptedCall(name="homeassistant__GetLiveContext", arguments={"domain": "sensor"})
+    answers = (ScriptedAnswer(tool_calls=(look,)), ScriptedAnswer(content="Too many."))
+    server = await serve(Script(answers=answers))
+    for number in range(3_000):
+        name = f"Датчик 🌡️ Nr. {number} Wohnzimmer links oben"
+        hass.states.async_set(f"sensor.s{number}", "20", {"friendly_name": name, "unit_of_measurement": "°C"})
+        async_expose_entity(hass, conversation.DOMAIN, f"sensor.s{number}", should_expose=True)
+
+    await say(hass, "please list all sensors")
+
+    first, second = server.requests
+    assert len(json.dumps(first.body, ensure_ascii=False)) < 40_000
+    assert "find_entities" in json.dumps(first.body["tools"])
+    assert all(len(str(message["content"])) < 40_000 for message in messages_of(second))

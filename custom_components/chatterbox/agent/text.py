@@ -45,10 +45,22 @@ _UNREAD: Final = dict.fromkeys((*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 
 """Vowels that Hebrew and Arabic may leave out, and the Arabic stroke that only widens a word."""
 _APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
 
+_TOKEN: Final = re.compile(r"<\|\w+\|>")
+"""A token of a chat template."""
+_VARIANT: Final = re.compile("[\u034f\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Characters that choose a form of the one before."""
+
 
 def compared(name: str) -> str:
     """Return a name in the form in which Home Assistant compares names."""
     return name.strip().casefold()
+
+
+def plain_name(name: str) -> str:
+    """Return a name in lower case and one composition and width, without what cannot be seen or belongs to a model."""
+    composed = unicodedata.normalize("NFKC", _TOKEN.sub("", name)).casefold()
+    visible = (char for char in composed if unicodedata.category(char) != "Cf" and not _VARIANT.match(char))
+    return " ".join(unicodedata.normalize("NFKC", "".join(visible)).translate(_APOSTROPHE).split())
 
 
 def fold(text: str, *, keep_accents: bool = False) -> str:

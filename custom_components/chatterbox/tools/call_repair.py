@@ -21,6 +21,7 @@ from ..agent.text import clipped
 from ..effects.intents import Naming, intent_naming
 from ..home.entities import listed
 from ..home.entity_matches import areas_of_entities, matching_states
+from ..home.name_index import place_name
 from .merge import unwrapped
 from .name_resolver import EVERYTHING, entities_called
 
@@ -144,7 +145,10 @@ class _Selection:
         if classes and classes <= possible and not fits:
             del arguments[_CLASS]
             arguments |= {"domain": [*sorted(classes)]} if "domain" in self.known else {}
-        return arguments
+        places = {
+            one: place_name(self.hass, one, place) for one in ("area", "floor") if (place := _text(arguments.get(one)))
+        }
+        return arguments | places
 
     def repaired(self, arguments: JsonObject) -> JsonObject:
         """Return arguments without the filters that leave nothing of what a name or a room determines.
@@ -226,6 +230,7 @@ class _Selection:
 
     def _places(self, kind: str, name: str) -> set[str]:
         """Return the ids of the areas or floors that have a name."""
+        name = place_name(self.hass, kind, name)
         if kind == "area":
             return {area.id for area in intent.find_areas(name, ar.async_get(self.hass))}
         return {floor.floor_id for floor in intent.find_floors(name, fr.async_get(self.hass))}

@@ -6,10 +6,10 @@ entity can be meant: of several with that name, the only one that the tool can a
 speaker. The unique names that Home Assistant knows, and names of nothing, are left alone.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, override
 
 from homeassistant.components.homeassistant.llm import GetLiveContextTool
@@ -25,15 +25,11 @@ from ..effects.effect import actions_of
 from ..effects.intents import Naming, intent_naming
 from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
 from ..home.entity_matches import matching_states
+from ..home.name_index import NameIndex, name_words, place_name
 from .dispatch import call_effects
 from .merge import unwrapped
 from .own.registry import SharedTool
 
-_BETWEEN: Final = re.compile(
-    r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)"
-    r"|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,!?()\[\]'\"\u00ab\u00bb\u2018-\u201f]+"
-)
-"""Separators of words. A sign at the end of a name, or before a number, is none: it tells names apart."""
 _MAX_LISTED: Final = 12
 """Rooms or names in the answer to an ambiguous name."""
 EVERYTHING: Final = "all"
@@ -74,8 +70,8 @@ class _Names:
     home: Home
     known: Mapping[str, AbstractSet[str]]
     """Entity ids by the names that Home Assistant accepts."""
-    listed: Mapping[str, AbstractSet[str]]
-    """Entity ids by the words of their listed and full names, with their rooms and without."""
+    index: NameIndex
+    """Entity ids by their listed and full names, with their rooms and without."""
     entities: Mapping[str, ExposedEntity]
     """By entity id."""
 
@@ -98,15 +94,30 @@ class NameResolver(Hooks):
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Rewrite[JsonObject] | None:
         offered = self._tools.get(tool.name)
-        search = _search(self._hass, offered, arguments) if offered else None
-        if search is None or search.name == EVERYTHING or self._hass.states.get(search.name):
-            return None
+        naming, prefix = _naming(self._hass, offered) if offered else (Naming(), "")
+        given = dict(arguments)
+        for slot in {*naming.slots} & {"area", "floor"}:
+            if place := _text(arguments.get(f"{prefix}{slot}")):
+                given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
+        search = _search(naming, prefix, given)
+        if search and search.name != EVERYTHING and not self._hass.states.get(search.name):
+            match self._meant(tool, search, given):
+                case Deny() as denied:
+                    return denied
+                case str(name):
+                    given[search.slot] = name
+                case None:
+                    pass
+        return Rewrite(given) if given != arguments else None
+
+    def _meant(self, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> Deny | str | None:
+        """Return the name of the entity that is meant, if it has to be replaced."""
         assistant = self._llm_context.assistant
         names = _names(self._hass, assistant)
         known = search.fitting(self._hass, assistant, names.known.get(compared(search.name), ()))
         if len(known) == 1 or (known and tool.annotations.read_only):
             return None
-        meant = known or search.fitting(self._hass, assistant, names.listed.get(_words(search.name), ()))
+        meant = known or names.index.find(search.name, partial(search.fitting, self._hass, assistant))
         able = [
             one for one in sorted(meant) if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
         ]
@@ -119,7 +130,7 @@ class NameResolver(Hooks):
             case [entity]:
                 same = search.fitting(self._hass, assistant, names.known[compared(entity.names[0])])
                 # Home Assistant accepts an entity id as a name, and it is unique.
-                return Rewrite({**arguments, search.slot: entity.names[0] if len(same) == 1 else entity.entity_id})
+                return entity.names[0] if len(same) == 1 else entity.entity_id
             case several:
                 return Deny(_which_one(names.home, search, several))
 
@@ -140,19 +151,23 @@ class NameResolver(Hooks):
         return next((found for found in (in_room, on_floor) if len(found) == 1), entities)
 
 
-def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Search | None:
-    """Return the search of a call that selects entities by name; None for others."""
+def _naming(hass: HomeAssistant, tool: llm.Tool) -> tuple[Naming, str]:
+    """Return the slots by which a tool selects entities, and how the names of its parameters begin."""
     match unwrapped(tool):
         case llm.IntentTool(intent_type=intent_type):
-            naming, prefix = intent_naming(hass, intent_type), ""
+            return intent_naming(hass, intent_type), ""
         case GetLiveContextTool():
-            naming, prefix = Naming(("name", "area")), ""
+            return Naming(("name", "area")), ""
         case SharedTool(shared=shared):
-            naming, prefix = shared.naming, ""
+            return shared.naming, ""
         case MediaPlayTool() | MediaSearchTool():
-            naming, prefix = Naming(("name", "area", "floor"), frozenset({"media_player"})), "player_"
+            return Naming(("name", "area", "floor"), frozenset({"media_player"})), "player_"
         case _:
-            return None
+            return Naming(), ""
+
+
+def _search(naming: Naming, prefix: str, arguments: JsonObject) -> _Search | None:
+    """Return the search of a call that selects entities by name; None for others."""
     given = {slot: _text(arguments.get(f"{prefix}{slot}")) for slot in naming.slots}
     if not (name := given.get("name")):
         return None
@@ -165,7 +180,7 @@ def _search(hass: HomeAssistant, tool: llm.Tool, arguments: JsonObject) -> _Sear
 def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False) -> frozenset[str]:
     """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
     names = _names(hass, assistant)
-    known, short = names.known.get(compared(name), ()), () if in_full else names.listed.get(_words(name), ())
+    known, short = names.known.get(compared(name), ()), () if in_full else names.index.find(name)
     return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
@@ -176,27 +191,27 @@ def _names(hass: HomeAssistant, assistant: str) -> _Names:
         return kept[assistant]
     rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
     known: dict[str, set[str]] = defaultdict(set)
-    listed_names: dict[str, set[str]] = defaultdict(set)
+    index = NameIndex()
     for entity in home.all_entities:
         for name in entity.names:
             known[compared(name)].add(entity.entity_id)
-        for words in _called(entity, rooms.get(entity.area_id or "", ())):
-            listed_names[words].add(entity.entity_id)
+        for name in _called(entity, rooms.get(entity.area_id or "", ())):
+            index.add(name, entity.entity_id)
     entities = {entity.entity_id: entity for entity in home.all_entities}
-    kept[assistant] = _Names(home, known, listed_names, entities)
+    kept[assistant] = _Names(home, known, index, entities)
     return kept[assistant]
 
 
 def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:
-    """Yield every name of an entity as words."""
+    """Yield every name of an entity, or its words."""
     for name in dict.fromkeys((entity.listed_name, *entity.names)):
         if name:
-            yield (words := _words(name))
+            yield name
             for room in rooms:
-                if words.startswith(prefix := f"{_words(room)} "):
+                if (words := name_words(name)).startswith(prefix := f"{name_words(room)} "):
                     yield words.removeprefix(prefix)
-                yield _words(f"{room} {name}")
-                yield _words(f"{name} {room}")
+                yield f"{room} {name}"
+                yield f"{name} {room}"
 
 
 def _which_one(home: Home, search: _Search, entities: Sequence[ExposedEntity]) -> str:
@@ -225,11 +240,6 @@ def _which_one(home: Home, search: _Search, entities: Sequence[ExposedEntity]) -
 def _some(names: Sequence[str]) -> str:
     """List names, but not too many."""
     return f"{listed(names[:_MAX_LISTED])}{' and more' if len(names) > _MAX_LISTED else ''}"
-
-
-def _words(name: str) -> str:
-    """Return the words of a name, without separators; a name without words stays as it is."""
-    return " ".join(_BETWEEN.sub(" ", name.casefold()).split()) or compared(name)
 
 
 def _text(value: JsonValue) -> str | None:

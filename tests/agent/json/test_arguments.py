@@ -40,6 +40,8 @@ def test_no_arguments_can_be_written_in_many_ways(text: str) -> None:
         ('"{\\"name\\": \\"lamp\\"}"', {"name": "lamp"}),
         ('{"name": "Küche"}', {"name": "Küche"}),
         ('{"floor": 1}', {"floor": 1}),
+        ('{"name": lamp, "domain": [light]}', {"name": "lamp", "domain": ["light"]}),
+        ("{'name': 'lamp', domain: light,}", {"name": "lamp", "domain": ["light"]}),
     ],
 )
 def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
@@ -60,6 +62,9 @@ def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
         ('"\\"lamp\\""', 'must be one JSON object, got "lamp"'),
         ('{"n": 1e999}', "not a number that can be used"),
         ('{"name": "\\ud83d"}', "lone surrogate"),
+        ('{"brightness": bright}', "brightness: expected integer (minimum 0, maximum 100)"),
+        ('{"name": true}', "name: expected string, got true"),
+        ('{"name": big lamp}', "not valid JSON"),
         ('{"brightness": "bright"}', "brightness: expected integer (minimum 0, maximum 100)"),
     ],
 )

@@ -409,7 +409,7 @@ def _parse(text: str) -> JsonValue:
         value = parse_json(text, unique_names=True)
     except ValueError as problem:
         try:
-            value = repair_json(text)
+            value = repair_json(text, bare_words=True)
         except ValueError:
             raise Unfit(f"The arguments are not valid JSON ({problem}). Send one JSON object.") from problem
     return {} if value is None else value

@@ -1,7 +1,7 @@
 """Parses malformed JSON of models where it is unambiguous.
 
 Accepts other quotation marks, keys without quotes, trailing commas, comments, Python's constants, and closing brackets
-that are missing or superfluous at the very end.
+that are superfluous at the very end; where a schema tells what is a text, also a word without quotes.
 """
 
 import json
@@ -27,19 +27,21 @@ _BLANK: Final = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
 _CONSTANTS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None, "none": None}
+_BARE_WORD: Final = re.compile(r"(?!(?:undefined|nan|infinity|nil)\b)[^\W\d][\w.-]*(?=\s*[,\]}])", re.IGNORECASE)
+"""A text without quotes, if a comma or a closing bracket follows."""
 _FENCE: Final = "```"
 _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 
 
-def repair_json(text: str) -> JsonValue:
-    """Parse malformed JSON to a value that `parse_json` accepts too.
+def repair_json(text: str, *, bare_words: bool = False) -> JsonValue:
+    """Parse malformed JSON to a value that `parse_json` accepts too; with `bare_words`, texts may have no quotes.
 
     Nothing that is missing at the end is supplied: `{"area": "Kitchen"` could have continued. Raises ValueError if the
     text is unreadable or ambiguous.
     """
     text = _without_fence(text)
-    value, end = read_value(text)
+    value, end = read_value(text, bare_words=bare_words)
     if not _LEFT_OVER.fullmatch(text, skip_blank(text, end)):
         raise ValueError(f"there is more after the value, at character {end}")
     return value
@@ -69,9 +71,9 @@ def _without_fence(text: str) -> str:
     return content.removesuffix(_FENCE) if is_fenced and (not label or label.isidentifier()) else text
 
 
-def read_value(text: str, start: int = 0) -> tuple[JsonValue, int]:
+def read_value(text: str, start: int = 0, *, bare_words: bool = False) -> tuple[JsonValue, int]:
     """Parse the value at `start` like `repair_json`, and return it with its end."""
-    reader = _Reader(text, start)
+    reader = _Reader(text, start, bare_words=bare_words)
     value = reader.value()
     return parse_json(canonical_json(value)), reader.position
 
@@ -85,9 +87,10 @@ def skip_blank(text: str, position: int) -> int:
 class _Reader:
     """A recursive descent parser."""
 
-    def __init__(self, text: str, start: int) -> None:
+    def __init__(self, text: str, start: int, *, bare_words: bool) -> None:
         self.position = start
         self._text = text
+        self._bare_words = bare_words
         self._depth = 0
 
     def value(self) -> JsonValue:
@@ -101,8 +104,12 @@ class _Reader:
         if number := _NUMBER.match(self._text, self.position):
             self.position = number.end()
             return parse_json(number.group())
+        bare = _BARE_WORD.match(self._text, self.position) if self._bare_words else None
         if (word := self._word()).casefold() in _CONSTANTS:
             return _CONSTANTS[word.casefold()]
+        if bare:
+            self.position = bare.end()
+            return bare.group()
         raise self._unreadable("a value")
 
     def _object(self) -> JsonObject:
