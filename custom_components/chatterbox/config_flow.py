@@ -23,6 +23,7 @@ from homeassistant.helpers import entity_registry as er
 
 from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
+from .agent.providers.failures import server_refusing_tools
 from .agent.providers.profiles import OTHER
 from .agent.wire.parts import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
@@ -204,11 +205,14 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         return await self.async_step_no_tools()
 
     async def async_step_no_tools(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
-        """Warn of a model that only talked."""
+        """Warn of a model that only talked, or of a server that refuses tools."""
+        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
+        refusal = self._trial.refusal if self._trial else ""
+        said = sentences[f"trial_refused_{server_refusing_tools(refusal)}" if refusal else "trial_talked"]
         return self.async_show_menu(
             step_id="no_tools",
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
-            description_placeholders=self._placeholders() | {"model": model_title(self._model)},
+            description_placeholders=self._placeholders() | {"trial": said.format(model=model_title(self._model))},
         )
 
     async def async_step_first_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

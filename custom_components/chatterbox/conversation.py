@@ -33,7 +33,7 @@ from .turns.record import reported
 from .turns.resume import async_resume
 from .turns.run import AgentTurns
 from .turns.source import TurnSource
-from .turns.spoken_answer import SpokenDeltas, filling_silence, speaking, tool_names
+from .turns.spoken_answer import FILLERS, SpokenDeltas, filling_silence, speaking, tool_names
 from .turns.warm_up import WarmUp
 
 PARALLEL_UPDATES = 0
@@ -109,7 +109,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         late, sentences = self._agent.settings.filler_after, await async_get_sentences(self.hass, user_input.language)
         with (
             speaking(chat_log, user_input.language) as spoken,
-            filling_silence(self.hass, self.entry, spoken, sentences["spoken_filler"], late),
+            filling_silence(self.hass, self.entry, spoken, [sentences[key] for key in FILLERS], late),
         ):
             return await self._async_answer(user_input, chat_log, spoken)
 
@@ -165,10 +165,12 @@ async def _async_result(
         tools = tool_names(chat_log)
         spoken = await speakable_in_pieces(finished.text, user_input.language, tools) if read.is_heard else None
         speech = finished.text if spoken is None else spoken
-        # A frontend that streamed the sentence would show it again as an error.
-        is_silent = chat_log.delta_listener is None
-        if is_silent and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
+        is_streamed = chat_log.delta_listener is not None
+        if not is_streamed and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
             return _error_result(user_input, chat_log, speech)
+        if is_streamed and result.response.response_type is intent.IntentResponseType.ERROR:
+            # The frontend would show what it has streamed again, as an error (`intent-end` in its Assist chat).
+            result.response = intent.IntentResponse(language=user_input.language)
         result.response.async_set_speech(speech)
         is_question = finished.pending is not None or read.asks_again
         result.continue_conversation = is_question or asks_back(finished.text, user_input.language, spoken)

@@ -18,6 +18,7 @@ from homeassistant.util.hass_dict import HassKey
 from .agent.errors import BudgetPeriod, PromptTooLong
 from .agent.history.records import StoreState, Trouble
 from .agent.protocols import HookPoint
+from .agent.providers.failures import server_refusing_tools
 from .const import DOMAIN
 
 if TYPE_CHECKING:  # it needs packages of its own
@@ -44,6 +45,17 @@ def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_i
 def async_report_model_gone(hass: HomeAssistant, agent: ConfigSubentry, *, is_gone: bool) -> None:
     """Report that the service no longer has an agent's model, or that it has it again."""
     _report(hass, agent, "model_gone", {"model": agent.data[CONF_MODEL]} if is_gone else None)
+
+
+@callback
+def async_report_refused_tools(hass: HomeAssistant, agent: ConfigSubentry, refusal: str) -> None:
+    """Report that the server of an agent's model refuses tools, and how to allow them; an empty text ends the issue.
+
+    `refusal` is what the server said.
+    """
+    found = server_refusing_tools(refusal) if refusal else ""
+    for server in ("vllm", "llama_cpp", "other"):
+        _report(hass, agent, f"tools_refused_{server}", {"model": agent.data[CONF_MODEL]} if server == found else None)
 
 
 @callback

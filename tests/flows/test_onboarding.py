@@ -189,6 +189,10 @@ def told(step: ConfigFlowResult) -> str:
     return shown.replace("\\", "")
 
 
+def _refusing(words: str) -> ScriptedFailure:
+    return ScriptedFailure(status=400, body={"error": words})
+
+
 @pytest.mark.parametrize("path", ["/v1", "", "/v1/"])
 async def test_a_server_that_is_set_up_is_named_and_not_offered_again(hass: HomeAssistant, path: str) -> None:
     async with serving_script(LLAMA) as address:
@@ -214,20 +218,23 @@ async def test_what_is_set_up_is_named_beside_what_is_offered(hass: HomeAssistan
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "told"),
     [
-        ONLY_TALKS,
-        ScriptedAnswer(content="Done."),
-        ScriptedFailure(status=400, body={"error": "this model does not support tools"}),
+        (ONLY_TALKS, "big-model talked about turning on the light"),
+        (ScriptedAnswer(content="Done."), "big-model talked about turning on the light"),
+        (_refusing("this model does not support tools"), "Choose a model that can use tools"),
+        (_refusing('"auto" tool choice requires --enable-auto-tool-choice'), "`--enable-auto-tool-choice`"),
+        (_refusing("tools param requires --jinja flag"), "`--jinja`"),
     ],
 )
 async def test_a_model_that_only_talks_is_warned_of_and_can_be_used(
-    hass: HomeAssistant, answer: ScriptedAnswer | ScriptedFailure
+    hass: HomeAssistant, answer: ScriptedAnswer | ScriptedFailure, told: str
 ) -> None:
-    async with serving_script(TALKING.model_copy(update={"tool_trial_answer": answer})) as address:
+    script = {"tool_trial_answer": answer, "answers": (ONLY_TALKS,), "after_last": "start again"}
+    async with serving_script(TALKING.model_copy(update=script)) as address:
         step = await submit(hass, await connect(hass, address), model="big-model")
         assert step["step_id"] == "no_tools"
-        assert (step["description_placeholders"] or {})["model"] == "big-model"
+        assert told in str((step["description_placeholders"] or {})["trial"])
         again = await choose(hass, step, "model")
         assert suggested(again) == {CONF_MODEL: "big-model"}
         step = await choose(hass, await submit(hass, again, model="big-model"), "first_agent")
@@ -242,7 +249,7 @@ async def test_a_service_that_refuses_is_quoted(hass: HomeAssistant) -> None:
         step = await submit(hass, await connect(hass, address), model="big-model")
 
     assert step["step_id"] == "model"
-    assert step["errors"] == {CONF_MODEL: "provider_failed", "base": "service_said"}
+    assert step["errors"] == {CONF_MODEL: "server_out_of_memory", "base": "service_said"}
     assert (step["description_placeholders"] or {})["words"] == "CUDA error: out of memory"
 
 

@@ -20,7 +20,7 @@ _SETTINGS, _TROUBLE = ((DOCS / name).read_text("utf-8") for name in ("settings.m
 _STEP = "config_subentries.conversation.step"
 _NO_PROBLEM = {
     *("asked_again", "asked_outside", "asked_unclear", "declined", "done", "done_many", "done_targets", "filler"),
-    *("forgotten", "list", "question_dropped", "remembered", "say_pin", "yes_or_no"),
+    *("filler_2", "filler_3", "forgotten", "list", "question_dropped", "remembered", "say_pin", "yes_or_no"),
 }
 _RUN_BY = {  # and every `yaml` by test_documented_yaml.py
     ("README.md", "shell"): "here",

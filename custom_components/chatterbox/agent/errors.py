@@ -7,10 +7,12 @@
     │   │   ├── FirstTokenTimeout      it did not begin to answer in time
     │   │   └── BetweenTokensTimeout   it fell silent in the middle of its answer
     │   ├── ProviderFailed           it was reached, and reports an error of its own (5xx)
+    │   │   └── ServerOutOfMemory      the model does not fit into its memory
     │   ├── ProviderRejectedKey      it does not accept our credentials (401, 403)
     │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
     │   ├── ModelNotFound            it answers, but does not have the model (404)
     │   ├── ProviderRejectedRequest  it refuses what we sent (other 4xx)
+    │   │   ├── ToolsRefused           it takes no tools, as it is set up or with this model
     │   │   └── PromptTooLong          more than the model can read at once; carries both numbers
     │   ├── BudgetSpent              nobody asked it: what may be spent on it is spent; carries until when
     │   └── ProviderReplyInvalid     it answered nonsense, or the stream was cut
@@ -70,6 +72,12 @@ class ProviderFailed(ProviderError):
     retryable = True
 
 
+class ServerOutOfMemory(ProviderFailed):
+    """The service has too little memory for the model."""
+
+    retryable = False
+
+
 class ProviderRejectedKey(ProviderError):
     """The service rejects the credentials."""
 
@@ -91,6 +99,10 @@ class ModelNotFound(ProviderError):
 
 class ProviderRejectedRequest(ProviderError):
     """The service rejects the request."""
+
+
+class ToolsRefused(ProviderRejectedRequest):
+    """The service accepts no tools, as it is set up or with this model."""
 
 
 class PromptTooLong(ProviderRejectedRequest):

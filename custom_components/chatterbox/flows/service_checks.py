@@ -54,6 +54,8 @@ class ToolTrial:
     seconds: float
     """Until it called the tool, or had answered without."""
     uses_tools: bool
+    refusal: str = ""
+    """What the server said when it refused tools."""
 
     def waits(self, settings: AgentSettings) -> dict[str, float]:
         """Return the timeouts that an agent needs for this model, where those of its settings are too short."""
@@ -70,12 +72,12 @@ async def try_out(model: ModelProvider) -> ToolTrial:
     try:
         async with asyncio.timeout(_LONGEST_TRIAL):
             uses_tools = await _acts(model)
-    except ProviderRejectedRequest:  # as some servers do for a model that cannot use tools
+    except ProviderRejectedRequest as error:  # as some servers do for a model that cannot use tools
         await model.check()
-        uses_tools = False
+        return ToolTrial(monotonic() - started, uses_tools=False, refusal=error.words)
     except TimeoutError as error:
         raise FirstTokenTimeout("the model did not answer in time") from error
-    return ToolTrial(monotonic() - started, uses_tools)
+    return ToolTrial(monotonic() - started, uses_tools, model.tools_refusal)
 
 
 async def _acts(model: ModelProvider) -> bool:

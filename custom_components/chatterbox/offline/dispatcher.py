@@ -57,6 +57,8 @@ class OfflineDispatcher:
     satellite_id: str | None = None
     can_ask: bool = True
     """Whether somebody can be asked. Otherwise nothing is changed on a guess."""
+    has_model: bool = False
+    """Whether the agent has a model, which understands more."""
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
         """Return None: only the built-in agent can interpret a sentence."""
@@ -115,7 +117,7 @@ class OfflineDispatcher:
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Add to the general "I couldn't understand that" what would be understood. No satellite says it."""
         agent = conversation.async_get_agent(self.hass, conversation.HOME_ASSISTANT_AGENT)
-        if self.device_id or self.satellite_id or not isinstance(agent, DefaultAgent):
+        if self.has_model or self.device_id or self.satellite_id or not isinstance(agent, DefaultAgent):
             return
         texts = await agent.async_get_or_load_intents(self.language)
         speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))

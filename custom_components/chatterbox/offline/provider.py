@@ -1,7 +1,7 @@
 """Home Assistant's built-in agent as an `LLMProvider`: it calls one tool with the sentence, then speaks its answer."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,8 +48,8 @@ _MAX_SENTENCE: Final = 1_000
 class OfflineProvider:
     """The `LLMProvider` that needs no model, key or network. It uses no tokens."""
 
-    announcement: str = ""
-    """Spoken before every answer, to tell that it stands in for a model."""
+    announcement: Callable[[], str] = str
+    """Returns what is spoken before every answer: why it stands in for a model."""
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Call the tool with the last user message. Once it has answered, or if no tool may run, speak its answer.
@@ -62,7 +62,7 @@ class OfflineProvider:
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
             if speech := " ".join(filter(None, map(speech_of, results))):
-                yield TextDelta(" ".join(filter(None, (self.announcement, speech))))
+                yield TextDelta(" ".join(filter(None, (self.announcement(), speech))))
             elif results and not has_acted:
                 raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
             yield CompletionResult(FinishReason.STOP)

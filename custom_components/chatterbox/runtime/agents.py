@@ -20,7 +20,7 @@ from ..agent.providers.failover import FailoverProvider
 from ..const import DOMAIN
 from ..offline.local_commands import LocalCommandsProvider, LocalRequests
 from ..settings.agent import AgentSettings, LocalCommands
-from ..speech.sentences import spent_sentence
+from ..speech.sentences import cause_of, spent_sentence
 from ..tools.turn_tools import TurnTools
 from .health import HealthMonitor
 from .models import AgentModel, ProviderChain
@@ -68,7 +68,7 @@ class Agent:
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
         spent = self.chain.own.spent()
-        return spent_sentence(sentences, spent) if spent else sentences["spoken_offline_took_over"]
+        return spent_sentence(sentences, spent) if spent else cause_of(sentences, self.chain.own.breaker.last_error)
 
     def build_loop(  # noqa: PLR0913  # what a loop is made of
         self,
@@ -76,12 +76,12 @@ class Agent:
         limits: Limits,
         hooks: Sequence[Hooks],
         composer: ResponseComposer,
-        took_over: str,
+        took_over: Callable[[], str],
         *,
         falls_back: bool = True,
         local_requests: LocalRequests | None = None,
     ) -> AgenticLoop:
-        """Return the loop of one turn within `limits`; `took_over` is spoken when Home Assistant itself answers.
+        """Return the loop of one turn within `limits`; `took_over` gives the words for Home Assistant's own answer.
 
         `falls_back` allows that for an agent with a model. Home Assistant may handle `local_requests` in any case.
         """

@@ -15,13 +15,21 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 from homeassistant.util import dt as dt_util
 
-from ..agent.errors import ModelNotFound, ProviderError, ProviderFailed, ProviderRejectedKey, ProviderUnreachable
+from ..agent.errors import (
+    ModelNotFound,
+    ProviderError,
+    ProviderFailed,
+    ProviderRejectedKey,
+    ProviderUnreachable,
+    ToolsRefused,
+)
 from ..agent.providers.managed_provider import BreakerState
 from ..const import CONF_BASE_URL, DOMAIN, LOGGER
 from ..data import singleton
 from ..repairs import (
     async_report_model_gone,
     async_report_prompt_too_long,
+    async_report_refused_tools,
     async_report_service_down,
     async_report_spent_budget,
 )
@@ -37,7 +45,7 @@ _CONFIRMATION: Final = 8.0
 """Seconds after which a service that failed is asked once more, before it counts as down."""
 _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
-_NOTHING_WRONG: Final = (None, None, None)
+_NOTHING_WRONG: Final = (None, None, None, "")
 
 
 class HealthMonitor(DataUpdateCoordinator[None]):
@@ -164,11 +172,13 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             async_report_service_down(self.hass, self._entry, self._down_since)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
-            state = error, model.provider.overflow, tracker.spent_budget(agent_id)
+            refusal = model.provider.tools_refusal or ("?" if error is ToolsRefused else "")
+            state = error, model.provider.overflow, tracker.spent_budget(agent_id), refusal
             if self._reported.get(agent_id, _NOTHING_WRONG) != state:
                 self._reported[agent_id] = state
                 async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
                 async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
+                async_report_refused_tools(self.hass, model.agent, refusal)
                 if error is ModelNotFound or error is None:
                     async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)
             if error is not ProviderRejectedKey:
@@ -186,6 +196,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             async_report_prompt_too_long(self.hass, model.agent, None)
             async_report_spent_budget(self.hass, model.agent, None)
             async_report_model_gone(self.hass, model.agent, is_gone=False)
+            async_report_refused_tools(self.hass, model.agent, "")
 
     @callback
     def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:

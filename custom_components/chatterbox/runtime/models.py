@@ -51,6 +51,11 @@ class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
         """By how much the last prompt did not fit the model's context window; None once one fits."""
         ...
 
+    @property
+    def tools_refusal(self) -> str:
+        """What the server said when it refused tools; empty if it takes them, and until it was asked."""
+        ...
+
     async def context_window(self) -> int | None:
         """Return how many tokens the model reads at once; None where the server does not say.
 
@@ -147,8 +152,8 @@ class ProviderChain:
         """Return whether any provider works, as far as is known."""
         return self.ends_offline or is_available(self.models())
 
-    def providers(self, announcement: str) -> tuple[ManagedProvider, ...]:
-        """Return the providers of one turn; `announcement` is said where Home Assistant itself has to answer."""
+    def providers(self, announcement: Callable[[], str]) -> tuple[ManagedProvider, ...]:
+        """Return the providers of one turn; `announcement` is called where Home Assistant itself has to answer."""
         models = self.models()
         return (*models, offline_provider(announcement)) if self.ends_offline else models
 
@@ -157,7 +162,7 @@ class ProviderChain:
         return (self.own, *[fallback for fallback in self.find_fallbacks() if fallback is not self.own])
 
 
-def offline_provider(announcement: str = "") -> ManagedProvider:
+def offline_provider(announcement: Callable[[], str] = str) -> ManagedProvider:
     """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
     return ManagedProvider(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_is_for_sentences)
 

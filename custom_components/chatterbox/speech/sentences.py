@@ -41,6 +41,8 @@ from ..agent.errors import (
     ProviderRejectedRequest,
     ProviderReplyInvalid,
     ProviderUnreachable,
+    ServerOutOfMemory,
+    ToolsRefused,
 )
 from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
@@ -58,15 +60,20 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     ProviderFailed: "provider_failed",
     ProviderRejectedKey: "provider_rejected_key",
     ProviderBusy: "provider_busy",
+    ServerOutOfMemory: "server_out_of_memory",
     ModelNotFound: "model_not_found",
     ProviderRejectedRequest: "provider_rejected_request",
     PromptTooLong: "prompt_too_long",
+    ToolsRefused: "tools_refused",
     BudgetSpent: "budget_spent",
     ProviderReplyInvalid: "provider_reply_invalid",
     InvalidToolbox: "invalid_toolbox",
     MaxIterationsExceeded: "max_iterations",
 }
 """Translation key of every class of `agent/errors.py` that is raised."""
+
+_CAUSES: Final = (ProviderUnreachable, ProviderRejectedKey, ModelNotFound, ServerOutOfMemory, ToolsRefused)
+"""Failures whose sentence tells the cause. A server that is slow is not among them, although it is unreachable."""
 
 CERTIFICATE_KEY: Final = "certificate_invalid"
 """Unreachable, because Home Assistant does not trust the certificate of the server."""
@@ -109,6 +116,14 @@ def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed 
 def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:
     """Return the sentence on a spent budget."""
     return sentences["spoken_budget_spent_month" if spent.period == "month" else "spoken_budget_spent"]
+
+
+def cause_of(sentences: Mapping[str, str], error: type[ProviderError] | None) -> str:
+    """Return the sentence on why a model does not answer, for a failure of this class."""
+    is_slow = error is None or issubclass(error, FirstTokenTimeout | BetweenTokensTimeout)
+    kinds = () if is_slow or error is None else (kind for kind in _CAUSES if issubclass(error, kind))
+    key = next((ERROR_KEYS[kind] for kind in kinds), "offline_took_over")
+    return sentences[f"spoken_{key}"]
 
 
 @dataclass(frozen=True, slots=True)

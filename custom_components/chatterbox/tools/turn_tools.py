@@ -276,7 +276,9 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     if understands_sentences:
         said, place = user_input, (user_input.device_id, user_input.satellite_id)
         can_ask = speaker.asking is Asking.PERSON
-        offline = OfflineDispatcher(hass, conversation_id, said.context, said.language, *place, can_ask)
+        offline = OfflineDispatcher(
+            hass, conversation_id, said.context, said.language, *place, can_ask, has_model=bool(settings.model)
+        )
         by_name[PROCESS_SENTENCE.name] = offline
         definitions += (PROCESS_SENTENCE,)
     return offer._replace(

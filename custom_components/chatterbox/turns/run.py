@@ -161,7 +161,7 @@ class AgentTurns:
             turn.limits,
             hooks,
             _Composer(composer, guard, read),
-            self._agent.took_over(composer.sentences),
+            partial(self._agent.took_over, composer.sentences),
             falls_back=source.falls_back,
             local_requests=self._local_requests(read, turn, guard),
         )

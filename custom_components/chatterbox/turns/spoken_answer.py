@@ -1,12 +1,13 @@
-"""Spoken answers: the deltas for a voice, and a filler if the first words are late.
+"""Spoken answers: the deltas for a voice, and fillers while there is nothing else to speak.
 
-The filler is only spoken: it is not part of the ChatLog or of the result. A pipeline whose text-to-speech does not
+Fillers are only spoken: they are not part of the ChatLog or of the result. A pipeline whose text-to-speech does not
 stream speaks the result alone, and is silent until then.
 """
 
 import asyncio
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import cycle
 from typing import Final
 
 from homeassistant.components.conversation import ChatLog
@@ -19,8 +20,17 @@ from ..tools.own.registry import own_tools
 # The signature of `ChatLog.delta_listener` (homeassistant.components.conversation.chat_log).
 type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
 
+FILLERS: Final = ("spoken_filler", "spoken_filler_2", "spoken_filler_3")
+"""Keys of the fillers, in the order in which they are spoken."""
+
 _ENDS_SENTENCE: Final = "\n\n"
 """Inaudible. Voices that synthesise sentence by sentence (`sentence_stream`) need not wait for the next sentence."""
+
+_BEGINS_TO_SPEAK: Final = 61
+"""Characters of an answer at which the pipeline starts to speak.
+
+Source: more than `STREAM_RESPONSE_CHARS` (homeassistant.components.assist_pipeline.default_pipeline).
+"""
 
 
 class SpokenDeltas:
@@ -34,8 +44,8 @@ class SpokenDeltas:
         self._filter: SpeechFilter | None = None
         self._ends_amid_words = False
         """Whether a listener would expect the last sentence to continue."""
-        self.has_begun = False
-        """Whether any of the answer has been spoken."""
+        self.speaks = asyncio.Event()
+        """Set when any of the answer is spoken."""
 
     def __call__(self, chat_log: ChatLog, delta: dict[str, object]) -> None:
         """Pass on a delta with the text that can be spoken by now."""
@@ -61,6 +71,14 @@ class SpokenDeltas:
         """Speak text unchanged that is not part of the current message."""
         self._listener(self._chat_log, {"role": "assistant", "content": text})
 
+    @callback
+    def fill(self, filler: str) -> None:
+        """Speak a filler, after the end of a sentence or between two words: a word is never passed on in parts."""
+        # It is long enough for the pipeline to start to speak, and its end is one for voices that speak by sentence.
+        filler += "\n" * max(2, _BEGINS_TO_SPEAK - len(filler))
+        self.say(f"{_ENDS_SENTENCE}{filler}" if self._ends_amid_words else filler)
+        self._ends_amid_words = False
+
     def break_off(self, text: str) -> None:
         """Speak a last sentence; the held text of the message is dropped."""
         self._filter = None
@@ -75,7 +93,8 @@ class SpokenDeltas:
     def _pass_on(self, rest: dict[str, object], spoken: str) -> None:
         if spoken:
             self._ends_amid_words = not spoken[-1].isspace()
-        self.has_begun = self.has_begun or bool(spoken.strip())
+        if spoken.strip():
+            self.speaks.set()
         if rest or spoken:
             self._listener(self._chat_log, {**rest, "content": spoken} if spoken else rest)
 
@@ -102,36 +121,30 @@ def speaking(chat_log: ChatLog, language: str) -> Generator[SpokenDeltas | None]
         chat_log.delta_listener = listener
 
 
-_BEGINS_TO_SPEAK: Final = 61
-"""Characters of an answer at which the pipeline starts to speak.
-
-Source: more than `STREAM_RESPONSE_CHARS` (homeassistant.components.assist_pipeline.default_pipeline).
-"""
-
-
 @contextmanager
 def filling_silence[T](
-    hass: HomeAssistant, entry: ConfigEntry[T], spoken: SpokenDeltas | None, sentence: str, after: float
+    hass: HomeAssistant, entry: ConfigEntry[T], spoken: SpokenDeltas | None, fillers: Sequence[str], after: float
 ) -> Generator[None]:
-    """Speak `sentence` once if nothing else is spoken within `after` seconds; 0 disables it.
+    """Speak one of `fillers`, in turn, whenever nothing else is spoken for `after` seconds; 0 disables it.
 
     `entry` owns the timer, which ends with the block, or when the entry is unloaded.
     """
     if spoken is None or after <= 0:
         yield
         return
-    waiting = entry.async_create_background_task(hass, _fill(spoken, sentence, after), "chatterbox filler")
+    waiting = entry.async_create_background_task(hass, _fill(spoken, fillers, after), "chatterbox filler")
     try:
         yield
     finally:
         waiting.cancel()
 
 
-async def _fill(spoken: SpokenDeltas, sentence: str, after: float) -> None:
-    """Speak a sentence after some seconds, with enough inaudible line breaks that the pipeline starts to speak.
-
-    A blank line also ends the sentence for voices that synthesise sentence by sentence (`sentence_stream`).
-    """
-    await asyncio.sleep(after)
-    if not spoken.has_begun:
-        spoken.say(sentence + "\n" * max(2, _BEGINS_TO_SPEAK - len(sentence)))
+async def _fill(spoken: SpokenDeltas, fillers: Sequence[str], after: float) -> None:
+    """Speak a filler after each silence of some seconds: a satellite may hang in a stream that is silent for longer."""
+    for filler in cycle(fillers):
+        with suppress(TimeoutError):
+            while True:
+                spoken.speaks.clear()
+                async with asyncio.timeout(after):
+                    await spoken.speaks.wait()
+        spoken.fill(filler)

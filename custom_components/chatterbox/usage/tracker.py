@@ -25,7 +25,8 @@ from ..agent.events import StopReason
 from ..agent.messages import JsonObject, Usage
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..records.turn_record import SIGNAL_TURN, TurnFacts, TurnRecord
+from ..offline.provider import PROCESS_SENTENCE
+from ..records.turn_record import SIGNAL_TURN, InferenceFacts, ToolFacts, TurnFacts, TurnRecord
 from .prices import ModelPrice
 
 _TURNS_KNOWN: Final = 50
@@ -48,6 +49,16 @@ _FAILURES: Final = frozenset(
     }
 )
 """Stop reasons of turns without an answer."""
+
+
+def _came_to_nothing(facts: TurnFacts) -> bool:
+    """Return whether Home Assistant answered in place of a model, and could not do what was asked."""
+    match facts.inferences, facts.tools:
+        case (*_, InferenceFacts(answered_by="")), (*_, ToolFacts(name=name, is_error=True)):
+            return name == PROCESS_SENTENCE.name
+        case _:
+            return False
+
 
 type PriceOf = Callable[[str], ModelPrice | None]
 """Returns the price of an agent's model, by its subentry id; None for an unknown price."""
@@ -97,7 +108,7 @@ class AgentUsage:
             self,
             turns=self.turns + 1,
             tool_calls=self.tool_calls + len([tool for tool in facts.tools if tool.began is not None]),
-            failures=self.failures + (facts.stop_reason in _FAILURES),
+            failures=self.failures + (facts.stop_reason in _FAILURES or _came_to_nothing(facts)),
             failovers=self.failovers + len(facts.handovers),
         )
 

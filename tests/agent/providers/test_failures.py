@@ -22,6 +22,8 @@ from custom_components.chatterbox.agent.errors import (
     ProviderRejectedRequest,
     ProviderReplyInvalid,
     ProviderUnreachable,
+    ServerOutOfMemory,
+    ToolsRefused,
 )
 from custom_components.chatterbox.agent.messages import JsonValue
 from custom_components.chatterbox.agent.providers.failures import (
@@ -106,7 +108,14 @@ def test_exceptions(exception: aiohttp.ClientError | OSError, kind: type[Provide
         (400, '{"error": {"message": "x is not a valid model ID", "code": 400}}', ModelNotFound),
         (400, '{"error": {"message": "Model Not Exist"}}', ModelNotFound),
         (400, '{"object": "error", "message": "Invalid model: x", "type": "invalid_model"}', ModelNotFound),
-        (400, '{"error": {"message": "this model does not support tools"}}', ProviderRejectedRequest),
+        (400, '{"error": {"message": "this model does not support tools"}}', ToolsRefused),
+        (500, '{"error": {"message": "tools param requires --jinja flag"}}', ToolsRefused),
+        (
+            500,
+            '{"error": "model requires more system memory (9.1 GiB) than is available (5.6 GiB)"}',
+            ServerOutOfMemory,
+        ),
+        (500, '{"error": {"message": "CUDA error: out of memory"}}', ServerOutOfMemory),
         (400, '[{"error": {"message": "API key not valid. Please pass one.", "code": 400}}]', ProviderRejectedKey),
         (400, '{"error": "Incorrect API key provided"}', ProviderRejectedKey),
         (405, "", ProviderReplyInvalid),

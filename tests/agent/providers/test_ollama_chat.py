@@ -154,7 +154,7 @@ async def test_an_effort_that_the_model_does_not_know_is_left_out_from_then_on(
 
 @pytest.mark.parametrize(
     "words",
-    ["registry.ollama.ai/library/gemma:2b does not support tools", "bad messages", "no such model", "stream is on"],
+    ["bad messages", "no such model", "stream is on"],
 )
 async def test_without_what_matters_nothing_is_asked(session: aiohttp.ClientSession, words: str) -> None:
     refusal = reply(json.dumps({"error": words}).encode(), status=400)
@@ -165,6 +165,19 @@ async def test_without_what_matters_nothing_is_asked(session: aiohttp.ClientSess
             await collect(provider_of(server, session), replace(REQUEST, tools=(tool,)))
 
     assert len(server.requests) == 1
+
+
+async def test_a_model_that_takes_no_tools_is_asked_without_them(session: aiohttp.ClientSession) -> None:
+    refusal = reply(b'{"error": "registry.ollama.ai/library/gemma:2b does not support tools"}', status=400)
+    request = replace(REQUEST, tools=(ToolDefinition("turn_on", "", {"type": "object", "properties": {}}),))
+
+    async with raw_http_server(refusal, ANSWER, ANSWER) as server:
+        provider = provider_of(server, session)
+        for _ in range(2):
+            assert await collect(provider, request) == EVENTS
+
+    assert ["tools" in json.loads(request.body) for request in server.requests] == [True, False, False]
+    assert "does not support tools" in provider.tools_refusal
 
 
 async def test_a_server_that_does_not_stream_is_understood(session: aiohttp.ClientSession) -> None:

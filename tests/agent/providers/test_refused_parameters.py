@@ -11,6 +11,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.providers.refused_parameters import (
     ANTHROPIC_ADJUSTMENTS,
     ANTHROPIC_ALSO_CALLED,
+    TOOL_ADJUSTMENTS,
     RefusedParameters,
 )
 
@@ -537,3 +538,70 @@ def test_no_way_is_tried_twice() -> None:
 
     assert trial.leave_out(400, refusal("max_tokens: 8192 > 4096"))
     assert not trial.leave_out(400, refusal("max_tokens: 4096 > 2048"))
+
+
+WITH_TOOLS: JsonObject = {
+    "model": "m",
+    "messages": [{"role": "system", "content": "You help."}, {"role": "user", "content": "Hi"}],
+    "tools": [{"type": "function"}],
+    "parallel_tool_calls": True,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
+
+
+def asked_otherwise(status: int, body: str, payload: JsonObject = WITH_TOOLS) -> tuple[JsonObject, str]:
+    """Return what is sent after a refusal that was accepted then, and what is remembered of tools."""
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+    trial = refused.trial(payload)
+    assert trial.leave_out(status, body.encode())
+    trial.accepted()
+    assert refused.trial(payload).payload == trial.payload
+    return trial.payload, refused.tools_refusal
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (
+            400,
+            '{"message": "\\"auto\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}',
+        ),
+        (500, '{"error": {"message": "tools param requires --jinja flag"}}'),
+        (400, '{"error": "registry.ollama.ai/library/gemma:2b does not support tools"}'),
+        (404, '{"error": {"message": "No endpoints found that support tool use."}}'),
+        (400, '{"error": {"message": "`tool calling` is not supported with this model"}}'.replace("`", "")),
+        (400, '{"error": {"message": "This model does not support function calling."}}'),
+    ],
+)
+def test_where_tools_are_refused_the_model_is_asked_without_them_and_told(status: int, body: str) -> None:
+    sent, refusal = asked_otherwise(status, body)
+
+    assert not {"tools", "tool_choice", "parallel_tool_calls"} & {*sent}
+    assert str(sent["messages"]).startswith("[{'role': 'system', 'content': 'You help.\\n\\nNo tools can be used")
+    assert sent["stream"] is True
+    assert refusal == body
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (500, '{"error": {"code": 500, "message": "Cannot use tools with stream", "type": "server_error"}}'),
+        (400, '{"error": {"message": "Tool calling is not supported in streaming mode"}}'),
+        (400, '{"error": "streaming is not supported with tools"}'),
+    ],
+)
+def test_where_tools_exclude_a_stream_the_whole_answer_is_asked_for(status: int, body: str) -> None:
+    sent, refusal = asked_otherwise(status, body)
+
+    assert sent == {**{name: value for name, value in WITH_TOOLS.items() if name != "stream_options"}, "stream": False}
+    assert refusal == ""
+
+
+def test_a_request_without_tools_is_sent_as_ever() -> None:
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+    trial = refused.trial(WITH_TOOLS)
+    assert trial.leave_out(500, b"Cannot use tools with stream")
+    trial.accepted()
+
+    assert refused.trial(PAYLOAD).payload == PAYLOAD

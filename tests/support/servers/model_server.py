@@ -147,7 +147,7 @@ class ScriptedModelServer(ABC):
             return self._refuse(HTTPStatus.UNAUTHORIZED, "Incorrect API key provided.")
         if asked.model not in self._script.models:
             return self._refuse(HTTPStatus.NOT_FOUND, f"The model {asked.model!r} does not exist.")
-        if not asked.streams:
+        if not (asked.streams or self._answers_whole):
             return self._refuse(HTTPStatus.BAD_REQUEST, "This server only streams.")
         return None
 
@@ -166,6 +166,12 @@ class ScriptedModelServer(ABC):
         key = self._script.api_key
         sent = request.headers.get(self.key_header, "")
         return key is None or hmac.compare_digest(sent.encode(), f"{self.key_prefix}{key}".encode())
+
+    @property
+    def _answers_whole(self) -> bool:
+        """Whether the next answer is no stream in any case."""
+        upcoming = self._script.answers[self._next_answer : self._next_answer + 1]
+        return any(isinstance(answer, ScriptedFailure) for answer in upcoming)
 
     def _take_answer(self) -> ScriptedAnswer | ScriptedFailure | None:
         answers = self._script.answers

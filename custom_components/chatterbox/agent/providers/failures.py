@@ -28,6 +28,8 @@ from ..errors import (
     ProviderRejectedRequest,
     ProviderReplyInvalid,
     ProviderUnreachable,
+    ServerOutOfMemory,
+    ToolsRefused,
 )
 from ..messages import JsonObject, JsonValue
 
@@ -56,7 +58,32 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
 }
 """Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
 
+TOOLS_REFUSED: Final = re.compile(
+    r"enable-auto-tool-choice|tool-call-parser"  # vLLM
+    r"|\btools?\b.{0,40}--jinja|--jinja.{0,40}\btools?\b"  # llama.cpp
+    r"|\b(?:does not|doesn't|do not|cannot) support (?:the use of )?"
+    r"(?:tools?\b|tool[ _-]?(?:calls?|calling|use)|function[ _-]?call)"
+    r"|\b(?:tools?|tool[ _-]?(?:calls?|calling|use)|function[ _-]?call(?:s|ing)?) (?:is|are) (?:not|un)[ -]?"
+    r"(?:supported|available|enabled|implemented)"
+    r"|\bno endpoints found that support tool use",  # OpenRouter
+    re.IGNORECASE,
+)
+"""The server does not take tools, because of its set-up or of the model."""
+
+_TOOL_SETTINGS: Final = {"enable-auto-tool-choice": "vllm", "tool-call-parser": "vllm", "jinja": "llama_cpp"}
+"""What a refusal of tools mentions, and the server that has this setting."""
+
 _SAYINGS: Final[tuple[tuple[re.Pattern[str], frozenset[int], type[ProviderError]], ...]] = (
+    (TOOLS_REFUSED, frozenset({400, 404, 422, 500, 501}), ToolsRefused),
+    (
+        re.compile(
+            r"\bout of memory\b|requires more (?:system |gpu )?memory|(?:not enough|insufficient) (?:\w+ )?memory"
+            r"|insufficient (?:system )?resources",  # LM Studio
+            re.IGNORECASE,
+        ),
+        frozenset({400, 500, 503}),
+        ServerOutOfMemory,
+    ),
     (
         re.compile(r"\bmodels?\b|model_not_found|no endpoints found", re.IGNORECASE),
         frozenset({HTTPStatus.NOT_FOUND}),
@@ -179,6 +206,11 @@ _PROMPTS: Final = (
 
 _PARTS_OF_PROMPT: Final = re.compile(r"(\d{1,9}) of \w+ input")
 """OpenRouter reports parts: text and tools."""
+
+
+def server_refusing_tools(refusal: str) -> str:
+    """Return the server whose setting allows the tools that were refused in these words: vllm, llama_cpp or other."""
+    return next((server for setting, server in _TOOL_SETTINGS.items() if setting in refusal), "other")
 
 
 def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderError:

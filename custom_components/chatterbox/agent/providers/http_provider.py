@@ -594,14 +594,19 @@ class HTTPProvider(ABC):
         self._model = model
         self._options = options
         self._profile = profile or self._PROFILE or profile_at(base_url)
-        refused = RefusedParameters(model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS)
-        self._client = ServiceClient(session, self._access(base_url, api_key or ""), refused, limits)
+        self._refused = RefusedParameters(model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS)
+        self._client = ServiceClient(session, self._access(base_url, api_key or ""), self._refused, limits)
         self._text_calls = TextCalls(model)
 
     @override
     def __repr__(self) -> str:
         """Name the model, but neither key nor address: addresses may hold passwords."""
         return f"{type(self).__name__}(model={self._model!r})"
+
+    @property
+    def tools_refusal(self) -> str:
+        """What the server said when it refused tools; empty if it takes them, and until it was asked."""
+        return self._refused.tools_refusal
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""

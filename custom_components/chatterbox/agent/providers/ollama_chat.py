@@ -25,7 +25,7 @@ from ..wire.parts import ChatModel, by_usefulness, is_for_chat, parse_model_list
 from ..wire.reply_reader import ReplyReader
 from .http_provider import Access, HTTPProvider, ollama_root
 from .profiles import OLLAMA, ModelOptions, lay_over, nearest_effort
-from .refused_parameters import OUTPUT_REFUSALS
+from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ class OllamaChatProvider(HTTPProvider):
     _FREE_PATH = "api/version"
     _STREAMS_OBJECTS = True
     _REQUIRED = frozenset({"model", "messages", "tools", "stream"})
+    _ADJUSTMENTS = TOOL_ADJUSTMENTS
     _ALSO_CALLED: ClassVar = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
 
     @override

@@ -8,7 +8,7 @@ from ..wire.openai_chat import ChatReplyReader, request_to_payload
 from ..wire.reply_reader import ReplyReader
 from .http_provider import HTTPProvider
 from .profiles import lay_over
-from .refused_parameters import OUTPUT_REFUSALS
+from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 
 class OpenAIChatProvider(HTTPProvider):
@@ -16,6 +16,7 @@ class OpenAIChatProvider(HTTPProvider):
 
     _PATH = "chat/completions"
     _REQUIRED = frozenset({"model", "messages", "tools", "stream"})
+    _ADJUSTMENTS = TOOL_ADJUSTMENTS
     _ALSO_CALLED: ClassVar = {"response_format": (*OUTPUT_REFUSALS, "response format")}
 
     @override

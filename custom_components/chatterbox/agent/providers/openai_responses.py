@@ -11,7 +11,7 @@ from ..wire.openai_responses import ResponsesReplyReader, request_to_payload, wi
 from ..wire.reply_reader import ReplyReader
 from .http_provider import HTTPProvider
 from .profiles import OPENAI, ServiceTier, lay_over, nearest_effort, with_wishes
-from .refused_parameters import OUTPUT_REFUSALS
+from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ class OpenAIResponsesProvider(HTTPProvider):
     _PROFILE = OPENAI
     _REQUIRED = frozenset({"model", "input", "instructions", "tools", "stream", "store"})
     """Also so that nothing is stored at the service."""
+    _ADJUSTMENTS = TOOL_ADJUSTMENTS
     _ALSO_CALLED: ClassVar = {"text.format": (*OUTPUT_REFUSALS, "response_format", "response format")}
 
     @override

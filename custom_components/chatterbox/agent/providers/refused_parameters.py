@@ -1,4 +1,4 @@
-"""Retries without a parameter that a model refuses, and Anthropic's other ways to ask.
+"""Retries without a parameter that a model refuses, and other ways to ask: Anthropic's, and without tools or a stream.
 
 What helped is remembered for as long as the provider lives, and logged once. Sources: Claude API guides
 "Troubleshooting thinking", "Effort" and "Extended thinking".
@@ -12,14 +12,13 @@ from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
+from .failures import TOOLS_REFUSED
 from .profiles import nearest_effort, with_wishes
 
 _LOGGER = logging.getLogger(__name__)
 
 _STATUSES: Final = frozenset({400, 404, 422, 500, 501})
 """Of refused parameters. 404: OpenRouter, if no endpoint supports one; 500: older local servers."""
-
-_ADJUSTED_STATUSES: Final = frozenset({400, 422})
 
 _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
 """A name, perhaps quoted, that is not part of another."""
@@ -54,6 +53,11 @@ class RefusedParameters:
         self._also_called = also_called or {}
         self._remembered: dict[_Path, dict[str, None]] = {}
         self._adjusted: dict[Adjustment, re.Match[str]] = {}
+
+    @property
+    def tools_refusal(self) -> str:
+        """What the service said when it refused tools, or how it was asked for them; empty if it takes them."""
+        return next((said.string for adjustment, said in self._adjusted.items() if adjustment is WITHOUT_TOOLS), "")
 
     def trial(self, payload: JsonObject) -> Trial:
         """Return a trial of a request, without what is known to be refused."""
@@ -105,7 +109,7 @@ class Trial:
     def leave_out(self, status: int, body: bytes) -> bool:
         """Adjust `payload` to a refusal, or remove the parameter that it names; False if neither is possible."""
         text = body.decode(errors="replace")
-        for adjustment in self._refused.adjustments if status in _ADJUSTED_STATUSES else ():
+        for adjustment in self._refused.adjustments if status in _STATUSES else ():
             said = None if adjustment in self._tried else adjustment.said.search(text)
             if said is not None and (changed := adjustment.change(self.payload, said)) != self.payload:
                 self.payload = changed
@@ -276,6 +280,51 @@ ANTHROPIC_ADJUSTMENTS: Final = (
         lasting=False,
     ),
     Adjustment("cache breakpoints", re.compile("cache_control"), _without_cache),
+)
+
+
+_NO_TOOLS: Final = (
+    "No tools can be used, so you can neither look at the home nor change anything in it. "
+    "If that is what is asked for, say that you cannot."
+)
+
+
+def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Ask for words alone, and tell the model, which must not claim to have acted."""
+    if "tools" not in payload:
+        return payload
+    kept = {name: value for name, value in payload.items() if name not in _TOOL_FIELDS}
+    if isinstance(told := kept.get("instructions"), str):
+        return {**kept, "instructions": f"{told}\n\n{_NO_TOOLS}"}
+    messages = _objects(kept.get("messages"))
+    match messages[:1]:
+        case [{"role": "system", "content": str(told)}]:
+            messages = [{"role": "system", "content": f"{told}\n\n{_NO_TOOLS}"}, *messages[1:]]
+        case _:
+            messages = [{"role": "system", "content": _NO_TOOLS}, *messages]
+    return {**kept, "messages": [*messages]} if "messages" in kept else kept
+
+
+def _without_streaming(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Ask for the whole answer at once where there are tools; readers read it as one chunk."""
+    if "tools" not in payload:
+        return payload
+    return {**{name: value for name, value in payload.items() if name != "stream_options"}, "stream": False}
+
+
+_TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
+WITHOUT_TOOLS: Final = Adjustment("tools", TOOLS_REFUSED, _without_tools)
+TOOL_ADJUSTMENTS: Final = (
+    Adjustment(
+        "tools in a stream",  # llama.cpp before May 2025; MLX and gateways word it otherwise
+        re.compile(
+            r"cannot use tools with stream|\b(?:tools?|function)\b.{0,60}\b(?:not|un)[ -]?\w*\b.{0,40}\bstream"
+            r"|\bstream\w*\b.{0,40}\b(?:not|un|cannot|can't)[ -]?\w*\b.{0,60}\b(?:tools?|function)\b",
+            re.IGNORECASE,
+        ),
+        _without_streaming,
+    ),
+    WITHOUT_TOOLS,
 )
 
 
