@@ -290,7 +290,7 @@ _NO_TOOLS: Final = (
 
 
 def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
-    """Ask for words alone, and tell the model, which must not claim to have acted."""
+    """Ask for words alone, and tell the model, which would otherwise report actions."""
     if "tools" not in payload:
         return payload
     kept = {name: value for name, value in payload.items() if name not in _TOOL_FIELDS}
