@@ -340,3 +340,13 @@ async def test_a_script_has_only_its_own_parameters(home: HomeAssistant) -> None
     assert (await read(home, "script__clean", {"room": "Kitchen", "delay": 5}))[0] == (
         "delay is not a parameter. Use: room."
     )
+
+
+@pytest.mark.parametrize("domain", ["light", "[light]", "[light,]", "'light'"])
+async def test_a_word_without_quotes_is_a_text(home: HomeAssistant, domain: str) -> None:
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
+
+    judged = judge(ToolCall("1", ON, f'{{"name": "Plug", "domain": {domain}}}'), offer.definitions, None, ())
+
+    assert isinstance(judged.verdict, Runnable)
+    assert judged.verdict.arguments == {"name": "Plug", "domain": ["light"]}
