@@ -535,3 +535,25 @@ def test_items_without_end_are_refused() -> None:
 
     with pytest.raises(ProviderReplyInvalid, match=f"more than {MAX_ITEMS} items"):
         read(*items)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (["It is on.", "Done."], "It is on. Done."),
+        (["It is on. ", "Done."], "It is on. Done."),
+        (["It is 21.", "5 °C."], "It is 21.5 °C."),
+        (["Kit", "chen"], "Kitchen"),
+    ],
+)
+def test_sentences_of_several_parts_stay_apart(parts: list[str], said: str) -> None:
+    content: list[JsonValue] = [{"type": "output_text", "text": part} for part in parts]
+    whole = message(content=content)
+    streamed = [{**words(part, 0, "msg_1"), "content_index": index} for index, part in enumerate(parts)]
+    in_one = [{**words(part, 0, "msg_1"), "content_index": 0} for part in parts]
+
+    for events, heard in ((streamed, said), ([done(whole)], said), (in_one, "".join(parts))):
+        texts = [
+            event.text for event in read(added(message(), 0), *events, completed()) if isinstance(event, TextDelta)
+        ]
+        assert "".join(texts) == heard

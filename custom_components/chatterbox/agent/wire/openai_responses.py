@@ -261,8 +261,16 @@ class _OutputItem(WireModel):
     def text(self) -> str:
         """Return the text of a message."""
         if isinstance(self.content, list):
-            return "".join(part.text or part.refusal or "" for part in self.content)
+            text = ""
+            for piece in (part.text or part.refusal or "" for part in self.content):
+                text += _gap_between(text, piece) + piece
+            return text
         return self.content or ""
+
+
+def _gap_between(text: str, part: str) -> str:
+    """Return a space if a part of a message begins with a letter after the end of a sentence."""
+    return " " if text.endswith((".", "!", "?", "…")) and part[:1].isalpha() else ""
 
 
 class _UsageReport(TokenCounts):
@@ -296,6 +304,7 @@ class _StreamEvent(WireModel):
     item_id: Lenient[str] = None
     output_index: Lenient[int] = None
     summary_index: Lenient[int] = None
+    content_index: Lenient[int] = None
     item: _OutputItem | None = None
     delta: AnyJson = None
     arguments: AnyJson = None
@@ -359,6 +368,9 @@ class ResponsesReplyReader(ReplyReader):
         self._items: list[_OpenItem] = []
         self._speaking: _OpenItem | None = None
         self._in_pieces = False
+        self._part: int | None = None
+        """Index of the part of the message that was written last."""
+        self._last_piece = ""
 
     @override
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
@@ -378,7 +390,7 @@ class ResponsesReplyReader(ReplyReader):
                 yield from self._begin(event.item, event.output_index)
             case "response.output_text.delta" | "response.refusal.delta":
                 self._in_pieces = True
-                yield from self._say(event.piece, self._message_of(event))
+                yield from self._say(event.piece, self._message_of(event), event.content_index)
             case "response.function_call_arguments.delta" | "response.function_call_arguments.done":
                 yield from self._add_arguments(event)
             case "response.output_item.done" if event.item:
@@ -397,7 +409,7 @@ class ResponsesReplyReader(ReplyReader):
         if item.type == _CALL:
             yield from self._write_call(begun, item, "")
 
-    def _say(self, text: str, message: _OpenItem) -> Iterator[ProviderEvent]:
+    def _say(self, text: str, message: _OpenItem, part: int | None = None) -> Iterator[ProviderEvent]:
         if not text:
             return
         if message is not self._speaking:
@@ -405,6 +417,9 @@ class ResponsesReplyReader(ReplyReader):
             if self._text_length:
                 message.skip = len(_GAP)
                 text = _GAP + text
+        elif part != self._part:
+            text = _gap_between(self._last_piece, text) + text
+        self._part, self._last_piece = part, text
         message.written = True
         yield from self._text(text)
 
