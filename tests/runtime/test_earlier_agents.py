@@ -244,6 +244,21 @@ async def test_what_was_remembered_survives_a_restart(hass: HomeAssistant, hass_
     assert held(hass) == ("conversation.other", True)
 
 
+async def test_an_agent_that_was_chosen_while_chatterbox_was_not_loaded_is_the_earlier_one(
+    hass: HomeAssistant, hass_storage: dict[str, Any]
+) -> None:
+    er.async_get(hass).async_get_or_create("conversation", "other", "one", suggested_object_id="other")
+    entry = offline_entry()
+    (agent,) = agents(entry)
+    hass_storage[STORED] = {"version": 1, "data": {preferred(hass).id: [{"agent": agent.subentry_id, "engine": HOME}]}}
+    await choose(hass, "conversation.other")
+
+    await set_up(hass, entry)
+    await use(hass, agent)
+    await remove(hass, entry)
+    assert held(hass) == ("conversation.other", True)
+
+
 async def test_a_file_that_cannot_be_read_leaves_home_assistants_own_agent(
     hass: HomeAssistant, hass_storage: dict[str, Any]
 ) -> None:

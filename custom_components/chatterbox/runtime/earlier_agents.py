@@ -149,8 +149,10 @@ class EarlierAgents:
             await self._async_save(takeovers)
 
     async def _async_begin(self, hass: HomeAssistant, _component: str) -> None:
-        store = hass.data[PIPELINES].pipeline_store
+        store, takeovers = hass.data[PIPELINES].pipeline_store, await self._async_known()
         self._holders = {one.id: _Holder.of(hass, one) for one in store.data.values()}
+        for pipeline_id, holder in self._holders.items():  # which may have changed while nothing of ours was loaded
+            takeovers[pipeline_id] = with_change(takeovers.get(pipeline_id, ()), None, holder)
         store.async_add_change_set_listener(self._async_follow)
         hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_follow_entity)
         await self.async_put_back()
