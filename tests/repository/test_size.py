@@ -64,7 +64,7 @@ def fragments() -> list[str]:
 
 def test_lines_modules_and_fragments_stay_below_their_ceilings() -> None:
     counts = {
-        "lines of the product": 45_309sum(lines(PRODUCT / module) for module in modules()),
+        "lines of the product": sum(lines(PRODUCT / module) for module in modules()),
         "modules of the product": len(modules()),
         "lines of the tests": sum(map(lines, (REPOSITORY / "tests").rglob("*.py"))),
         "fragments": len(fragments()),
