@@ -37,6 +37,7 @@ from custom_components.chatterbox.effects.effect import CallEffects, actions_of
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
 
@@ -120,7 +121,7 @@ class Home:
 
     hass: HomeAssistant
     tools: TurnTools
-    settings: AgentSettings
+    rules: HomeRules
     speaker: Speaker
 
     @classmethod
@@ -128,16 +129,16 @@ class Home:
         """Gather the tools of Assist and of the offline agent, for a user with permissions of their own."""
         user = MockUser().add_to_hass(hass)
         user.mock_policy({"entities": {"domains": dict.fromkeys(_DOMAINS, True)}})
-        settings = AgentSettings(policy=POLICY, llm_apis=(llm.LLM_API_ASSIST,))
+        settings = AgentSettings(llm_apis=(llm.LLM_API_ASSIST,))
         words = conversation.ConversationInput("", Context(user_id=user.id), None, None, None, "en", "conversation.us")
         tools = await async_gather_tools(hass, words, "a-talk", settings, understands_sentences=True)
-        return cls(hass, tools, settings, Speaker(user_id=user.id, asking=Asking.PERSON))
+        return cls(hass, tools, HomeRules(policy=POLICY), Speaker(user_id=user.id, asking=Asking.PERSON))
 
     async def round(self, name: str, arguments: JsonObject) -> Round:
         """Resolve and judge a call, and have it guarded."""
         tool = next(tool for tool in self.tools.definitions if tool.name == name)
         effects_of = self.tools.dispatcher.async_effects
-        guard = CallGuard(self.hass, self.settings, self.speaker, effects_of, has_outside_content=True)
+        guard = CallGuard(self.hass, self.rules, self.speaker, effects_of, has_outside_content=True)
         began = time.process_time()
         await guard.pre_tool_use(tool, arguments)
         guarded = time.process_time()

@@ -25,7 +25,7 @@ from demo.log_file import empty_log
 from demo.owner import Owner, create_owner
 from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_text
 from demo.scripted_model import SENTENCES, running_scripted_model
-from demo.show import ENTRY_ID, PIN, SCENES, price_of, show_entry
+from demo.show import ENTRY_ID, PIN, SCENES, price_of, show_entry, show_rules
 from demo.web_api import HomeAssistantClient
 
 INTERRUPTED = 130
@@ -43,7 +43,8 @@ async def run(options: DemoOptions) -> None:
         folder = Path(temporary)
         port = _port(options)
         async with _entries(options) as entries:
-            write_configuration(folder, Configuration(port=port, entries=entries))
+            rules = await asyncio.to_thread(show_rules) if entries else {}
+            write_configuration(folder, Configuration(port=port, entries=entries, home_rules=rules))
             _tell(f"demo: starting Home Assistant; its log goes to {log}")
             async with running_home_assistant(folder, port, log) as home_assistant:
                 async with _home(home_assistant, options) as (client, pipeline_id):
@@ -65,7 +66,7 @@ async def _entries(options: DemoOptions) -> AsyncIterator[tuple[dict[str, JsonVa
     """Run the scripted model where it answers, and yield the entries that Home Assistant begins with."""
     if options.has_scripted_model:
         async with running_scripted_model() as base_url:
-            yield (await asyncio.to_thread(show_entry, base_url),)
+            yield (show_entry(base_url),)
     else:
         yield ()
 

@@ -11,7 +11,7 @@ import json
 import os
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
 
@@ -88,6 +88,8 @@ class Configuration:
     """Folders of custom integrations; they are linked, so that the running code is the code of the repository."""
     entries: tuple[dict[str, JsonValue], ...] = ()
     """Config entries that are there from the start, as Home Assistant stores them."""
+    home_rules: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Those of Chatterbox, as it stores them."""
 
 
 def write_configuration(folder: Path, configuration: Configuration) -> None:
@@ -101,6 +103,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
         _write_storage(
             folder, "core.config_entries", version=1, minor_version=5, data={"entries": [*configuration.entries]}
         )
+        _write_storage(folder, "chatterbox.home_rules", version=1, data={**configuration.home_rules})
     (folder / "configuration.yaml").write_text(text, encoding="utf-8")
     _write_storage(
         folder,

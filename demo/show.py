@@ -33,17 +33,18 @@ SCENES = (
 )
 
 
-def show_entry(base_url: str) -> dict[str, JsonValue]:
-    """Return a config entry with one agent, whose model is at `base_url`. Takes a tenth of a second."""
-    rules: JsonValue = [{"verdict": "pin", "domains": ["lock"], "actions": ["lock.unlock", "lock.open"]}]
-    agent: dict[str, JsonValue] = {
-        "model": MODEL,
-        "llm_hass_api": ["assist", "demo_web"],
+def show_rules() -> dict[str, JsonValue]:
+    """Return the rules of the home. Takes a tenth of a second."""
+    return {
+        "rules": [{"verdict": "pin", "domains": ["lock"], "actions": ["lock.unlock", "lock.open"]}],
         "tool_sources": {"demo_web": {"level": "free"}},
-        "rules": rules,
         "pin": PinHash.of(PIN).as_json(),
-        **PRICES,
     }
+
+
+def show_entry(base_url: str) -> dict[str, JsonValue]:
+    """Return a config entry with one agent, whose model is at `base_url`."""
+    agent: dict[str, JsonValue] = {"model": MODEL, "llm_hass_api": ["assist", "demo_web"], **PRICES}
     return {
         "created_at": _SINCE,
         "data": {"kind": "openai_chat", "server": "other", "base_url": base_url},

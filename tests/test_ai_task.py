@@ -248,6 +248,14 @@ async def test_what_needs_a_yes_is_done_for_those_only_that_the_owner_trusts(
     assert (turns[0].data["caller"], turns[0].data["entity_id"]) == (f"automation.{automation}", TASKS)
 
 
+async def test_a_task_obeys_the_rules_of_the_home(hass: HomeAssistant) -> None:
+    script = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is not allowed.")))
+    async with working(hass, script, llm_hass_api=["assist"], rules=[{"verdict": "deny", "domains": ["light"]}]):
+        assert await have_done(hass) == "It is not allowed."
+
+    assert hass.states.is_state("light.kitchen_ceiling", "off")
+
+
 async def test_nobody_is_asked_even_if_a_person_begins_the_task(hass: HomeAssistant) -> None:
     anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_ADMIN])
     script = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="It is not allowed.")))

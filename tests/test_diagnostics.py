@@ -74,6 +74,7 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
             "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
             "options": {},
         },
+        "home_rules": {},
         "history": {
             "database": database,
             "trouble": None,
@@ -214,7 +215,7 @@ async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_c
     async_dispatcher_send(hass, SIGNAL_TURN, record)
 
     data = await download(hass_client, entry)
-    assert data["agents"][0]["data"]["pin"] == "**REDACTED**"
+    assert data["home_rules"] == {"pin": "**REDACTED**"}
     assert data["agents"][0]["turns"][0]["words"]["input"] == "My key is " + " ".join(["**REDACTED**"] * 4)
     assert data["entry"]["options"]["history_address"] == "postgresql://**REDACTED**@db/talk"
     for secret in (key, header, password, other_key, "739105", str(pin["digest"]), str(pin["salt"])):

@@ -30,6 +30,7 @@ from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
 from .runtime.removed_agents import async_follow_removals, async_forget
 from .services import async_register_actions
+from .settings.home_rules import async_get_home_rules
 from .speech.sentences import as_setup_error
 from .usage.tracker import async_get_usage_tracker
 
@@ -40,9 +41,11 @@ PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
     """Set up what all entries share, before any agent exists whose calls must be recorded."""
+    await async_get_home_rules(hass).async_load()
     async_get_context_watch(hass)
     async_audit_questions(hass)
     async_follow_entities(hass)
+    MissingReferences(hass).async_start()
     async_get_recent_turns(hass)
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
@@ -69,8 +72,6 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     entry.runtime_data.health.async_start()
     ApprovalNotifications(hass, entry, partial(_notified_by, entry)).async_start()
-    for subentry in entry.subentries.values():
-        MissingReferences(hass, entry, subentry).async_start()
     if entry.options.get(CONF_RESPONSES_API):
         await async_load_api(hass)
     return True
@@ -78,7 +79,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
 
 def _notified_by(entry: ChatterboxConfigEntry, agent_id: str) -> Sequence[str] | None:
     agent = entry.runtime_data.agents.get(agent_id)
-    return agent.settings.notify if agent else None
+    return async_get_home_rules(agent.hass).current.notify if agent else None
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
@@ -123,5 +124,4 @@ async def _async_renew(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Non
             runtime.async_end(subentry.subentry_id)
             await async_build_agent(hass, entry, runtime, subentry)
             runtime.async_add(subentry)
-            MissingReferences(hass, entry, subentry).async_start()
     runtime.health.async_check()

@@ -225,7 +225,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             agent_id=self.entity_id,
             extra_system_prompt=_NOBODY_LISTENS,
         )
-        speaker = _unaskable(await async_get_speaker(self.hass, told, self._agent.settings))
+        speaker = _unaskable(await async_get_speaker(self.hass, told))
         return TurnInput(replace(told, context=speaker_context(context, speaker)), speaker, source)
 
     async def _async_take(self, read: TurnInput, chat_log: ChatLog) -> TurnRecord:

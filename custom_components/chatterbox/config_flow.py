@@ -1,6 +1,6 @@
 """The config flow of a service: adding it, a new key, and another server."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -47,6 +47,8 @@ from .runtime.composition import model_server
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import ModelProvider, offered_chat_models
 from .settings.agent import AgentSettings
+from .settings.home_rules import HomeRules, async_get_home_rules
+from .settings.options import new_agent_data
 from .settings.service_address import InvalidAddress, parse_address, place_of
 from .settings.tasks import new_task_data, task_settings_of
 from .speech.sentences import async_get_sentences
@@ -79,6 +81,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         self._use_in: list[str] = []
         self._known_servers = ""
         """A sentence about servers in the home that are set up already."""
+        self._change_rules: Callable[[HomeRules], HomeRules] | None = None
         self._is_sent = False
         """Whether the last form was accepted."""
 
@@ -231,7 +234,8 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
                 },
             )
         self._use_in, name = user_input.get(FIELD_USE_IN, []), user_input[CONF_NAME].strip()
-        agent = await form.async_data(user_input) | self._waits(_NO_MODEL)
+        agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
+        self._change_rules = await form.async_change(user_input)
         subentries = [_subentry(const.SUBENTRY_CONVERSATION, name, agent)]
         if user_input.get(FIELD_AI_TASK):
             waits = self._waits(task_settings_of({}))
@@ -263,11 +267,13 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
     @override
     async def async_on_create_entry(self, result: ConfigFlowResult) -> ConfigFlowResult:
         """Have the chosen assistants use the agent, and say what one could ask it."""
+        if self._change_rules:
+            async_get_home_rules(self.hass).async_change(self._change_rules)
         (agent,) = result["result"].get_subentries_of_type(const.SUBENTRY_CONVERSATION)
         registry = er.async_get(self.hass)
         if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
             await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
-        ready = await async_ready(self.hass, self._service.kind, agent.title, agent.data, self._use_in)
+        ready = await async_ready(self.hass, self._service.kind, agent.title, self._use_in)
         result["description"], result["description_placeholders"] = "ready", ready
         return result
 

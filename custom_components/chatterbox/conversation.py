@@ -82,8 +82,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self.async_on_remove(self._warm_up.async_close)
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent, self._warm_up)
         self._source = TurnSource(resume=self._async_resume)
-        self.async_on_remove(AssistantWatch(self.hass, self.entity_id, self._agent.settings).async_end)
-        self._reader = InputReader(self.hass, self.entity_id, self._agent.settings, self._source)
+        self.async_on_remove(AssistantWatch(self.hass, self.entity_id).async_end)
+        self._reader = InputReader(self.hass, self.entity_id, self._source)
 
     @override
     async def async_prepare(self, language: str | None = None) -> None:

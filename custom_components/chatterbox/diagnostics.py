@@ -4,7 +4,7 @@ Keys and prompts are redacted. Words are included only if the owner of the servi
 `docs/diagnostics.md` explains diagnostics line by line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from .history.stores import async_get_histories
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.recent_turns import async_get_recent_turns
 from .settings.agent import AgentSettings
+from .settings.home_rules import async_get_home_rules, home_rules_to_json
 from .settings.redaction import secrets_in, without_secrets
 from .tools.llm_apis import context_without_speaker
 from .tools.turn_tools import async_offer_common_tools
@@ -104,6 +105,7 @@ async def _async_diagnose(
             "data": entry.data,
             "options": entry.options,
         },
+        "home_rules": home_rules_to_json(async_get_home_rules(hass).stored),
         "history": await _async_history(hass, entry),
         "agents": [await _async_agent(hass, entry, agent) for agent in agents],
     }
@@ -180,6 +182,7 @@ def _entries(hass: HomeAssistant) -> list[ChatterboxConfigEntry]:
 @callback
 def _secrets(hass: HomeAssistant) -> frozenset[str]:
     """Return the secrets of all services: an agent may use the agent of another service as a fallback."""
-    fields = [one for entry in _entries(hass) for one in (entry.data, entry.options)]
+    fields: list[Mapping[str, object]] = [home_rules_to_json(async_get_home_rules(hass).stored)]
+    fields += [one for entry in _entries(hass) for one in (entry.data, entry.options)]
     fields += [agent.data for entry in _entries(hass) for agent in entry.subentries.values()]
     return frozenset(secret for one in fields for secret in secrets_in(one))

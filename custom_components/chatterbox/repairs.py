@@ -107,10 +107,23 @@ def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
 
 
 @callback
-def async_report_gone_names(hass: HomeAssistant, agent: ConfigSubentry, gaps: Sequence[str]) -> None:
-    """Report missing references in an agent's settings; an empty list ends the issue."""
-    gone = "\n".join(f"- {gap}" for gap in gaps)
-    _report(hass, agent, "names_gone", {"gone": gone} if gaps else None)
+def async_report_gone_names(hass: HomeAssistant, gaps: Sequence[str]) -> None:
+    """Report missing references in the rules of the home; an empty list ends the issue."""
+    if gaps:
+        _create(hass, "names_gone", "names_gone", {"gone": "\n".join(f"- {gap}" for gap in gaps)})
+    else:
+        ir.async_delete_issue(hass, DOMAIN, "names_gone")
+
+
+@callback
+def async_report_home_rules(hass: HomeAssistant, agents: Sequence[str], *, is_unreadable: bool) -> None:
+    """Report unreadable rules of the home, and agents that hold rules of their own; ends what no longer holds."""
+    named = {"home_rules_unreadable": is_unreadable, "home_rules_of_agents": bool(agents)}
+    for key, holds in named.items():
+        if holds:
+            _create(hass, key, key, {"agents": ", ".join(agents)}, ir.IssueSeverity.ERROR)
+        else:
+            ir.async_delete_issue(hass, DOMAIN, key)
 
 
 @callback
@@ -231,13 +244,19 @@ def _report(
     _create(hass, issue_id, problem, {"agent": agent.title, **placeholders})
 
 
-def _create(hass: HomeAssistant, issue_id: str, key: str, placeholders: dict[str, str]) -> None:
+def _create(
+    hass: HomeAssistant,
+    issue_id: str,
+    key: str,
+    placeholders: dict[str, str],
+    severity: ir.IssueSeverity = ir.IssueSeverity.WARNING,
+) -> None:
     ir.async_create_issue(
         hass,
         DOMAIN,
         issue_id,
         is_fixable=False,
-        severity=ir.IssueSeverity.WARNING,
+        severity=severity,
         translation_key=key,
         translation_placeholders=placeholders,
     )

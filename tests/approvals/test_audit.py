@@ -22,7 +22,7 @@ from custom_components.chatterbox.approvals.questions import Channel, GivenAnswe
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
+from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from tests.support.audited_turns import AGENT, ANNA, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
 from tests.support.documented_yaml import blocks_with
@@ -34,7 +34,7 @@ type Changes = list[Event[dict[str, object]]]
 YES = GivenAnswer(approved=True, channel=Channel.VOICE, user_id="a" * 32)
 NO = GivenAnswer(approved=False, channel=Channel.NOTIFICATION, user_id="b" * 32)
 PIN = PinHash.of("2580", HashCost(2, 1))
-NEVER_LOCKS = AgentSettings(policy=Policy((Rule(verdict=Verdict.DENY, domains=frozenset({"lock"})),)))
+NEVER_LOCKS = HomeRules(policy=Policy((Rule(verdict=Verdict.DENY, domains=frozenset({"lock"})),)))
 LOCKS_BY_PIN = Policy((Rule(verdict=Verdict.PIN, domains=frozenset({"lock"})),))
 READ = calling("intent__HassGetCurrentTime", {})
 
@@ -234,7 +234,7 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
 async def test_a_home_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, changes: Changes) -> None:
     doors = calling("intent__HassTurnOff", {"domain": ["lock"], "area": "Hall"})
     question = await talk.take(call(doors))
-    talk.settings = AgentSettings(policy=LOCKS_BY_PIN, pin=PIN)
+    talk.settings = HomeRules(policy=LOCKS_BY_PIN, pin=PIN)
     await talk.answer(question, YES)
     (anew,) = async_get_approvals(talk.hass).waiting
     await talk.answer(anew, replace(YES, with_pin=True), say("There you are."))
@@ -272,12 +272,12 @@ async def test_an_approved_call_that_does_not_come_to_run_is_told(talk: AuditedT
     ("circumstances", "outcome", "reason"),
     [
         ((NEVER_LOCKS, ANNA), "refused_by_rules", "not allowed by the rules"),
-        ((AgentSettings(policy=LOCKS_BY_PIN), ANNA), "pin_not_set", "it needs a PIN, but none is set"),
-        ((AgentSettings(), Speaker()), "nobody_to_ask", "nobody was there to confirm it"),
+        ((HomeRules(policy=LOCKS_BY_PIN), ANNA), "pin_not_set", "it needs a PIN, but none is set"),
+        ((HomeRules(), Speaker()), "nobody_to_ask", "nobody was there to confirm it"),
     ],
 )
 async def test_a_refusal_is_told_once_a_turn(
-    talk: AuditedTalk, changes: Changes, circumstances: tuple[AgentSettings, Speaker], outcome: str, reason: str
+    talk: AuditedTalk, changes: Changes, circumstances: tuple[HomeRules, Speaker], outcome: str, reason: str
 ) -> None:
     talk.settings, talk.speaker = circumstances
 
@@ -385,7 +385,7 @@ async def test_a_call_that_is_not_judged_in_time_is_told(talk: AuditedTalk, chan
 
 
 async def test_what_repeats_an_approved_call_is_told_with_its_answer(talk: AuditedTalk, changes: Changes) -> None:
-    talk.settings = AgentSettings(policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),)))
+    talk.settings = HomeRules(policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),)))
     question = await talk.take(call(LAMP_ON))
     await talk.answer(question, YES, call(calling("intent__HassTurnOn", {"name": "Spot"}, "spot")), say("Both are on."))
 
@@ -419,7 +419,7 @@ async def test_a_question_about_what_changes_nothing_is_not_told(talk: AuditedTa
 
 
 async def test_outside_content_is_named_as_the_reason(talk: AuditedTalk, changes: Changes) -> None:
-    talk.outside, talk.settings = True, AgentSettings(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
+    talk.outside, talk.settings = True, HomeRules(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
     await talk.take(call(LAMP_ON))
 
     assert told(changes, "outcome", "verdict", "decided_by") == [("waiting", "ask", ["outside_content"])]

@@ -8,7 +8,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.approvals.examples import MOST_EXAMPLES, async_example_requests
-from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules
 from custom_components.chatterbox.settings.rules import Policy, Rule, ToolSource, TrustLevel, Verdict
 from tests.demo_house.move_in import move_in
 
@@ -44,7 +44,7 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 
 async def verdicts(hass: HomeAssistant, policy: Policy, pin: PinHash | None = None) -> dict[tuple[str, str], Verdict]:
-    examples = await async_example_requests(hass, AgentSettings(policy=policy, pin=pin))
+    examples = await async_example_requests(hass, HomeRules(policy=policy, pin=pin))
     return {(example.key, example.entity_id): example.verdict for example in examples}
 
 

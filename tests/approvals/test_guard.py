@@ -29,7 +29,7 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
+from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own.forget import FORGET
 from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES
@@ -55,7 +55,7 @@ def warming(to: float) -> Touches:
 
 
 LARGE_STEP = warming(26)
-STRICT = AgentSettings(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
+STRICT = HomeRules(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
 PERSON = Speaker(asking=Asking.PERSON)
 PIN = PinHash.of("2580", HashCost(2, 1))
 NEEDS_PIN = Policy((Rule(verdict=Verdict.PIN, domains=frozenset({"lock"})),))
@@ -75,13 +75,13 @@ class Effective:
 def guarding(
     hass: HomeAssistant,
     effects: Effects | Effective,
-    settings: AgentSettings | None = None,
+    settings: HomeRules | None = None,
     speaker: Speaker = PERSON,
     *,
     outside: bool = False,
 ) -> CallGuard:
     effects_of = effects if isinstance(effects, Effective) else Effective(effects)
-    return CallGuard(hass, settings or AgentSettings(), speaker, effects_of, has_outside_content=outside)
+    return CallGuard(hass, settings or HomeRules(), speaker, effects_of, has_outside_content=outside)
 
 
 def call_with(arguments: JsonObject, name: str = TOOL.name) -> ToolCall:
@@ -105,7 +105,7 @@ async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(home: HomeAs
     effective = Effective(UNLOCK)
     first = await guarding(home, effective).pre_tool_use(TOOL, {})
     again = await guarding(home, effective).pre_approved_use(TOOL, {})
-    with_pin = AgentSettings(policy=NEEDS_PIN, pin=PIN)
+    with_pin = HomeRules(policy=NEEDS_PIN, pin=PIN)
     stricter = await guarding(home, effective, with_pin).pre_approved_use(TOOL, {})
     effective.effects = Touches(UNLOCK.actions | {EntityAction("lock.shed", "lock.unlock")})
     wider = await guarding(home, effective).pre_approved_use(TOOL, {})
@@ -136,14 +136,14 @@ async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(home: HomeAs
 async def test_where_nobody_can_be_asked_the_answer_is_known(
     home: HomeAssistant, asking: Asking, policy: Policy, outcome: type[Ask | Deny | None]
 ) -> None:
-    guard = guarding(home, UNLOCK, AgentSettings(policy=policy, pin=PIN), Speaker(asking=asking))
+    guard = guarding(home, UNLOCK, HomeRules(policy=policy, pin=PIN), Speaker(asking=asking))
 
     assert isinstance(await guard.pre_tool_use(TOOL, {}), outcome)
 
 
 async def test_an_api_client_is_never_asked_for_a_pin(home: HomeAssistant) -> None:
     speaker = Speaker(asking=Asking.PERSON, is_api_client=True)
-    guard = guarding(home, UNLOCK, AgentSettings(policy=NEEDS_PIN, pin=PIN), speaker)
+    guard = guarding(home, UNLOCK, HomeRules(policy=NEEDS_PIN, pin=PIN), speaker)
 
     assert isinstance(await guard.pre_tool_use(TOOL, {}), Deny)
 
@@ -188,7 +188,7 @@ async def test_small_steps_of_a_temperature_in_a_conversation_are_a_large_one(ho
 
     async def set_to(degrees: float, *, approved: bool = False, outside: bool = True) -> bool:
         """Set a temperature in a turn of its own, and return whether that is asked about."""
-        effects_of, settings = Effective(warming(degrees)), AgentSettings()
+        effects_of, settings = Effective(warming(degrees)), HomeRules()
         guard = CallGuard(home, settings, PERSON, effects_of, has_outside_content=outside, temperatures=temperatures)
         judge = guard.pre_approved_use if approved else guard.pre_tool_use
         asked = isinstance(await judge(TOOL, {"temperature": degrees}), Ask)
@@ -217,10 +217,10 @@ async def test_two_steps_of_one_message_are_compared_with_what_was_before_it(hom
     assert isinstance(await guard.pre_tool_use(TOOL, {"temperature": 24}), Ask)
 
 
-@pytest.mark.parametrize("settings", [AgentSettings(ask_after_outside_content=care) for care in OutsideCare])
+@pytest.mark.parametrize("settings", [HomeRules(ask_after_outside_content=care) for care in OutsideCare])
 @pytest.mark.parametrize("speaker", [PERSON, replace(PERSON, asking=Asking.TRUSTED)])
 async def test_what_is_remembered_is_not_changed_after_outside_content(
-    home: HomeAssistant, settings: AgentSettings, speaker: Speaker
+    home: HomeAssistant, settings: HomeRules, speaker: Speaker
 ) -> None:
     for tool in (REMEMBER, FORGET):
         effects = await tool.async_effects(own_call(home, {}))
@@ -234,7 +234,7 @@ async def test_what_is_remembered_is_not_changed_after_outside_content(
 
 
 async def test_an_owner_may_do_without_that(home: HomeAssistant) -> None:
-    guard = guarding(home, LAMP, AgentSettings(ask_after_outside_content=OutsideCare.NOTHING), outside=True)
+    guard = guarding(home, LAMP, HomeRules(ask_after_outside_content=OutsideCare.NOTHING), outside=True)
 
     assert await guard.pre_tool_use(TOOL, {}) is None
 
@@ -265,7 +265,7 @@ async def test_a_call_of_which_nobody_can_tell_what_it_would_do_is_asked_about(
     async def break_down(*_: object) -> Effects:
         raise OSError("an integration broke")
 
-    guard = CallGuard(home, AgentSettings(), PERSON, break_down, has_outside_content=False)
+    guard = CallGuard(home, HomeRules(), PERSON, break_down, has_outside_content=False)
 
     assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask)
     assert "Could not resolve the effects of some__tool" in caplog.text

@@ -9,27 +9,26 @@ from typing import Any, override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.config_entries import ConfigSubentryData
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
-from homeassistant.setup import async_setup_component
 from hypothesis import HealthCheck, given, settings, strategies as st
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant, mock_storage
 
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.confirmation.pin_guard import Locked, TryScope
+from custom_components.chatterbox.agent.confirmation.pin_guard import Locked
 from custom_components.chatterbox.approvals.pin_tries import (
     PinTries,
     Right,
     Wrong,
     async_get_pin_tries,
-    async_try_scope,
+    async_tried_device,
 )
-from custom_components.chatterbox.const import CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.const import DOMAIN
+from tests.support.config_entries import offline_entry, server_entry, set_up
 
 RIGHT, WRONG = "83619", "83618"
 PIN = PinHash.of(RIGHT, HashCost(memory=2, repeats=1))
-HALL, KITCHEN = TryScope("agent-1", "hall"), TryScope("agent-1", "kitchen")
+HALL, KITCHEN = "hall", "kitchen"
 FILE = "chatterbox.pin_tries"
 
 type Stored = dict[str, Any]  # as the test storage of Home Assistant is typed
@@ -72,7 +71,7 @@ async def test_a_try_is_stored_before_anything_is_compared(hass: HomeAssistant, 
 
     await PinTries(hass).async_try(HALL, Observer(PIN.salt, PIN.digest, PIN.cost), RIGHT)
 
-    assert stored == [[{"agent": "agent-1", "device": "hall", "begun": 1, "locked_until": None}]]
+    assert stored == [[{"device": "hall", "begun": 1, "locked_until": None}]]
     assert hass_storage[FILE]["data"] == []
 
 
@@ -169,26 +168,17 @@ async def test_a_broken_file_counts_as_nothing_and_stops_nobody(
     assert caplog.text.count("Stored PIN tries cannot be read, starting without any") == 1
 
 
-async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_storage: Stored) -> None:
-    agents = [
-        ConfigSubentryData(data={}, subentry_type=SUBENTRY_CONVERSATION, title=name, unique_id=None)
-        for name in ("Hilda", "Otto")
-    ]
-    entry = MockConfigEntry(domain=DOMAIN, data={CONF_KIND: ServiceKind.OFFLINE}, subentries_data=agents)
-    entry.add_to_hass(hass)
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    hilda, otto = entry.subentries
+async def test_tries_are_forgotten_with_the_last_service(hass: HomeAssistant, hass_storage: Stored) -> None:
+    entries = [await set_up(hass, offline_entry()), await set_up(hass, server_entry("http://127.0.0.1:9/v1"))]
     tries = async_get_pin_tries(hass)
-    for agent in (hilda, otto):
-        await tries.async_try(TryScope(agent, "hall"), PIN, WRONG)
+    await tries.async_try(HALL, PIN, WRONG)
 
-    hass.config_entries.async_remove_subentry(entry, hilda)
-    await hass.async_block_till_done()
-    assert [one["agent"] for one in hass_storage[FILE]["data"]] == [otto]
+    await hass.config_entries.async_remove(entries[0].entry_id)
+    assert await tries.async_try(HALL, PIN, WRONG) == Wrong(3)
 
-    await hass.config_entries.async_remove(entry.entry_id)
-    assert hass_storage[FILE]["data"] == []
+    await hass.config_entries.async_remove(entries[1].entry_id)
+    assert FILE not in hass_storage
+    assert await tries.async_try(HALL, PIN, WRONG) == Wrong(4)
 
 
 async def test_only_satellites_are_counted_by_themselves(hass: HomeAssistant) -> None:
@@ -202,15 +192,6 @@ async def test_only_satellites_are_counted_by_themselves(hass: HomeAssistant) ->
     entities.async_get_or_create("assist_satellite", "test", "one", device_id=satellite)
     entities.async_get_or_create("notify", "test", "one", device_id=phone)
 
-    places = [async_try_scope(hass, "conversation.hilda", device) for device in (satellite, phone, "made-up", None)]
+    places = [async_tried_device(hass, device) for device in (satellite, phone, "made-up", None)]
 
-    assert [place.device for place in places] == [satellite, "", "", ""]
-
-
-@pytest.mark.usefixtures("offline")
-async def test_an_agent_is_the_same_after_its_entity_is_renamed(hass: HomeAssistant) -> None:
-    before = async_try_scope(hass, "conversation.talker", None)
-    er.async_get(hass).async_update_entity("conversation.talker", new_entity_id="conversation.renamed")
-
-    assert async_try_scope(hass, "conversation.renamed", None) == before
-    assert before.agent in hass.config_entries.async_entries(DOMAIN)[0].subentries
+    assert places == [satellite, "", "", ""]

@@ -20,6 +20,7 @@ from custom_components.chatterbox.approvals.guard import CallGuard, Refusal
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules
 from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel, policy_from_json
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
 from tests.demo_house.move_in import move_in
@@ -95,9 +96,10 @@ async def judged(
 ) -> str:
     """Return the verdict on a call."""
     policy = Policy(policy_from_json([*rules]).rules, sources or {})
-    settings = AgentSettings(policy=policy, llm_apis=(llm.LLM_API_ASSIST,))
     effects_of = tools.dispatcher.async_effects
-    guard = CallGuard(hass, settings, speaker, effects_of, has_outside_content=False, labels=tools.labels)
+    guard = CallGuard(
+        hass, HomeRules(policy=policy), speaker, effects_of, has_outside_content=False, labels=tools.labels
+    )
     tool = next(tool for tool in tools.definitions if tool.name == name)
     match await guard.pre_tool_use(tool, arguments):
         case Deny():

@@ -21,7 +21,7 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings, OutsideCare
+from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, ToolSource, TrustLevel, Verdict
 
 HOME = """
@@ -57,7 +57,7 @@ async def outcome(
 
     annotations = effects.annotations if isinstance(effects, Annotated) else ToolAnnotations(open_world=False)
     settings, speaker = (
-        AgentSettings(policy=Policy(rules, sources), ask_after_outside_content=care),
+        HomeRules(policy=Policy(rules, sources), ask_after_outside_content=care),
         Speaker(asking=Asking.PERSON),
     )
     guard = CallGuard(hass, settings, speaker, effects_of, has_outside_content=outside, labels={tool: api})
@@ -182,7 +182,7 @@ async def test_sentences_have_the_level_of_assist(home: HomeAssistant) -> None:
     async def effects_of(*_: object) -> Effects:
         return LAMP
 
-    settings = AgentSettings(policy=Policy(sources={LLM_API_ASSIST: at(TrustLevel.READ)}))
+    settings = HomeRules(policy=Policy(sources={LLM_API_ASSIST: at(TrustLevel.READ)}))
     guard = CallGuard(home, settings, Speaker(asking=Asking.PERSON), effects_of, has_outside_content=False)
 
     assert isinstance(await guard.pre_tool_use(PROCESS_SENTENCE, {"text": "turn on the lamp"}), Deny)

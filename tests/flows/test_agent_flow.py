@@ -215,15 +215,12 @@ async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_l
 
 async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
-        entry = await set_up(
-            hass, server_entry(address, rules=[{"verdict": "ask"}], of_a_later_version=7, keep_alive=5)
-        )
+        entry = await set_up(hass, server_entry(address, of_a_later_version=7, keep_alive=5))
         await submit(hass, await change(hass, entry, "advanced"), advanced())
         await submit(hass, await change(hass, entry), filled_in())
 
     data = only_agent(entry).data
     assert data["deadline"] == LIMITS["deadline"], "the other form has it"
-    assert data["rules"] == [{"verdict": "ask"}]
     assert data["of_a_later_version"] == 7
     assert "keep_alive" not in data, "it belongs to another kind of service"
 

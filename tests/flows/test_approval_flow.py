@@ -18,13 +18,19 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
+from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.flows.dialog import plain
-from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
+from custom_components.chatterbox.settings.home_rules import (
+    HomeRules,
+    async_get_home_rules,
+    home_rules_to_json,
+)
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.demo_house.move_in import move_in
 from tests.flows.test_agent_flow import TALKING, choose, filled_in, open_menu, submit, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
@@ -45,6 +51,8 @@ entities:
 ALL = ("light.lamp", "lock.door", "cover.garage", "cover.blind", "sensor.noise")
 DOTS = "•" * 8
 PIN = "7391058264"
+STORAGE_OF_TESTS = "pytest_homeassistant_custom_component.common"
+"""The logger of what takes the place of files: it logs what is written."""
 NOBODY_SPEAKS: Mapping[str, JsonValue] = {"people_at_satellites": [], "trusted_callers": []}
 
 
@@ -63,6 +71,7 @@ def approvals(**changes: object) -> dict[str, object]:
     form: dict[str, object] = {
         "rules": [],
         "ask_after_outside_content": "risky",
+        "pin_for": ["unlock", "open", "disarm"],
         "notify": [],
         "who_speaks": NOBODY_SPEAKS,
     }
@@ -79,13 +88,23 @@ async def sent(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -
     return await submit(hass, await open_approvals(hass, entry), approvals(**changes))
 
 
-async def saved(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> AgentSettings:
-    """Send the form, save what it means, and return what the agent is set to."""
+async def saved(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> HomeRules:
+    """Send the form, save what it means, and return the rules of the home."""
     home = await sent(hass, entry, **changes)
     assert home["type"] is FlowResultType.MENU, home["errors"]
     result = await choose(hass, home, "save_approvals")
-    assert result["reason"] == "reconfigure_successful"
-    return settings_of(only_agent(entry).data)
+    assert result["reason"] == "home_rules_saved"
+    return home_rules(hass)
+
+
+def home_rules(hass: HomeAssistant) -> HomeRules:
+    """Return the rules of the home that are obeyed."""
+    return async_get_home_rules(hass).current
+
+
+def stored(hass: HomeAssistant) -> JsonObject:
+    """Return the rules of the home as they are stored."""
+    return home_rules_to_json(home_rules(hass))
 
 
 def placeholders(step: SubentryFlowResult) -> Mapping[str, str]:
@@ -108,13 +127,13 @@ def row_options(step: SubentryFlowResult, field: str) -> list[str]:
     return options
 
 
-async def test_a_new_agent_has_no_rules_of_its_own(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_new_home_has_no_rules_of_its_own(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     step = await open_approvals(hass, entry)
 
     assert suggested(step) == approvals()
     assert counted(step) == {"entities": 5, "allow": 3, "ask": 2, "pin": 0, "deny": 0}
     assert not is_open(step, "who_speaks")
-    assert await saved(hass, entry) == AgentSettings()
+    assert await saved(hass, entry) == HomeRules()
     assert only_agent(entry).data == {}
 
 
@@ -147,9 +166,9 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
             "trusted_callers": ["automation.bedtime", "script.bedtime"],
         },
     )
-    settings = await saved(hass, entry, **form)
+    rules_now = await saved(hass, entry, **form)
 
-    assert only_agent(entry).data == {
+    assert stored(hass) == {
         "rules": [
             {
                 "verdict": "deny",
@@ -171,7 +190,7 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
         "trusted_callers": ["automation.bedtime", "script.bedtime"],
         "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
     }
-    assert settings.people_at_satellites == {"a_satellite": "person.anna"}
+    assert rules_now.people_at_satellites == {"a_satellite": "person.anna"}
     assert suggested(await open_approvals(hass, entry)) == form
 
 
@@ -249,7 +268,7 @@ async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: 
         "tools": ["moat__fill"],
         "users": ["somebody"],
     }
-    hass.config_entries.async_update_subentry(entry, only_agent(entry), data={"rules": [gone]})
+    await set_home_rules(hass, rules=[gone])
     step = await open_approvals(hass, entry)
     home = await submit(hass, step, suggested(step))
     await choose(hass, home, "save_approvals")
@@ -258,7 +277,7 @@ async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: 
     assert "moat" in row_options(step, "device_classes")
     assert "moat__fill" in row_options(step, "tools")
     assert "somebody" in row_options(step, "users")
-    assert only_agent(entry).data == {"rules": [gone]}
+    assert stored(hass) == {"rules": [gone]}
 
 
 async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -268,11 +287,11 @@ async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssi
         {"verdict": "Ask first", "domains": ["Lock"]},
         {"verdict": "Ask first", "domains": ["cover"]},
     ]
-    home = await sent(hass, entry, rules=rules, pin=PIN)
+    home = await sent(hass, entry, rules=rules, pin=PIN, pin_for=[])
 
     assert home["step_id"] == "home"
     assert counted(home) == {"entities": 5, "allow": 2, "ask": 1, "pin": 1, "deny": 1}
-    assert only_agent(entry).data == {}
+    assert stored(hass) == {}
     lines = placeholders(home)["table"].splitlines()
     assert lines[0] == "| Device | Area | Action | Result |"
     assert lines[2] == "| Garage | Gar\\|den | Close cover, Close cover tilt, Open cover, … | Never |"
@@ -320,14 +339,16 @@ async def test_a_big_home_is_shown_in_part(hass: HomeAssistant, entry: MockConfi
 async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
-    form = approvals(rules=[{"verdict": "Ask for the PIN", "domains": ["Lock"]}], pin=PIN, notify=["notify.phone"])
+    form = approvals(
+        rules=[{"verdict": "Ask for the PIN", "domains": ["Lock"]}], pin=PIN, notify=["notify.phone"], pin_for=[]
+    )
     home = await submit(hass, await open_approvals(hass, entry), form)
     step = await choose(hass, home, "approvals")
     assert suggested(step) == form | {"pin": DOTS}
     assert counted(step)["pin"] == 1
     home = await submit(hass, step, {**suggested(step), "notify": []})
     await choose(hass, home, "save_approvals")
-    settings = settings_of(only_agent(entry).data)
+    settings = home_rules(hass)
 
     assert settings.pin is not None
     assert settings.pin.matches(PIN)
@@ -422,7 +443,7 @@ async def test_a_pin_that_was_typed_beside_a_mistake_is_kept(hass: HomeAssistant
     rules = [{"verdict": "Ask for the PIN"}]
     home = await submit(hass, step, approvals(rules=rules, pin=DOTS))
     await choose(hass, home, "save_approvals")
-    settings = settings_of(only_agent(entry).data)
+    settings = home_rules(hass)
 
     assert settings.pin is not None
     assert settings.pin.matches(PIN)
@@ -441,25 +462,13 @@ async def test_a_pin_is_told_to_nobody(
         assert typed not in seen
     await choose(hass, await submit(hass, step, approvals(pin=DOTS)), "save_approvals")
 
-    stored = only_agent(entry).data["pin"]
-    assert PinHash.from_json(stored).matches(PIN)
-    assert PinHash.from_json(stored).cost == HashCost()
-    assert PIN not in seen + caplog.text + json.dumps(dict(only_agent(entry).data))
-    assert stored["digest"] not in seen + caplog.text
-
-
-async def test_a_stored_pin_that_cannot_be_read_is_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    hass.config_entries.async_update_subentry(entry, only_agent(entry), data={"pin": "1234"})
-
-    assert "pin" not in suggested(await open_approvals(hass, entry))
-
-
-async def test_stored_rules_that_cannot_be_read_are_shown_as_what_holds(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> None:
-    hass.config_entries.async_update_subentry(entry, only_agent(entry), data={"rules": [{"verdict": "sometimes"}]})
-
-    assert suggested(await open_approvals(hass, entry))["rules"] == [{"verdict": "Ask first"}]
+    kept = stored(hass)["pin"]
+    assert isinstance(kept, dict)
+    assert PinHash.from_json(kept).matches(PIN)
+    assert PinHash.from_json(kept).cost == HashCost()
+    assert PIN not in seen + caplog.text + json.dumps(stored(hass))
+    logged = [record.getMessage() for record in caplog.records if record.name != STORAGE_OF_TESTS]
+    assert str(kept["digest"]) not in seen + "\n".join(logged)
 
 
 @pytest.mark.parametrize(
@@ -501,21 +510,20 @@ async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant
         entry = await set_up(hass, server_entry(address, temperature=0.4))
         settings = await choose(hass, await open_menu(hass, entry), "settings")
         approved = await saved(hass, entry, rules=rules, pin=PIN)
-        assert (approved.temperature, approved.model) == (0.4, "scripted-model")
+        assert only_agent(entry).data["temperature"] == 0.4
         await submit(hass, settings, filled_in())  # begun before the rules were saved
         await hass.async_block_till_done(wait_background_tasks=True)  # the service is asked after each change
 
-    after = settings_of(only_agent(entry).data)
     assert only_agent(entry).title == "Butler"
-    assert (after.policy, after.pin) == (approved.policy, approved.pin)
-    assert after.temperature == 0.4
+    assert home_rules(hass) == approved
+    assert only_agent(entry).data["temperature"] == 0.4
 
 
 @pytest.mark.parametrize("condition", [{"domains": ["lock"]}, {"entities": ["lock.door"]}])
 async def test_a_pin_for_locks_is_offered_for_unlocking_alone(
     hass: HomeAssistant, entry: MockConfigEntry, condition: dict[str, list[str]]
 ) -> None:
-    home = await sent(hass, entry, pin=PIN, rules=[{"verdict": "pin", **condition}])
+    home = await sent(hass, entry, pin=PIN, rules=[{"verdict": "pin", **condition}], pin_for=[])
     assert "only_unlock" in home["menu_options"]
     assert sentence("common.home_also_locking", rules="1") in placeholders(home)["examples"]
     assert (
@@ -531,9 +539,9 @@ async def test_a_pin_for_locks_is_offered_for_unlocking_alone(
         in (placeholders(narrowed)["examples"])
     )
     await choose(hass, narrowed, "save_approvals")
-    (rule,) = settings_of(only_agent(entry).data).policy.rules
+    (rule,) = home_rules(hass).policy.rules
     assert (rule.verdict, rule.actions) == (Verdict.PIN, frozenset({"lock.unlock", "lock.open"}))
-    assert settings_of(only_agent(entry).data).pin
+    assert home_rules(hass).pin
 
 
 @pytest.mark.parametrize(
@@ -548,7 +556,7 @@ async def test_a_pin_for_locks_is_offered_for_unlocking_alone(
 async def test_other_rules_are_not_narrowed(
     hass: HomeAssistant, entry: MockConfigEntry, rule: dict[str, JsonValue]
 ) -> None:
-    home = await sent(hass, entry, pin=PIN, rules=[rule])
+    home = await sent(hass, entry, pin=PIN, rules=[rule], pin_for=["open"])
 
     assert "only_unlock" not in home["menu_options"]
 

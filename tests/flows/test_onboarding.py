@@ -24,6 +24,7 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
 )
 from custom_components.chatterbox.settings.agent import settings_of
+from custom_components.chatterbox.settings.home_rules import async_get_home_rules
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.sentences import sentence
@@ -361,11 +362,12 @@ async def test_what_is_asked_about_is_named_and_can_need_a_pin(hass: HomeAssista
     assert (step["description_placeholders"] or {})["asked"].endswith("**Front Door**, **party**.")
     refused = await submit(hass, step, name=" ", pin="12")
     assert refused["errors"] == {CONF_NAME: "name_missing", CONF_PIN: "pin_too_short"}
-    result = await submit(hass, refused, name="Butler", pin="83 51".replace(" ", ""))
+    result = await submit(hass, refused, name="Butler", pin="83 51".replace(" ", ""), pin_for=["unlock", "open"])
 
-    agent = only_agent(result["result"])
-    assert "8351" not in str(agent.data[CONF_PIN])
-    examples = await async_example_requests(hass, settings_of(agent.data))
+    assert CONF_PIN not in only_agent(result["result"]).data
+    rules = async_get_home_rules(hass).current
+    assert "8351" not in repr(rules)
+    examples = await async_example_requests(hass, rules)
     asked = {entity_id for _, entity_id, verdict in examples if verdict is Verdict.PIN}
     assert asked == {"lock.door", "script.party"}
 

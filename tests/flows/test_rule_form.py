@@ -8,10 +8,11 @@ from homeassistant.util import dt as dt_util
 from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
 from custom_components.chatterbox.flows.rule_form import CONDITIONS, Labels, RuleLabels, read_rules
-from custom_components.chatterbox.settings.agent import settings_of
-from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict, policy_from_json
+from custom_components.chatterbox.settings.home_rules import home_rules_of, home_rules_to_json
+from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict, with_pin_uses
 from tests.repository.test_translations import placeholders, texts_of
 
 _ERRORS: Final = "config_subentries.conversation.error"
@@ -21,6 +22,7 @@ _VERDICTS: Final[Mapping[str, str]] = {
     Verdict.ALLOW: "Allow",
     Verdict.DENY: "Never",
 }
+PIN: Final = PinHash.of("7391", HashCost(2, 1))
 WORDS: Final = RuleLabels(
     verdicts=Labels.of({**_VERDICTS}),
     of_conditions={
@@ -65,7 +67,7 @@ _STRANGE_ROWS = st.one_of(
 @example([{"verdict": "Never", "domains": ["cover"]}])
 @example([{"verdict": "Never", "after": "22:00", "before": "22:00:00"}])
 def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(rows: JsonValue) -> None:
-    stored = read_approvals({"rules": rows, "who_speaks": {}}, WORDS, has_pin=True)
+    stored = read_approvals({"rules": rows, "who_speaks": {}, "pin_for": ["disarm"]}, WORDS, PIN, {})
 
     if isinstance(stored, list):
         for problem in stored:
@@ -75,10 +77,11 @@ def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(r
         return
     listed = rows if isinstance(rows, list) else [rows] if rows not in (None, "") else []
     meant = tuple(map(_meant, listed))
-    assert policy_from_json(stored.get("rules", [])) == Policy(meant)
-    assert settings_of(stored).policy == Policy(meant)
-    shown = approvals_as_form(settings_of(stored), WORDS)["rules"]
-    assert read_rules(shown, WORDS) == Policy(meant)
+    assert stored.policy == Policy(with_pin_uses(meant, ["disarm"]))
+    assert home_rules_of(home_rules_to_json(stored)) == stored
+    shown = approvals_as_form(stored, WORDS)
+    assert shown["pin_for"] == ["disarm"]
+    assert read_rules(shown["rules"], WORDS) == Policy(meant)
 
 
 def _meant(row: JsonValue) -> Rule:

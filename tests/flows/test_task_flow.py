@@ -35,7 +35,7 @@ ADVANCED: dict[str, dict[str, object]] = {
     "speed": {"compact_home": True, "most_listed": 500, **WAITS},
     "limits": LIMITS,
     "storage": STORAGE,
-    "automation": {"trusted_callers": []},
+    "automation": {},
 }
 
 
@@ -112,8 +112,7 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
         step = await change(hass, entry, "advanced")
         assert suggested(step) == ADVANCED
         assert not any(is_open(step, group) for group in ADVANCED)
-        answers, automation = {"fallbacks": ["conversation.talker"]}, {"trusted_callers": ["automation.doorbell"]}
-        await submit(hass, step, answers=answers, automation=automation)
+        await submit(hass, step, answers={"fallbacks": ["conversation.talker"]})
         talker = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)[0]
         assert only_task(entry).data == {
             **settings,
@@ -121,7 +120,6 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant)
             **ADVANCED["speed"],
             **LIMITS,
             **STORAGE,
-            "trusted_callers": ["automation.doorbell"],
         }
 
 

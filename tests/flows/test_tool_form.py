@@ -12,12 +12,13 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
-from custom_components.chatterbox.settings.agent import settings_of
+from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
 from custom_components.chatterbox.settings.rules import ToolSource, TrustLevel
 from tests.demo_house.move_in import move_in
 from tests.flows.test_agent_flow import TALKING, choose, open_menu, submit, suggested, text_of_error
 from tests.flows.test_approval_flow import approvals, open_approvals, placeholders
-from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from tests.support.config_entries import offline_entry, server_entry, set_up
+from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import ASSIST_NAME, StubTool, register
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
@@ -94,7 +95,7 @@ async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
     assert placeholders(home)["allow"] == "0"
     approved = await submit(hass, await choose(hass, home, "approvals"), approvals())
     await choose(hass, approved, "save_approvals")
-    assert settings_of(only_agent(entry).data).policy.sources == {
+    assert async_get_home_rules(hass).current.policy.sources == {
         "assist": ToolSource(TrustLevel.ASK),
         "mcp-1": ToolSource(TrustLevel.READ),
         "script.party": ToolSource(affects=frozenset({"light.lamp"})),
@@ -105,9 +106,7 @@ async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
 
 
 async def test_nothing_is_stored_where_nothing_is_said(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    subentry = only_agent(entry)
-    said = {**subentry.data, "tool_sources": {"assist": {"level": "ask"}, "left": {"level": "free"}}}
-    hass.config_entries.async_update_subentry(entry, subentry, data=said)
+    await set_home_rules(hass, tool_sources={"assist": {"level": "ask"}, "left": {"level": "free"}})
     step = await open_tools(hass, entry)
     left = sentence("common.source_absent", source="left")
     assert suggested(step) == form(**{ASSIST_NAME: ASK, left: FREE})
@@ -115,7 +114,7 @@ async def test_nothing_is_stored_where_nothing_is_said(hass: HomeAssistant, entr
     home = await submit(hass, step, {"News*": BY_TOOL})
     await choose(hass, home, "save_approvals")
 
-    assert only_agent(entry).data == subentry.data
+    assert async_get_home_rules(hass).current == HomeRules()
 
 
 @pytest.mark.parametrize(
@@ -140,8 +139,7 @@ async def test_a_row_that_cannot_be_meant_is_refused(
 
 async def test_what_a_script_affects_is_shortened(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     lamps = [f"light.lamp_{number}" for number in range(9)]
-    data: ConfigType = {**only_agent(entry).data, "tool_sources": {"script.party": {"affects": lamps}}}
-    hass.config_entries.async_update_subentry(entry, only_agent(entry), data=data)
+    await set_home_rules(hass, tool_sources={"script.party": {"affects": lamps}})
 
     assert "lamp 4 and 4 more" in placeholders(await open_tools(hass, entry))["tools"]
 

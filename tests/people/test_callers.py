@@ -10,7 +10,7 @@ from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, Servi
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.people.speakers import MAX_CONTEXTS, Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
 from tests.support.listening_agent import (
     TRUSTING,
     ListeningAgent,
@@ -33,17 +33,17 @@ async def agent(hass: HomeAssistant) -> ListeningAgent:
 
 
 @pytest.mark.parametrize(
-    ("automation", "settings", "expected"),
+    ("automation", "rules", "expected"),
     [
         ("other", TRUSTING, Asking.NOBODY),
         ("trusted", TRUSTING, Asking.TRUSTED),
-        ("trusted", AgentSettings(), Asking.NOBODY),
+        ("trusted", HomeRules(), Asking.NOBODY),
     ],
 )
-async def test_an_automation_is_trusted_by_the_agents_of_its_owners_choice(
-    hass: HomeAssistant, agent: ListeningAgent, automation: str, settings: AgentSettings, expected: Asking
+async def test_an_automation_is_trusted_if_the_home_rules_say_so(
+    hass: HomeAssistant, agent: ListeningAgent, automation: str, rules: HomeRules, expected: Asking
 ) -> None:
-    agent.settings = settings
+    await async_get_home_rules(hass).async_enter(rules)
     await add_automations(hass, **{automation: [speak(), speak()]})
 
     await start(hass, automation, Context(user_id=await a_user(hass)))
@@ -272,7 +272,7 @@ async def test_an_automation_of_the_assigned_person_s_turn_is_not_trusted(
     device_id, contexts = place_satellite(hass), list[Context]()
     await add_person(hass, "Anna", await a_user(hass))
     await add_automations(hass, trusted=[speak()])
-    agent.settings = replace(TRUSTING, people_at_satellites={device_id: "person.anna"})
+    await async_get_home_rules(hass).async_enter(replace(TRUSTING, people_at_satellites={device_id: "person.anna"}))
 
     async def remember(context: Context) -> None:
         contexts.append(context)

@@ -6,7 +6,7 @@ from homeassistant.core import Context, HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.chatterbox.people.speakers import Asking, Speaker, speaker_context
-from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
 from tests.support.listening_agent import ListeningAgent, a_user, add_listening_agent, add_person, place_satellite, say
 
 
@@ -42,7 +42,7 @@ async def test_the_person_of_a_satellite_speaks_there(hass: HomeAssistant, agent
     anna, device_id = await a_user(hass), place_satellite(hass)
     await add_person(hass, "Anna Bell", anna)
     people = {device_id: "person.anna_bell", "attic": "person.removed"}
-    agent.settings = AgentSettings(people_at_satellites=people)
+    await async_get_home_rules(hass).async_enter(HomeRules(people_at_satellites=people))
 
     await say(hass, Context(), satellite_id="assist_satellite.kitchen")
     for device in (device_id, "attic", "another-device"):
@@ -68,7 +68,7 @@ async def test_a_user_is_the_person_that_they_are_at_home(hass: HomeAssistant, a
 async def test_a_user_who_is_there_is_nobody_else(hass: HomeAssistant, agent: ListeningAgent) -> None:
     anna, ben, device_id = await a_user(hass), await a_user(hass, "Ben"), place_satellite(hass)
     await add_person(hass, "Anna", anna)
-    agent.settings = AgentSettings(people_at_satellites={device_id: "person.anna"})
+    await async_get_home_rules(hass).async_enter(HomeRules(people_at_satellites={device_id: "person.anna"}))
 
     await say(hass, Context(user_id=ben), device_id)
 
@@ -79,7 +79,7 @@ async def test_the_user_of_an_integration_is_no_person(hass: HomeAssistant, agen
     phone_line = await hass.auth.async_create_system_user("Voice over IP", group_ids=[GROUP_ID_USER])
     anna, device_id = await a_user(hass), place_satellite(hass)
     await add_person(hass, "Anna", anna)
-    agent.settings = AgentSettings(people_at_satellites={device_id: "person.anna"})
+    await async_get_home_rules(hass).async_enter(HomeRules(people_at_satellites={device_id: "person.anna"}))
     context = Context(user_id=phone_line.id)
 
     await say(hass, context, device_id)
@@ -100,7 +100,7 @@ async def test_a_user_who_may_not_come_in_any_more_is_nobody(
     user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_USER])
     device_id = place_satellite(hass)
     await add_person(hass, "Anna", await a_user(hass))
-    agent.settings = AgentSettings(people_at_satellites={device_id: "person.anna"})
+    await async_get_home_rules(hass).async_enter(HomeRules(people_at_satellites={device_id: "person.anna"}))
     await (hass.auth.async_remove_user if is_removed else hass.auth.async_deactivate_user)(user)
 
     await say(hass, Context(user_id=user.id))
@@ -113,7 +113,7 @@ async def test_a_user_who_may_not_come_in_any_more_is_nobody(
 async def test_nobody_listens_to_the_command_of_a_timer(hass: HomeAssistant, agent: ListeningAgent) -> None:
     device_id = place_satellite(hass)
     await add_person(hass, "Mia")
-    agent.settings = AgentSettings(people_at_satellites={device_id: "person.mia"})
+    await async_get_home_rules(hass).async_enter(HomeRules(people_at_satellites={device_id: "person.mia"}))
 
     await say(hass, Context(), device_id, conversation_id=None)
 

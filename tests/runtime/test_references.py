@@ -1,14 +1,13 @@
-"""References in the settings of agents: new ids are followed, trust ends with its entity, missing ones are reported."""
+"""References in rules and agents: new ids are followed, trust ends with its entity, missing ones are reported."""
 
 import asyncio
+from copy import deepcopy
 from datetime import timedelta
-from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from aiohttp import web
 from homeassistant.components import conversation
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import EVENT_HOMEASSISTANT_STARTED
 from homeassistant.core import Context, CoreState, HomeAssistant
 from homeassistant.helpers import (
@@ -19,12 +18,15 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 from homeassistant.util import dt as dt_util
+from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.chatterbox.const import CONF_TRUSTED_CALLERS, DOMAIN, SUBENTRY_AI_TASK
-from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
-from custom_components.chatterbox.settings.rules import Rule, ToolSource, TrustLevel, Verdict
-from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules, home_rules_of
+from custom_components.chatterbox.settings.rules import Rule, ToolSource, TrustLevel, Verdict, policy_from_json
+from tests.support.config_entries import offline_entry, server_entry, set_up
+from tests.support.home_rules import set_home_rules
 from tests.support.servers.in_process import serving
 from tests.support.talk import AGENT, move_into_the_demo_home, speech
 
@@ -47,9 +49,9 @@ async def rename(hass: HomeAssistant, old: str, new: str) -> None:
     await hass.async_block_till_done()
 
 
-def stored(entry: MockConfigEntry) -> AgentSettings:
-    """Return how the only agent of an entry is set."""
-    return settings_of(only_agent(entry).data)
+def stored(hass: HomeAssistant) -> HomeRules:
+    """Return the rules of the home."""
+    return async_get_home_rules(hass).stored
 
 
 async def test_a_call_is_judged_by_the_rule_of_an_entity_with_a_new_id(hass: HomeAssistant) -> None:
@@ -65,22 +67,7 @@ async def test_a_call_is_judged_by_the_rule_of_an_entity_with_a_new_id(hass: Hom
     assert hass.states.is_state(LAMP, "off")
 
 
-async def test_the_trusted_callers_of_tasks_are_followed(hass: HomeAssistant) -> None:
-    entry = await set_up(hass, server_entry("http://127.0.0.1:9/v1"))
-    trusted = {CONF_TRUSTED_CALLERS: ["automation.a", "automation.b"]}
-    task = ConfigSubentry(data=MappingProxyType(trusted), subentry_type=SUBENTRY_AI_TASK, title="Task", unique_id=None)
-    hass.config_entries.async_add_subentry(entry, task)
-    await hass.async_block_till_done(wait_background_tasks=True)
-    register(hass, "automation.a", "automation.b")
-
-    await rename(hass, "automation.a", "automation.other")
-    er.async_get(hass).async_remove("automation.b")
-    await hass.async_block_till_done(wait_background_tasks=True)
-
-    assert entry.subentries[task.subentry_id].data == {CONF_TRUSTED_CALLERS: ["automation.other"]}
-
-
-async def test_a_new_id_is_followed_wherever_it_is_named(hass: HomeAssistant) -> None:
+async def test_a_new_id_is_followed_wherever_it_is_named(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
     names = ("light.a", "light.b", "automation.a", "script.a", "notify.a", "person.a")
     entry = await set_up(
         hass,
@@ -98,33 +85,33 @@ async def test_a_new_id_is_followed_wherever_it_is_named(hass: HomeAssistant) ->
     for name in names:
         await rename(hass, name, f"{name}_anew")
 
-    settings = stored(entry)
-    assert settings == AgentSettings(
-        policy=settings.policy,
+    rules = stored(hass)
+    assert rules == HomeRules(
+        policy=rules.policy,
         trusted_callers=frozenset({"automation.a_anew", "automation.other"}),
         notify=("notify.a_anew", "notify.other"),
         people_at_satellites={"kitchen": "person.a_anew"},
-        pre_tool_use="script.a_anew",
-        temperature=0.5,
     )
-    assert settings.policy.rules == (
+    assert rules.policy.rules == (
         Rule(verdict=Verdict.DENY, entities=frozenset({"light.a_anew", "light.b_anew"})),
         Rule(verdict=Verdict.PIN, areas=frozenset({"hall"})),
     )
-    assert entry.runtime_data.agents[only_agent(entry).subentry_id].settings == settings
+    assert home_rules_of(hass_storage["chatterbox.home_rules"]["data"]) == rules
+    (agent,) = entry.runtime_data.agents.values()
+    assert agent.settings == AgentSettings(pre_tool_use="script.a_anew", temperature=0.5)
 
 
 async def test_trust_in_scripts_follows_new_ids_and_ends_with_them(hass: HomeAssistant) -> None:
     said = {"assist": {"level": "ask"}, "script.a": {"level": "free", "affects": ["light.b", "light.a"]}}
-    entry = await set_up(hass, offline_entry(tool_sources=said))
+    await set_up(hass, offline_entry(tool_sources=said))
     register(hass, "script.a", "script.b", "light.a", "light.b")
 
     await rename(hass, "script.a", "script.new")
     await rename(hass, "light.a", "light.new")
-    renamed = stored(entry).policy.sources
+    renamed = stored(hass).policy.sources
     er.async_get(hass).async_remove("light.new")
     await hass.async_block_till_done()
-    without_light = stored(entry).policy.sources
+    without_light = stored(hass).policy.sources
     await rename(hass, "script.b", "script.new_b")
     er.async_get(hass).async_remove("script.new")
     await hass.async_block_till_done()
@@ -132,11 +119,11 @@ async def test_trust_in_scripts_follows_new_ids_and_ends_with_them(hass: HomeAss
     asks, free = ToolSource(TrustLevel.ASK), TrustLevel.FREE
     assert renamed == {"assist": asks, "script.new": ToolSource(free, frozenset({"light.b", "light.new"}))}
     assert without_light == {"assist": asks, "script.new": ToolSource(free, frozenset({"light.b"}))}
-    assert stored(entry).policy.sources == {"assist": asks}
+    assert stored(hass).policy.sources == {"assist": asks}
 
 
-async def test_an_entity_that_no_agent_names_reloads_nothing(hass: HomeAssistant) -> None:
-    rules = [{"verdict": "deny", "entities": ["light.z", "light.a"]}]
+async def test_an_entity_that_nothing_names_reloads_nothing(hass: HomeAssistant) -> None:
+    rules: JsonValue = [{"verdict": "deny", "entities": ["light.z", "light.a"]}]
     entry = await set_up(hass, offline_entry(rules=rules, trusted_callers=["automation.a"], notify=["notify.a"]))
     register(hass, "light.other", "automation.other")
     before = entry.runtime_data
@@ -147,45 +134,43 @@ async def test_an_entity_that_no_agent_names_reloads_nothing(hass: HomeAssistant
     await hass.async_block_till_done()
 
     assert entry.runtime_data is before
-    assert only_agent(entry).data["rules"] == rules
+    assert stored(hass).policy == policy_from_json(rules)
 
 
 async def test_trust_ends_with_its_entity_and_rules_keep_their_names(hass: HomeAssistant) -> None:
     register(hass, "automation.a", "light.a")
-    rules = [{"verdict": "deny", "entities": ["light.a"]}]
-    entry = await set_up(hass, offline_entry(trusted_callers=["automation.a", "script.b"], rules=rules))
+    rules: JsonValue = [{"verdict": "deny", "entities": ["light.a"]}]
+    await set_up(hass, offline_entry(trusted_callers=["automation.a", "script.b"], rules=rules))
 
     er.async_get(hass).async_remove("automation.a")
     er.async_get(hass).async_remove("light.a")
     await hass.async_block_till_done()
 
-    assert stored(entry).trusted_callers == {"script.b"}
-    assert only_agent(entry).data["rules"] == rules
+    assert stored(hass).trusted_callers == {"script.b"}
+    assert stored(hass).policy == policy_from_json(rules)
 
 
 async def test_a_reused_id_is_not_trusted(hass: HomeAssistant) -> None:
     register(hass, "automation.a", "automation.stranger", "automation.other")
-    entry = await set_up(hass, offline_entry(trusted_callers=["automation.a", "automation.gone"]))
+    await set_up(hass, offline_entry(trusted_callers=["automation.a", "automation.gone"]))
 
     await rename(hass, "automation.a", "automation.b")
     await rename(hass, "automation.stranger", "automation.a")
     await rename(hass, "automation.other", "automation.gone")
 
-    assert stored(entry).trusted_callers == {"automation.b"}
+    assert stored(hass).trusted_callers == {"automation.b"}
 
 
-async def test_unreadable_rules_are_left_unchanged(hass: HomeAssistant) -> None:
+async def test_unreadable_rules_are_left_unchanged(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
     register(hass, "light.a", "notify.a")
-    rules = [{"verdict": "deny", "entities": ["light.a"], "moat": True}]
-    sources = {"script.a": {"affects": ["light.a"], "moat": True}}
-    entry = await set_up(hass, offline_entry(rules=rules, tool_sources=sources, notify=["notify.a"]))
+    rules = {"rules": [{"verdict": "deny", "entities": ["light.a"], "moat": True}], "notify": ["notify.a"]}
+    hass_storage["chatterbox.home_rules"] = {"version": 1, "minor_version": 1, "data": deepcopy(rules)}
+    await set_up(hass, offline_entry())
 
     await rename(hass, "light.a", "light.b")
     await rename(hass, "notify.a", "notify.b")
 
-    assert only_agent(entry).data["rules"] == rules
-    assert only_agent(entry).data["tool_sources"] == sources
-    assert stored(entry).notify == ("notify.b",)
+    assert hass_storage["chatterbox.home_rules"]["data"] == rules
 
 
 @pytest.mark.usefixtures("socket_enabled")
@@ -210,8 +195,7 @@ async def test_a_new_id_is_followed_during_setup(hass: HomeAssistant) -> None:
             await setting_up
         await hass.async_block_till_done()
 
-    (agent,) = entry.runtime_data.agents.values()
-    assert agent.settings.trusted_callers == {"automation.b"}
+    assert stored(hass).trusted_callers == {"automation.b"}
 
 
 def reported(hass: HomeAssistant) -> list[str]:
@@ -343,18 +327,15 @@ async def test_nothing_is_missed_before_home_assistant_has_started(hass: HomeAss
     assert reported(hass)
 
 
-@pytest.mark.parametrize("by", ["unloading", "removing the agent", "mending the rule"])
-async def test_a_report_ends_with_its_agent_or_rule(hass: HomeAssistant, by: str) -> None:
+@pytest.mark.parametrize("by", ["removing the last service", "mending the rule"])
+async def test_a_report_ends_with_its_rule(hass: HomeAssistant, by: str) -> None:
     entry = await set_up(hass, offline_entry(**NEVER_LIGHT))
     assert reported(hass)
 
-    register(hass, "light.other")
-    if by == "unloading":
-        await hass.config_entries.async_unload(entry.entry_id)
-    elif by == "removing the agent":
-        hass.config_entries.async_remove_subentry(entry, only_agent(entry).subentry_id)
+    if by == "mending the rule":
+        await set_home_rules(hass, rules=[])
     else:
-        hass.config_entries.async_update_subentry(entry, only_agent(entry), data={})
+        await hass.config_entries.async_remove(entry.entry_id)
     await later(hass)
 
     assert not reported(hass)

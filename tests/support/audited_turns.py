@@ -21,7 +21,7 @@ from custom_components.chatterbox.approvals.guard import CallGuard, EffectsOf
 from custom_components.chatterbox.approvals.questions import ApprovalScope, GivenAnswer, Question, async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from custom_components.chatterbox.turns.record import turn_origin
 from tests.demo_house.move_in import move_in
@@ -60,7 +60,7 @@ class AuditedTalk:
     hass: HomeAssistant
     device_id: str
     speaker: Speaker = ANNA
-    settings: AgentSettings = field(default_factory=AgentSettings)
+    settings: HomeRules = field(default_factory=HomeRules)
     scripts: Sequence[Hooks] = ()
     """Hooks of an owner."""
     context: Context = field(default_factory=Context)

@@ -16,6 +16,7 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
+from tests.support.home_rules import set_home_rules, split
 
 
 async def prepare(hass: HomeAssistant) -> None:
@@ -27,6 +28,8 @@ async def prepare(hass: HomeAssistant) -> None:
 async def set_up(hass: HomeAssistant, entry: MockConfigEntry, *, wait_for_service: bool = True) -> MockConfigEntry:
     """Add an entry and set it up, whether that goes well or not; its service is asked in the background, too."""
     await prepare(hass)
+    if isinstance(entry, _EntryOfRules):
+        await set_home_rules(hass, **entry.home_rules)
     entry.add_to_hass(hass)
     await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=wait_for_service)
@@ -38,7 +41,7 @@ def server_entry(
 ) -> MockConfigEntry:
     """Return an entry for a model server, made before entries said which server it is, with one agent.
 
-    The model gets all requests, unless the options say otherwise.
+    The model gets all requests, unless the options say otherwise. Rules of the home among them are entered by `set_up`.
     """
     data = {CONF_KIND: kind.value, CONF_BASE_URL: base_url}
     agent = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_LOCAL_COMMANDS: "never", **options}
@@ -61,10 +64,19 @@ def only_agent(entry: ConfigEntry) -> ConfigSubentry:
     return agent
 
 
-def _entry(title: str, data: Mapping[str, object], agent: Mapping[str, object]) -> MockConfigEntry:
-    return MockConfigEntry(
+class _EntryOfRules(MockConfigEntry):
+    """An entry with rules of the home, which `set_up` enters."""
+
+    home_rules: Mapping[str, object]
+
+
+def _entry(title: str, data: Mapping[str, object], options: Mapping[str, object]) -> MockConfigEntry:
+    rules, agent = split(options)
+    entry = _EntryOfRules(
         domain=DOMAIN,
         title=title,
         data=data,
         subentries_data=[{"subentry_type": SUBENTRY_CONVERSATION, "title": "Talker", "unique_id": None, "data": agent}],
     )
+    entry.home_rules = rules
+    return entry

@@ -30,7 +30,7 @@ from custom_components.chatterbox.people.speakers import (
     in_turn,
     speaker_context,
 )
-from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
 from tests.support.llm_apis import satellite
 
 LISTENER: Final = "listener"
@@ -39,7 +39,7 @@ LISTENER: Final = "listener"
 type Step = Mapping[str, object]
 type TurnAction = Callable[[Context], Awaitable[object]]
 
-TRUSTING = AgentSettings(trusted_callers=frozenset({"automation.trusted", "script.trusted"}))
+TRUSTING = HomeRules(trusted_callers=frozenset({"automation.trusted", "script.trusted"}))
 
 
 @dataclass
@@ -47,7 +47,6 @@ class ListeningAgent(AbstractConversationAgent):
     """Asks who speaks, as ours do at the beginning of a turn, and does something in the turn."""
 
     hass: HomeAssistant
-    settings: AgentSettings = TRUSTING
     actions: list[TurnAction] = field(default_factory=list)
     """One for each turn, as long as there are any: what its tools do."""
     speakers: list[Speaker] = field(default_factory=list)
@@ -60,7 +59,7 @@ class ListeningAgent(AbstractConversationAgent):
 
     @override
     async def async_process(self, user_input: ConversationInput) -> ConversationResult:
-        speaker = await async_get_speaker(self.hass, user_input, self.settings)
+        speaker = await async_get_speaker(self.hass, user_input)
         self.speakers.append(speaker)
         self._spoken_to.set()
         context = speaker_context(user_input.context, speaker)
@@ -85,9 +84,10 @@ class ListeningAgent(AbstractConversationAgent):
 
 
 async def add_listening_agent(hass: HomeAssistant) -> ListeningAgent:
-    """Set up the agent, our integration, and the owner of the home."""
+    """Set up the agent, our integration, and the owner of the home, who trusts some automations and scripts."""
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, DOMAIN, {})
+    await async_get_home_rules(hass).async_enter(TRUSTING)
     await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
     entry = MockConfigEntry(domain="listening", entry_id=LISTENER)
     entry.add_to_hass(hass)

@@ -24,6 +24,7 @@ from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket
 
 from custom_components.chatterbox.const import CONF_LOCAL_COMMANDS, DOMAIN, SUBENTRY_CONVERSATION
 from tests.demo_house.move_in import move_in
+from tests.support.home_rules import set_home_rules, split
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedCall
@@ -50,8 +51,12 @@ async def move_into_the_demo_home(hass: HomeAssistant) -> None:
 
 
 async def add_agent(hass: HomeAssistant, service: dict[str, object], options: dict[str, object]) -> None:
-    """Set up a service with one agent, whose model gets all requests unless the options say otherwise."""
-    options = {CONF_LOCAL_COMMANDS: "never", **options}
+    """Set up a service with one agent, whose model gets all requests unless the options say otherwise.
+
+    Rules of the home among the options are those of the home.
+    """
+    rules, options = split({CONF_LOCAL_COMMANDS: "never", **options})
+    await set_home_rules(hass, **rules)
     entry = MockConfigEntry(
         domain=DOMAIN,
         data=service,

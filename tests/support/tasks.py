@@ -20,6 +20,7 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
+from tests.support.home_rules import set_home_rules, split
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
 from tests.support.servers.in_process import serving
@@ -68,11 +69,16 @@ async def working(
     title: str = "Worker",
     **options: object,
 ) -> AsyncGenerator[ScriptedModelServer]:
-    """Set up a model for tasks on a server that plays a script, in the demo home; yields the server."""
+    """Set up a model for tasks on a server that plays a script, in the demo home; yields the server.
+
+    `options` may hold rules of the home.
+    """
     await move_into_the_demo_home(hass)
     scripted = SERVERS[kind](script)
     async with serving(scripted.application(), scripted.base_path) as address:
-        entry = task_entry(address, kind, server, title, **options)
+        rules, own = split(options)
+        await set_home_rules(hass, **rules)
+        entry = task_entry(address, kind, server, title, **own)
         entry.add_to_hass(hass)
         assert await hass.config_entries.async_setup(entry.entry_id)
         await hass.async_block_till_done(wait_background_tasks=True)

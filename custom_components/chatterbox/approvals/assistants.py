@@ -1,4 +1,4 @@
-"""Assistants that go round the rules of their agent: Assist pipelines that prefer to handle commands locally.
+"""Assistants that go round the rules of the home: Assist pipelines that prefer to handle commands locally.
 
 Home Assistant then acts before the agent hears the sentence. Each is reported while it holds, with an example.
 """
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.const import EVENT_CORE_CONFIG_UPDATE
 from homeassistant.core import Event, HassJob, HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.start import async_at_started
 
 from ..home.entities import async_listen_home
 from ..home.entity_matches import entity_name, exposed_states
 from ..repairs import PIPELINES, async_report_unguarded
-from ..settings.agent import AgentSettings
+from ..settings.home_rules import SIGNAL_HOME_RULES, HomeRules, async_get_home_rules
 from ..settings.rules import Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .examples import async_guarded_request, judge_all_actions
@@ -29,11 +30,11 @@ _DELAY: Final = 2.0
 """Seconds from a change of the home until it is judged again: changes come in numbers."""
 
 
-async def _async_unguarded_request(hass: HomeAssistant, settings: AgentSettings) -> str | None:
-    """Return a request that an agent would not simply do, empty without an example; None if nothing is guarded."""
-    rules = _strictest(settings.policy.rules)
-    policy = replace(settings.policy, rules=rules)
-    if example := await async_guarded_request(hass, replace(settings, policy=policy)):
+async def _async_unguarded_request(hass: HomeAssistant, home_rules: HomeRules) -> str | None:
+    """Return a request that agents would not simply do, empty without an example; None if nothing is guarded."""
+    rules = _strictest(home_rules.policy.rules)
+    policy = replace(home_rules.policy, rules=rules)
+    if example := await async_guarded_request(hass, replace(home_rules, policy=policy)):
         sentences = await async_get_sentences(hass, hass.config.language)
         return sentences[f"example_{example.key}"].format(name=entity_name(hass, example.entity_id))
     strict = (rule for rule in rules if rule.verdict is not Verdict.ALLOW)
@@ -63,14 +64,15 @@ def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipel
 
 
 class AssistantWatch:
-    """Reports the assistants of an agent that go round its rules, until it ends."""
+    """Reports the assistants of an agent that go round the rules of the home, until it ends."""
 
-    def __init__(self, hass: HomeAssistant, agent_id: str, settings: AgentSettings) -> None:
+    def __init__(self, hass: HomeAssistant, agent_id: str) -> None:
         """Look once Home Assistant has started, and whenever something changes."""
-        self._hass, self._agent_id, self._settings = hass, agent_id, settings
+        self._hass, self._agent_id = hass, agent_id
         self._is_planned = False
         self._ends = [async_listen_home(hass, CONVERSATION, self._async_plan)]
         self._ends.append(hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan))  # the language
+        self._ends.append(async_dispatcher_connect(hass, SIGNAL_HOME_RULES, self._async_look))
         if pipelines := hass.data.get(PIPELINES):
             self._ends.append(pipelines.pipeline_store.async_add_change_set_listener(self._async_look))
         self._ends.append(async_at_started(hass, self._async_look))
@@ -92,7 +94,8 @@ class AssistantWatch:
         self._is_planned = False
         hass, agent_id = self._hass, self._agent_id
         is_needed = self._ends and async_unguarded_assistants(hass, agent_id)
-        request = await _async_unguarded_request(hass, self._settings) if is_needed else None
+        rules = async_get_home_rules(hass).current
+        request = await _async_unguarded_request(hass, rules) if is_needed else None
         found = async_unguarded_assistants(hass, agent_id) if request is not None else []
         if self._ends:
             async_report_unguarded(hass, agent_id, found, request or "")

@@ -16,7 +16,7 @@ from ..effects.actions import ActionReader, bounded
 from ..effects.effect import NOTHING, CallEffects, Effects
 from ..home.entity_matches import exposed_states
 from ..people.speakers import NOBODY, Asking, Speaker
-from ..settings.agent import AgentSettings
+from ..settings.home_rules import HomeRules
 from ..settings.rules import Policy, Verdict
 from .guard import CallGuard
 from .policy import Judgement, judge
@@ -68,19 +68,19 @@ class Example(NamedTuple):
     verdict: Verdict
 
 
-async def async_example_requests(hass: HomeAssistant, settings: AgentSettings) -> list[Example]:
+async def async_example_requests(hass: HomeAssistant, rules: HomeRules) -> list[Example]:
     """Return requests for exposed entities, judged as those of a person whom no rule names, at the present time."""
     return [
-        Example(request.key, those[0], await _async_verdict(hass, settings, request, those[0]))
+        Example(request.key, those[0], await _async_verdict(hass, rules, request, those[0]))
         for request, those in islice(_fitting_entities(hass), MOST_EXAMPLES)
     ]
 
 
-async def async_guarded_request(hass: HomeAssistant, settings: AgentSettings) -> Example | None:
+async def async_guarded_request(hass: HomeAssistant, rules: HomeRules) -> Example | None:
     """Return the first request for any exposed entity that is not simply allowed."""
     for request, those in _fitting_entities(hass):
         for entity_id in those if not request.is_after_search else ():
-            verdict = await _async_verdict(hass, settings, request, entity_id)
+            verdict = await _async_verdict(hass, rules, request, entity_id)
             if verdict is not Verdict.ALLOW:
                 return Example(request.key, entity_id, verdict)
     return None
@@ -111,7 +111,7 @@ def judge_all_actions(hass: HomeAssistant, policy: Policy, entity_id: str) -> Ju
     return judge(hass, policy, CallEffects(tool, effects, level), NOBODY, dt_util.now())
 
 
-async def _async_verdict(hass: HomeAssistant, settings: AgentSettings, request: _Request, entity_id: str) -> Verdict:
+async def _async_verdict(hass: HomeAssistant, rules: HomeRules, request: _Request, entity_id: str) -> Verdict:
     """Return what happens to the call of a request. A call that needs a PIN is denied if none is set."""
     domain, _, service = request.action.partition(".")
 
@@ -124,7 +124,7 @@ async def _async_verdict(hass: HomeAssistant, settings: AgentSettings, request: 
     tool = ToolDefinition(name, "", {}, ToolAnnotations(open_world=False))
     speaker, outside = Speaker(asking=Asking.PERSON), request.is_after_search
     labels = {name: LLM_API_ASSIST}
-    guard = CallGuard(hass, settings, speaker, effects_of, has_outside_content=outside, labels=labels)
+    guard = CallGuard(hass, rules, speaker, effects_of, has_outside_content=outside, labels=labels)
     match await guard.pre_tool_use(tool, {}):
         case None:
             return Verdict.ALLOW

@@ -38,7 +38,7 @@ from ..effects.effect import (
 from ..home.entity_matches import is_named_in
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
-from ..settings.agent import AgentSettings, OutsideCare
+from ..settings.home_rules import HomeRules, OutsideCare, async_get_home_rules
 from ..settings.rules import TrustLevel, Verdict
 from .policy import Judgement, action_keys, is_risky, judge, lets_in, target_temperatures
 from .questions import AskedCall, Question
@@ -120,7 +120,7 @@ class CallGuard(Hooks):
     def __init__(  # noqa: PLR0913  # each of these alone changes a judgement
         self,
         hass: HomeAssistant,
-        settings: AgentSettings,
+        rules: HomeRules | None,
         speaker: Speaker,
         effects_of: EffectsOf,
         *,
@@ -129,14 +129,16 @@ class CallGuard(Hooks):
         temperatures: dict[tuple[str, str], float] | None = None,
         agreed: Question | None = None,
     ) -> None:
-        """Judge by `settings`. `has_outside_content` refers to the conversation before this turn.
+        """Judge by `rules`, or by those of the home as they are at each call.
+
+        `has_outside_content` refers to the conversation before this turn.
 
         `labels` are the ids of the LLM APIs by the names of their tools. `temperatures` are those before a call of the
         conversation first moved them without an approval, after outside content; the guard adds to them. The speaker
         has just said yes to `agreed`: what only does the same to other entities that were meant needs no other yes.
         """
         self._hass = hass
-        self._settings = settings
+        self._given_rules = rules
         self._speaker = speaker
         self._effects_of = effects_of
         self._labels = {**labels, PROCESS_SENTENCE.name: LLM_API_ASSIST}
@@ -147,6 +149,10 @@ class CallGuard(Hooks):
         self._agreed = [asked for asked in calls if asked.is_foreseen and asked.judgement.verdict is Verdict.ASK]
         self._shown: dict[tuple[str, str], ToolDefinition] = {}
         self._seen: dict[tuple[str, str], GuardedCall] = {}
+
+    @property
+    def _rules(self) -> HomeRules:
+        return self._given_rules or async_get_home_rules(self._hass).current
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
@@ -201,7 +207,7 @@ class CallGuard(Hooks):
         self._has_outside_content |= result.open_world
 
     async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> GuardedCall:
-        policy = self._settings.policy
+        policy = self._rules.policy
         effects = bounded(self._hass, await self._known_effects(tool.name, arguments), policy.sources)
         level = policy.level_of(tool.name, self._labels.get(tool.name, ""))
         call = CallEffects(tool.name, effects, level if changes_something(tool, effects) else None)
@@ -248,7 +254,7 @@ class CallGuard(Hooks):
     def _takes_care(self, call: CallEffects) -> bool:
         """Return whether a change needs approval after outside content."""
         effects = call.effects
-        match self._settings.ask_after_outside_content:
+        match self._rules.ask_after_outside_content:
             case OutsideCare.NOTHING:
                 return False
             case OutsideCare.EVERY_CHANGE:
@@ -282,7 +288,7 @@ class CallGuard(Hooks):
             case Verdict.PIN, Asking.PERSON if self._speaker.is_api_client:
                 return Refusal.PIN_BY_API_CLIENT
             case Verdict.PIN, Asking.PERSON:
-                return None if self._settings.pin else Refusal.PIN_NOT_SET
+                return None if self._rules.pin else Refusal.PIN_NOT_SET
             case (_, Asking.NOBODY) | (Verdict.PIN, Asking.TRUSTED):
                 return Refusal.NOBODY
             case _:

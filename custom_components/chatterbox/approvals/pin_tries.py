@@ -11,7 +11,7 @@ from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 
 from ..agent.confirmation.pin import PinHash
-from ..agent.confirmation.pin_guard import Allowed, Locked, PinGuard, TryScope
+from ..agent.confirmation.pin_guard import Allowed, Locked, PinGuard
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
@@ -31,31 +31,23 @@ class Wrong:
     """The PIN was wrong."""
 
     tries_left: int
-    """0 if the scope is locked now."""
+    """0 if the device is locked now."""
 
 
 type TriedPin = Right | Wrong | Locked
-"""The result of a try. In a `Locked` scope, no PIN is compared, not even the right one."""
+"""The result of a try. At a `Locked` device, no PIN is compared, not even the right one."""
 
 
 @callback
-def async_try_scope(hass: HomeAssistant, agent_id: str, device_id: str | None) -> TryScope:
-    """Return the scope of a try: an agent, and one satellite or all other devices.
-
-    `agent_id` is the entity id of the agent, which may change; its subentry id is stored.
-    """
-    registry = er.async_get(hass)
-    agent = registry.async_get(agent_id)
-    there = er.async_entries_for_device(registry, device_id) if device_id else ()
+def async_tried_device(hass: HomeAssistant, device_id: str | None) -> str:
+    """Return the device whose tries a try counts among: one satellite, or all other devices."""
+    there = er.async_entries_for_device(er.async_get(hass), device_id) if device_id else ()
     is_satellite = any(entity.domain == Platform.ASSIST_SATELLITE for entity in there)
-    return TryScope(
-        agent=(agent and agent.config_subentry_id) or agent_id,
-        device=device_id if device_id and is_satellite else _NO_SATELLITE,
-    )
+    return device_id if device_id and is_satellite else _NO_SATELLITE
 
 
 class PinTries:
-    """The stored tries of all agents."""
+    """The stored tries, which all agents share."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Create the store, which is read when the first PIN is said."""
@@ -64,10 +56,10 @@ class PinTries:
         self._guard: PinGuard | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def async_try(self, scope: TryScope, pin: PinHash, digits: str) -> TriedPin:
+    async def async_try(self, device: str, pin: PinHash, digits: str) -> TriedPin:
         """Compare the digits with the PIN, if a try is left."""
         async with self._one_at_a_time:
-            guard, permission = (await self._async_known()).begin_try(scope, dt_util.utcnow().timestamp())
+            guard, permission = (await self._async_known()).begin_try(device, dt_util.utcnow().timestamp())
             await self._async_keep(guard)
             match permission:
                 case Locked():
@@ -75,14 +67,14 @@ class PinTries:
                 case Allowed(tries_left):
                     if not await self._hass.async_add_executor_job(pin.matches, digits):
                         return Wrong(tries_left)
-                    await self._async_keep(guard.succeed(scope))
+                    await self._async_keep(guard.succeed(device))
                     return Right()
 
-    async def async_forget_removed(self) -> None:
-        """Forget the tries of removed agents."""
-        agents = {agent for entry in self._hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries}
+    async def async_remove(self) -> None:
+        """Forget all tries."""
         async with self._one_at_a_time:
-            await self._async_keep((await self._async_known()).of_agents(agents))
+            self._guard = PinGuard()
+            await self._store.async_remove()
 
     async def _async_known(self) -> PinGuard:
         """Return the tries. A file that cannot be read counts as empty, so that nobody is locked out."""

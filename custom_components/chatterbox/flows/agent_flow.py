@@ -1,4 +1,4 @@
-"""The subentry flow of conversation agents: their settings, and their rules for confirmations."""
+"""The subentry flow of conversation agents: their settings, and the rules of the home, which all of them share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,11 +12,11 @@ from homeassistant.helpers import entity_registry as er
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.assistants import async_unguarded_assistants
 from ..approvals.examples import async_example_requests
-from ..const import CONF_PIN, CONF_RULES, CONF_TOOL_SOURCES, DOMAIN
-from ..settings.agent import AgentSettings, settings_of
+from ..const import CONF_PIN, DOMAIN
+from ..settings.agent import settings_of
+from ..settings.home_rules import HomeRules, async_get_home_rules
 from ..settings.options import Problem
-from ..settings.rules import policy_to_json
-from .approval_form import APPROVAL_KEYS, KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
+from .approval_form import KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
 from .dialog import async_placeholders
 from .first_agent import FIELD_USE_IN, FirstAgentForm, async_ready, async_use_added_agent
@@ -33,17 +33,14 @@ class ConversationAgentFlow(ModelFlow):
     def __init__(self) -> None:
         """Start with nothing stored."""
         super().__init__()
-        self._approvals: dict[str, Any] = {}
-        """The data of the form for confirmations, as it would be saved now."""
-        self._pin: PinHash | None = None
+        self._rules = self._begun_with = HomeRules()
+        """The rules of the home as they would be saved now, and as the dialog found them."""
         self._labels: RuleLabels | None = None
 
     @override
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask what to change, with the rules that are stored."""
-        stored = self._get_reconfigure_subentry().data
-        self._approvals = {key: value for key, value in stored.items() if key in APPROVAL_KEYS}
-        self._pin = settings_of(self._approvals).pin
+        """Ask what to change, with the rules of the home that are stored."""
+        self._rules = self._begun_with = async_get_home_rules(self.hass).stored
         return await super().async_step_reconfigure(user_input)
 
     @override
@@ -56,12 +53,12 @@ class ConversationAgentFlow(ModelFlow):
 
     async def async_step_assistants(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for the assistants that use a new agent, say what it will ask about, and add it."""
-        form = replace(await FirstAgentForm.async_of(self.hass, self._kind, "", self._stored), name=self._name)
+        form = replace(await FirstAgentForm.async_of(self.hass, self._kind, ""), name=self._name)
         if user_input is None and (fields := form.assistants_schema):
             schema = vol.Schema(fields)
             return await self._async_show_form("assistants", schema, form.suggested_assistants, [], asked=form.asked)
         chosen = (user_input or {}).get(FIELD_USE_IN, [])
-        ready = await async_ready(self.hass, self._kind, self._name, self._stored, chosen)
+        ready = await async_ready(self.hass, self._kind, self._name, chosen)
         async_use_added_agent(self.hass, self._get_entry(), self._name, chosen)
         return self.async_create_entry(
             title=self._name, data=self._stored, description="ready", description_placeholders=ready
@@ -71,38 +68,37 @@ class ConversationAgentFlow(ModelFlow):
         """Ask for the rules for confirmations."""
         labels = await self._async_labels()
         if user_input is None:
-            return await self._async_show_approvals(labels, approvals_as_form(settings_of(self._approvals), labels))
+            return await self._async_show_approvals(labels, approvals_as_form(self._rules, labels))
         problems = await self._async_take_pin(user_input)
-        found = read_approvals(user_input, labels, has_pin=self._pin is not None)
+        found = read_approvals(user_input, labels, self._rules.pin, self._rules.policy.sources)
         if isinstance(found, list) or problems:
             problems += found if isinstance(found, list) else []
             return await self._async_show_approvals(labels, user_input, problems)
-        kept = {key: value for key, value in self._approvals.items() if key == CONF_TOOL_SOURCES}
-        self._approvals = {**found, **kept, **({CONF_PIN: self._pin.as_json()} if self._pin else {})}
+        self._rules = found
         return await self.async_step_home()
 
     async def async_step_tools(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask how far each source of tools is trusted."""
-        sentences, settings = (await self._async_labels()).sentences, self._settings
-        form = await ToolForm.async_of(self.hass, settings, sentences)
-        shown, problems = form.as_form(settings.policy.sources), list[Problem]()
+        sentences, policy = (await self._async_labels()).sentences, self._rules.policy
+        form = await ToolForm.async_of(self.hass, settings_of(self._present), policy.sources, sentences)
+        shown, problems = form.as_form(policy.sources), list[Problem]()
         if user_input is not None:
             found = form.read(user_input)
             if not isinstance(found, Problem):
-                others = {key: value for key, value in self._approvals.items() if key != CONF_TOOL_SOURCES}
-                self._approvals = {**others, **({CONF_TOOL_SOURCES: found} if found else {})}
+                self._rules = replace(self._rules, policy=replace(policy, sources=found))
                 return await self.async_step_home()
             shown, problems = user_input, [found]
         return await self._async_show_form("tools", form.schema, shown, problems, tools=form.markdown)
 
     async def async_step_home(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Show what the rules mean for the home, before they are saved."""
-        settings = self._settings
-        page = ApprovalPage.of(self.hass, settings.policy, await self._async_labels())
-        absent = page.absent(await async_absent_names(self.hass, self._kind, settings))
-        examples = absent + page.examples_table(await async_example_requests(self.hass, settings))
+        policy = self._rules.policy
+        page = ApprovalPage.of(self.hass, policy, await self._async_labels())
+        absent = page.absent(await async_absent_names(self.hass, policy))
+        no_pin = page.no_pin() if self._begun_with.pin and not self._rules.pin else ""
+        examples = no_pin + absent + page.examples_table(await async_example_requests(self.hass, self._rules))
         options = ["save_approvals", "tools", "approvals"]
-        if on_locking := rules_on_locking(settings.policy):
+        if on_locking := rules_on_locking(policy):
             examples = f"{page.also_locking(on_locking)}\n\n{examples}"
             options.insert(0, "only_unlock")
         return self.async_show_menu(
@@ -115,45 +111,41 @@ class ConversationAgentFlow(ModelFlow):
 
     async def async_step_only_unlock(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Narrow the rules on locks to unlocking, and show again what they mean."""
-        rules = policy_to_json(only_on_unlocking(self._settings.policy))
-        self._approvals = {**self._approvals, CONF_RULES: rules}
+        self._rules = replace(self._rules, policy=only_on_unlocking(self._rules.policy))
         return await self.async_step_home()
 
     async def async_step_save_approvals(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
-        """Save the rules."""
-        others = {key: value for key, value in self._present.items() if key not in APPROVAL_KEYS}
-        return self._save(self._name, others | self._approvals)
-
-    @property
-    def _settings(self) -> AgentSettings:
-        """The settings as they would be saved now."""
-        others = {key: value for key, value in self._present.items() if key not in APPROVAL_KEYS}
-        return settings_of(others | self._approvals)
+        """Save the rules of the home, which all agents obey from now on."""
+        store = async_get_home_rules(self.hass)
+        if store.stored is not self._begun_with:
+            return self.async_abort(reason="rules_changed_meanwhile")
+        await store.async_enter(self._rules)
+        return self.async_abort(reason="home_rules_saved")
 
     async def _async_labels(self) -> RuleLabels:
         if self._labels is None:
-            self._labels = await async_get_rule_labels(self.hass, self._kind, settings_of(self._stored))
+            self._labels = await async_get_rule_labels(self.hass, self._rules.policy)
         return self._labels
 
     async def _async_show_approvals(
         self, labels: RuleLabels, form: Mapping[str, Any], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
-        page = ApprovalPage.of(self.hass, settings_of(self._approvals).policy, labels)
+        page = ApprovalPage.of(self.hass, self._rules.policy, labels)
         own_id = self._get_reconfigure_subentry().subentry_id
         agent_id = er.async_get(self.hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, own_id)
         unguarded = page.unguarded([one.name for one in async_unguarded_assistants(self.hass, agent_id or "")])
         schema = approval_schema(labels, opened={problem.place for problem in problems})
         shown = {field: value for field, value in form.items() if field != CONF_PIN}
-        if self._pin:
+        if self._rules.pin:
             shown[CONF_PIN] = KNOWN_PIN
         return await self._async_show_form("approvals", schema, shown, problems, unguarded=unguarded, **page.numbers)
 
     async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""
-        typed = typed_pin(form, self._pin)
+        typed = typed_pin(form, self._rules.pin)
         if isinstance(typed, str):
             if flaw := flaw_of_pin(typed):
                 return [Problem(CONF_PIN, f"pin_{flaw}", {})]
             typed = await self.hass.async_add_executor_job(PinHash.of, typed)
-        self._pin = typed
+        self._rules = replace(self._rules, pin=typed)
         return []

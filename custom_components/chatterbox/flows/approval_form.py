@@ -3,7 +3,7 @@
 A PIN passes through here once, to be hashed: no form shows it again, and no error quotes it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -14,9 +14,19 @@ from homeassistant.helpers import selector
 from .. import const
 from ..agent.confirmation.pin import PinHash
 from ..agent.messages import JsonValue
-from ..settings.agent import AgentSettings, OutsideCare
+from ..settings.home_rules import HomeRules, OutsideCare
 from ..settings.options import Problem
-from ..settings.rules import policy_to_json
+from ..settings.rules import (
+    PinUse,
+    Policy,
+    Rule,
+    ToolSource,
+    Verdict,
+    pin_rules,
+    pin_uses,
+    with_pin_uses,
+    without_effect,
+)
 from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, row_of
 from .service_form import PASSWORD
 
@@ -24,18 +34,8 @@ SECTION_WHO_SPEAKS: Final = "who_speaks"
 FIELD_DEVICE: Final = "device"
 FIELD_PERSON: Final = "person"
 
-APPROVAL_KEYS: Final = frozenset(
-    {
-        const.CONF_RULES,
-        const.CONF_TOOL_SOURCES,
-        const.CONF_PIN,
-        const.CONF_ASK_AFTER_OUTSIDE_CONTENT,
-        const.CONF_NOTIFY,
-        const.CONF_TRUSTED_CALLERS,
-        const.CONF_PEOPLE_AT_SATELLITES,
-    }
-)
-"""The keys that this form and that for the sources of tools set in the data of an agent."""
+FIELD_PIN_FOR: Final = "pin_for"
+"""The uses of the PIN, which are rules."""
 
 _AUTOMATION_DOMAIN: Final = "automation"
 _PERSON_DOMAIN: Final = "person"
@@ -43,6 +43,11 @@ _PERSON_DOMAIN: Final = "person"
 KNOWN_PIN: Final = "•" * 8
 """Stands for the present PIN in the form."""
 
+PIN_USES: Final = selector.SelectSelector(
+    selector.SelectSelectorConfig(
+        options=list(PinUse), multiple=True, mode=selector.SelectSelectorMode.LIST, translation_key=FIELD_PIN_FOR
+    )
+)
 _SATELLITES: Final = selector.EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
 
@@ -73,6 +78,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
             vol.Optional(const.CONF_RULES): _rows(const.CONF_RULES, _rule_fields(labels)),
             vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): selector.SelectSelector(care),
             vol.Optional(const.CONF_PIN): PASSWORD,
+            vol.Optional(FIELD_PIN_FOR): PIN_USES,
             vol.Optional(const.CONF_NOTIFY): selector.EntitySelector(told),
             vol.Required(SECTION_WHO_SPEAKS): section(who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}),
         }
@@ -127,16 +133,21 @@ def _people_fields() -> Mapping[str, selector.ObjectSelectorField]:
     }
 
 
-def approvals_as_form(settings: AgentSettings, labels: RuleLabels) -> dict[str, Any]:
-    """Return settings as form values, without the PIN."""
-    people = [{FIELD_DEVICE: device, FIELD_PERSON: person} for device, person in settings.people_at_satellites.items()]
+def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, Any]:
+    """Return rules of the home as form values, without the PIN. All of its uses are ticked before one is chosen."""
+    people = home_rules.people_at_satellites.items()
+    rules = home_rules.policy.rules
+    ticked = pin_uses(rules)
     return {
-        const.CONF_RULES: [row_of(rule, labels) for rule in settings.policy.rules],
-        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: settings.ask_after_outside_content.value,
-        const.CONF_NOTIFY: list(settings.notify),
+        const.CONF_RULES: [row_of(rule, labels) for rule in rules if rule not in pin_rules(ticked)],
+        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: home_rules.ask_after_outside_content.value,
+        FIELD_PIN_FOR: ticked if home_rules.pin else list(PinUse),
+        const.CONF_NOTIFY: list(home_rules.notify),
         SECTION_WHO_SPEAKS: {
-            const.CONF_PEOPLE_AT_SATELLITES: people,
-            const.CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
+            const.CONF_PEOPLE_AT_SATELLITES: [
+                {FIELD_DEVICE: device, FIELD_PERSON: person} for device, person in people
+            ],
+            const.CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
         },
     }
 
@@ -149,30 +160,38 @@ def typed_pin(form: Mapping[str, Any], present: PinHash | None) -> PinHash | str
     return typed.removeprefix(KNOWN_PIN).removesuffix(KNOWN_PIN) or None
 
 
-def read_approvals(form: Mapping[str, Any], labels: RuleLabels, *, has_pin: bool) -> dict[str, Any] | list[Problem]:
-    """Return form values as they are stored, without the PIN and without empty ones; or their problems.
-
-    `has_pin` says whether there is a PIN.
-    """
+def read_approvals(
+    form: Mapping[str, Any], labels: RuleLabels, pin: PinHash | None, sources: Mapping[str, ToolSource]
+) -> HomeRules | list[Problem]:
+    """Return form values as rules of the home with a PIN and with trust in sources of tools, or their problems."""
     who_speaks = form.get(SECTION_WHO_SPEAKS, {})
-    policy = read_rules(form.get(const.CONF_RULES), labels, has_pin=has_pin)
+    policy = read_rules(form.get(const.CONF_RULES), labels, has_pin=pin is not None)
     people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
     if isinstance(policy, list) or isinstance(people, Problem):
         problems = policy if isinstance(policy, list) else []
         return problems + ([people] if isinstance(people, Problem) else [])
-    data = {
-        const.CONF_RULES: policy_to_json(policy),
-        const.CONF_NOTIFY: form.get(const.CONF_NOTIFY),
-        const.CONF_TRUSTED_CALLERS: who_speaks.get(const.CONF_TRUSTED_CALLERS),
-        const.CONF_PEOPLE_AT_SATELLITES: people,
-    }
-    care = form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)
-    if care != OutsideCare.RISKY:
-        data[const.CONF_ASK_AFTER_OUTSIDE_CONTENT] = care
-    return {key: value for key, value in data.items() if value}
+    uses = form.get(FIELD_PIN_FOR, ()) if pin else ()
+    if pin and (problem := find_pin_problem(policy.rules, uses)):
+        return [problem]
+    return HomeRules(
+        policy=Policy(with_pin_uses(policy.rules, uses), sources),
+        pin=pin,
+        ask_after_outside_content=OutsideCare(form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)),
+        notify=tuple(form.get(const.CONF_NOTIFY) or ()),
+        trusted_callers=frozenset(who_speaks.get(const.CONF_TRUSTED_CALLERS) or ()),
+        people_at_satellites=people,
+    )
 
 
-def _read_people(rows: JsonValue) -> list[dict[str, str]] | Problem:
+def find_pin_problem(rules: Sequence[Rule], uses: Collection[str]) -> Problem | None:
+    """Return the problem of a PIN that would not be needed for what it is meant."""
+    if (number := without_effect(rules, uses)) is not None:
+        return Problem(FIELD_PIN_FOR, "pin_not_needed", {"rule": str(number)})
+    has_effect = uses or any(rule.verdict is Verdict.PIN for rule in rules)
+    return None if has_effect else Problem(FIELD_PIN_FOR, "pin_for_nothing", {})
+
+
+def _read_people(rows: JsonValue) -> dict[str, str] | Problem:
     """Return the people at satellites, or the problem of the first invalid row."""
     people: dict[str, str] = {}
     listed = rows if isinstance(rows, list) else [rows] if rows else []
@@ -183,4 +202,4 @@ def _read_people(rows: JsonValue) -> list[dict[str, str]] | Problem:
         if device in people:
             return Problem(SECTION_WHO_SPEAKS, "satellite_twice", {"row": str(number)})
         people[device] = person
-    return [{FIELD_DEVICE: device, FIELD_PERSON: person} for device, person in people.items()]
+    return people

@@ -100,6 +100,10 @@ class ApprovalPage:
         listed = ", ".join(f"**{plain(name)}**" for name in names)
         return self.labels.sentences["home_absent"].format(names=listed) + "\n\n" if names else ""
 
+    def no_pin(self) -> str:
+        """Return a paragraph that tells that the PIN is gone."""
+        return self.labels.sentences["home_no_pin"] + "\n\n"
+
     def also_locking(self, numbers: Iterable[int]) -> str:
         """Return a sentence about rules that hold locking beside unlocking."""
         return self.labels.sentences["home_also_locking"].format(rules=", ".join(map(str, numbers)))

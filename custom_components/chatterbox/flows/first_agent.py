@@ -1,6 +1,6 @@
 """The last step of adding an agent: the assistants that use it, what it asks about, and sentences to try."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -14,15 +14,15 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.examples import async_example_requests
-from ..const import CONF_PIN, CONF_RULES, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from ..const import CONF_PIN, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from ..home.entity_matches import entity_name
 from ..offline.recognition import async_recognize
 from ..repairs import PIPELINES
 from ..runtime.earlier_agents import async_get_earlier_agents
-from ..settings.agent import settings_of
-from ..settings.options import new_agent_data
-from ..settings.rules import DEFAULT_RULES, Policy, Verdict, policy_to_json
+from ..settings.home_rules import HomeRules, async_get_home_rules
+from ..settings.rules import PinUse, Verdict, with_pin_uses
 from ..speech.sentences import async_get_sentences
+from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
 from .dialog import async_viewer_language, plain
 from .rule_form import async_get_rule_labels
@@ -48,26 +48,29 @@ class FirstAgentForm:
     sentences: Mapping[str, str]
     asks_about: Sequence[str]
     """Names of what is exposed and needs an approval."""
+    home_rules: HomeRules
+    """Those of the home so far. A PIN that it has already is not asked for."""
     name: str = ""
     """Of the agent, where the form does not ask for it."""
 
     @classmethod
-    async def async_of(
-        cls, hass: HomeAssistant, kind: ServiceKind, model: str, data: Mapping[str, Any] | None = None
-    ) -> Self:
-        """Look at the home, for an agent with this data; by default for a new one."""
-        settings = settings_of(new_agent_data(kind, model) if data is None else data)
-        labels = await async_get_rule_labels(hass, kind, settings)
+    async def async_of(cls, hass: HomeAssistant, kind: ServiceKind, model: str) -> Self:
+        """Look at the home."""
+        store = async_get_home_rules(hass)
+        await store.async_load()  # nothing has been set up yet in a home without a service
+        rules = store.current
+        labels = await async_get_rule_labels(hass, rules.policy)
         return cls(
-            hass, kind, model, labels.sentences, ApprovalPage.of(hass, settings.policy, labels).names_asked_about
+            hass, kind, model, labels.sentences, ApprovalPage.of(hass, rules.policy, labels).names_asked_about, rules
         )
 
     @property
     def schema(self) -> vol.Schema:
         """Return the form; what the home has nothing for is left out."""
         fields: dict[vol.Marker, object] = {vol.Required(CONF_NAME): selector.TextSelector(), **self.assistants_schema}
-        if self.asks_about:
+        if self.asks_about and not self.home_rules.pin:
             fields[vol.Optional(CONF_PIN)] = PASSWORD
+            fields[vol.Optional(FIELD_PIN_FOR)] = PIN_USES
         if self.kind is not ServiceKind.OFFLINE:
             fields[vol.Optional(FIELD_AI_TASK)] = selector.BooleanSelector()
         return vol.Schema(fields)
@@ -97,10 +100,8 @@ class FirstAgentForm:
         entries = self.hass.config_entries.async_entries(DOMAIN)
         taken = {agent.title for entry in entries for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
         usual = self.sentences["agent_title"]
-        return {
-            CONF_NAME: self.model.rpartition("/")[2] if usual in taken and self.model else usual,
-            **self.suggested_assistants,
-        }
+        name = self.model.rpartition("/")[2] if usual in taken and self.model else usual
+        return {CONF_NAME: name, FIELD_PIN_FOR: list(PinUse), **self.suggested_assistants}
 
     @property
     def asked(self) -> str:
@@ -112,19 +113,27 @@ class FirstAgentForm:
 
     def errors(self, form: Mapping[str, Any]) -> dict[str, str]:
         """Return the errors by field."""
-        flaw = flaw_of_pin(form[CONF_PIN].strip()) if form.get(CONF_PIN) else None
-        return ({} if form[CONF_NAME].strip() else {CONF_NAME: "name_missing"}) | (
-            {CONF_PIN: f"pin_{flaw}"} if flaw else {}
-        )
-
-    async def async_data(self, form: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the data of the agent. With a PIN, all that would be asked about needs it."""
-        data = new_agent_data(self.kind, self.model)
+        errors = {} if form[CONF_NAME].strip() else {CONF_NAME: "name_missing"}
         if pin := form.get(CONF_PIN, "").strip():
-            hashed = await self.hass.async_add_executor_job(PinHash.of, pin)
-            rules = tuple(replace(rule, verdict=Verdict.PIN) for rule in DEFAULT_RULES)
-            data |= {CONF_PIN: hashed.as_json(), CONF_RULES: policy_to_json(Policy(rules))}
-        return data
+            if flaw := flaw_of_pin(pin):
+                errors[CONF_PIN] = f"pin_{flaw}"
+            elif problem := find_pin_problem(self.home_rules.policy.rules, form.get(FIELD_PIN_FOR, ())):
+                errors[FIELD_PIN_FOR] = problem.key
+            if self.home_rules.pin:  # another dialog was faster
+                errors["base"] = "pin_is_set"
+        return errors
+
+    async def async_change(self, form: Mapping[str, Any]) -> Callable[[HomeRules], HomeRules] | None:
+        """Return a change of the rules of the home that adds the PIN and its uses; None if no PIN was chosen."""
+        if not (pin := form.get(CONF_PIN, "").strip()):
+            return None
+        hashed = await self.hass.async_add_executor_job(PinHash.of, pin)
+
+        def with_pin(home_rules: HomeRules) -> HomeRules:
+            rules = with_pin_uses(home_rules.policy.rules, form.get(FIELD_PIN_FOR, ()))
+            return replace(home_rules, pin=hashed, policy=replace(home_rules.policy, rules=rules))
+
+        return with_pin
 
     @callback
     def _assistants(self) -> dict[str, str]:
@@ -193,9 +202,7 @@ async def async_use_agent(hass: HomeAssistant, entity_id: str, name: str, chosen
             await store.async_update_item(pipeline_id, settings)
 
 
-async def async_sentences_to_try(
-    hass: HomeAssistant, kind: ServiceKind, data: Mapping[str, Any], chosen: Sequence[str]
-) -> list[str]:
+async def async_sentences_to_try(hass: HomeAssistant, kind: ServiceKind, chosen: Sequence[str]) -> list[str]:
     """Return requests for devices of this home: some that are simply done, then one that is asked about.
 
     With a model, the last one is a request that only a model understands. They are in the language of the chosen
@@ -206,7 +213,7 @@ async def async_sentences_to_try(
     language = languages[0] if languages else hass.config.language
     sentences = await async_get_sentences(hass, language)
     asked, done = list[str](), list[str]()
-    for key, entity_id, verdict in await async_example_requests(hass, settings_of(data)):
+    for key, entity_id, verdict in await async_example_requests(hass, async_get_home_rules(hass).current):
         text = sentences[f"example_{key}"].format(name=entity_name(hass, entity_id))
         said = ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
         if key.startswith("search_") or (kind is ServiceKind.OFFLINE and not await async_recognize(hass, said)):
@@ -216,9 +223,7 @@ async def async_sentences_to_try(
     return [*done[: _SENTENCES - len(asked[:1])], *asked[:1], *only_model]
 
 
-async def async_ready(
-    hass: HomeAssistant, kind: ServiceKind, name: str, data: Mapping[str, Any], chosen: Sequence[str]
-) -> dict[str, str]:
+async def async_ready(hass: HomeAssistant, kind: ServiceKind, name: str, chosen: Sequence[str]) -> dict[str, str]:
     """Return the placeholders of the dialog that says that an agent is ready.
 
     The address of the frontend takes no assistant, and opens the one that was used last. So the link comes with the
@@ -228,7 +233,7 @@ async def async_ready(
     store = hass.data[PIPELINES].pipeline_store.data if PIPELINES in hass.data else {}
     names = [name if one == _NEW_ASSISTANT else store[one].name for one in chosen if one in {*store, _NEW_ASSISTANT}]
     key = "try_it_unused" if not names else "try_it" if {*store} == {*chosen} else "try_it_choose"
-    requests = await async_sentences_to_try(hass, kind, data, chosen)
+    requests = await async_sentences_to_try(hass, kind, chosen)
     return {
         "agent": name,
         "requests": "\n".join(f"- {plain(request)}" for request in requests),

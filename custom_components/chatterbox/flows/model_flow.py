@@ -49,7 +49,6 @@ from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
 from .dialog import async_placeholders, async_viewer_language, marked
 
-_AUTOMATION_DOMAIN: Final = "automation"
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_REASONING_EFFORT: REASONING_EFFORTS,
     const.CONF_VERBOSITY: VERBOSITIES,
@@ -157,9 +156,6 @@ def _selector(option: str) -> selector.Selector[Any]:
         )
     if option in SCRIPTS:
         return selector.EntitySelector(selector.EntitySelectorConfig(domain=const.SCRIPT_DOMAIN))
-    if option == const.CONF_TRUSTED_CALLERS:
-        domains = [_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN]
-        return selector.EntitySelector(selector.EntitySelectorConfig(domain=domains, multiple=True))
     if option == CONF_PROMPT:
         return _UncheckedTemplateSelector()
     return selector.ObjectSelector() if option == const.CONF_EXTRA_PARAMETERS else selector.BooleanSelector()
@@ -357,7 +353,6 @@ class ModelFlow(ConfigSubentryFlow):
             CONF_MODEL: settings.model or only_model(self._models),
             CONF_LLM_HASS_API: list(settings.llm_apis),
             CONF_PROMPT: settings.prompt or "",
-            const.CONF_TRUSTED_CALLERS: sorted(settings.trusted_callers),
             const.CONF_FALLBACKS: [self._fallbacks[one] for one in settings.fallbacks if one in self._fallbacks],
             const.CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
             const.CONF_MODEL_REQUESTS: [kind for kind in RequestKind if kind in settings.model_requests],

@@ -20,11 +20,11 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, JsonValue
-from ..const import CONF_PIN, CONF_RULES, SCRIPT_DOMAIN, ServiceKind
+from ..const import CONF_KIND, CONF_PIN, CONF_RULES, DOMAIN, SCRIPT_DOMAIN, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE
-from ..settings.agent import AgentSettings
 from ..settings.options import Problem
 from ..settings.rules import Policy, PolicyError, Rule, Verdict, policy_from_json
+from ..settings.tasks import settings_of_subentry
 from ..speech.sentences import async_get_sentences
 from ..tools.turn_tools import async_offer_common_tools
 from .dialog import async_viewer_language
@@ -89,16 +89,15 @@ class RuleLabels:
     """The category `common` of our translation, by bare key."""
 
 
-async def async_get_rule_labels(hass: HomeAssistant, kind: ServiceKind, settings: AgentSettings) -> RuleLabels:
-    """Return the labels of all that exists and all that the rules of an agent name, in the system language."""
-    policy = settings.policy
+async def async_get_rule_labels(hass: HomeAssistant, policy: Policy) -> RuleLabels:
+    """Return the labels of all that exists and all that rules name, in the system language."""
     found = _actions(hass) | _held(policy, "actions")
     domains = {action.partition(".")[0] for action in found} | _held(policy, "domains")
     texts = await _async_texts(hass, domains)
     sentences = await async_get_sentences(hass, await async_viewer_language(hass))
     titles = {domain: texts.get(f"component.{domain}.title", domain) for domain in domains}
     actions = {action: texts.get(f"component.{action.replace('.', '.services.')}.name", action) for action in found}
-    tools = await _async_tools(hass, kind, settings) | _held(policy, "tools")
+    tools = await _async_tools(hass) | _held(policy, "tools")
     return RuleLabels(
         verdicts=Labels.of({verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}),
         of_conditions={
@@ -155,13 +154,18 @@ def _device_classes(
     return names
 
 
-async def _async_tools(hass: HomeAssistant, kind: ServiceKind, settings: AgentSettings) -> set[str]:
-    """Return the names of the tools of an agent."""
-    if kind is ServiceKind.OFFLINE:
-        return {PROCESS_SENTENCE.name}
+async def _async_tools(hass: HomeAssistant) -> set[str]:
+    """Return the names of the tools of all agents and AI tasks."""
     owner = await hass.auth.async_get_owner()
-    offer = await async_offer_common_tools(hass, settings, owner.id if owner else None)
-    return {definition.name for definition in offer.definitions}
+    names = set[str]()
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
+            names.add(PROCESS_SENTENCE.name)
+            continue
+        for agent in entry.subentries.values():
+            offer = await async_offer_common_tools(hass, settings_of_subentry(agent), owner.id if owner else None)
+            names |= {definition.name for definition in offer.definitions}
+    return names
 
 
 async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]:
@@ -217,7 +221,7 @@ def rules_on_locking(policy: Policy) -> tuple[int, ...]:
     return tuple(number for number, rule in enumerate(policy.rules, start=1) if _is_on_any_use_of_locks(rule))
 
 
-async def async_absent_names(hass: HomeAssistant, kind: ServiceKind, settings: AgentSettings) -> list[str]:
+async def async_absent_names(hass: HomeAssistant, policy: Policy) -> list[str]:
     """Return the names in rules of which the home has nothing: misspelled ones, or those of what comes later."""
     states = hass.states.async_all()
     present: Mapping[str, Container[object]] = {
@@ -225,10 +229,10 @@ async def async_absent_names(hass: HomeAssistant, kind: ServiceKind, settings: A
         "device_classes": {state.attributes.get(ATTR_DEVICE_CLASS) for state in states},
         "entities": {state.entity_id for state in states} | er.async_get(hass).entities.keys(),
         "actions": {f"{domain}.{name}" for domain, names in hass.services.async_services().items() for name in names},
-        "tools": await _async_tools(hass, kind, settings),
+        "tools": await _async_tools(hass),
         "users": await _async_users(hass, Policy()),
     }
-    named = ((name, value) for name in present for value in sorted(_held(settings.policy, name)))
+    named = ((name, value) for name in present for value in sorted(_held(policy, name)))
     return [value for name, value in named if value not in present[name]]
 
 

@@ -14,7 +14,7 @@ from ..effects.actions import SELF_CONTAINED
 from ..home.entity_matches import entity_name
 from ..settings.agent import AgentSettings
 from ..settings.options import Problem
-from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json, sources_to_json
+from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json
 from ..tools.findings import FoundTool, find_out
 from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import async_offer_tools
@@ -43,9 +43,14 @@ class ToolForm:
     """Tables of the tools."""
 
     @classmethod
-    async def async_of(cls, hass: HomeAssistant, settings: AgentSettings, sentences: Mapping[str, str]) -> Self:
-        """Ask the sources for their tools, and find out about these."""
-        said = settings.policy.sources
+    async def async_of(
+        cls,
+        hass: HomeAssistant,
+        settings: AgentSettings,
+        said: Mapping[str, ToolSource],
+        sentences: Mapping[str, str],
+    ) -> Self:
+        """Ask the sources for their tools, and find out about these. `said` is what the owner has said about them."""
         owner = await hass.auth.async_get_owner()
         context = context_without_speaker(hass, owner.id if owner else None)
         offer = await async_offer_tools(
@@ -104,8 +109,8 @@ class ToolForm:
     def _label(self, trust: ToolSource) -> str:
         return self.levels.label(trust.level or _BY_TOOL)
 
-    def read(self, form: Mapping[str, Any]) -> JsonObject | Problem:
-        """Return form values as they are stored, or the problem of the first invalid row."""
+    def read(self, form: Mapping[str, Any]) -> Mapping[str, ToolSource] | Problem:
+        """Return what form values say of sources, or the problem of the first invalid row."""
         said: JsonObject = {source: self._said(form.get(label), None) for label, source in self.sources.ids.items()}
         rows = form.get(FIELD_SCRIPTS) or []
         for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
@@ -119,7 +124,7 @@ class ToolForm:
                 sources_from_json(said)
             except PolicyError:
                 return Problem(FIELD_SCRIPTS, "script_unfit", {"row": str(number)})
-        return sources_to_json(sources_from_json(said))
+        return {source: trust for source, trust in sources_from_json(said).items() if trust != ToolSource()}
 
     def _said(self, level: JsonValue, affects: JsonValue) -> JsonObject:
         known = self.levels.id_of(level) if isinstance(level, str) and level else _BY_TOOL

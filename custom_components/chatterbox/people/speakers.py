@@ -21,7 +21,7 @@ from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
 from ..data import singleton
-from ..settings.agent import AgentSettings
+from ..settings.home_rules import async_get_home_rules
 
 # Importing them from their integrations would set those up before us, and we would miss their first events.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
@@ -233,7 +233,7 @@ def in_turn() -> AbstractContextManager[object]:
     return _is_in_turn.set(True)
 
 
-async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, settings: AgentSettings) -> Speaker:
+async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput) -> Speaker:
     """Return the speaker of a request: the signed-in user, or else the person assigned to the satellite."""
     if _is_telling_of_events(hass):
         await asyncio.sleep(0)  # let the bus finish: an event fired within another is dispatched after it
@@ -241,10 +241,11 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput, 
     device_id, satellite_id = user_input.device_id, user_input.satellite_id
     if satellite_id and not device_id and (entry := er.async_get(hass).async_get(satellite_id)):
         device_id = entry.device_id
-    person_id = settings.people_at_satellites.get(device_id) if device_id else None
+    rules = async_get_home_rules(hass).current
+    person_id = rules.people_at_satellites.get(device_id) if device_id else None
     is_known = person_id is not None or user_input.context.user_id is not None
     who = await _async_identity(hass, user_input.context, person_id) if is_known else NOBODY
-    asking = _asking(user_input, callers, settings.trusted_callers, is_user=who.is_signed_in)
+    asking = _asking(user_input, callers, rules.trusted_callers, is_user=who.is_signed_in)
     caller = callers.entity_ids[-1] if callers.entity_ids else None
     return replace(who, device_id=device_id, asking=asking, caller=caller)
 

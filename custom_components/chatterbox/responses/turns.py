@@ -45,7 +45,6 @@ class ApiTurns:
         self.agent_id = agent_id
         self._hass = hass
         self._entry = entry
-        self._settings = agent.settings
         self._has_model = subentry.subentry_id in entry.runtime_data.models
         self._turns = AgentTurns(hass, agent_id, entry, subentry, agent)
 
@@ -68,7 +67,7 @@ class ApiTurns:
             language=self._hass.config.language,
             agent_id=self.agent_id,
         )
-        speaker = _as_client(await async_get_speaker(self._hass, nothing, self._settings), request.caller.user_id)
+        speaker = _as_client(await async_get_speaker(self._hass, nothing), request.caller.user_id)
         read = TurnInput(replace(nothing, context=speaker_context(context, speaker)), speaker)
         if request.approval is not None:
             question = self._question(request, request.approval)

@@ -10,6 +10,7 @@ from ..approvals.pin_tries import async_get_pin_tries
 from ..const import DOMAIN
 from ..history.retention import async_forget_agents
 from ..memory.facts import async_get_memories
+from ..settings.home_rules import async_get_home_rules
 from ..usage.tracker import async_get_usage_tracker
 from .agents import async_forget_conversations
 from .earlier_agents import async_get_earlier_agents
@@ -38,7 +39,9 @@ def async_follow_removals(hass: HomeAssistant) -> None:
 async def async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:
     """Free the assistants of agents of an entry, and delete what is stored for them; by their subentry ids."""
     await async_get_earlier_agents(hass).async_put_back()
-    await async_get_pin_tries(hass).async_forget_removed()
+    if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):  # the last one
+        await async_get_home_rules(hass).async_remove()
+        await async_get_pin_tries(hass).async_remove()
     await async_get_memories(hass).async_forget_removed()
     async_get_usage_tracker(hass).async_forget_removed()
     await async_forget_agents(hass, entry, agents)

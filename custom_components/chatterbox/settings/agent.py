@@ -1,7 +1,7 @@
 """The settings of a conversation agent, read from the data of its subentry, with a default for each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
@@ -10,11 +10,9 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
 
 from .. import const
-from ..agent.confirmation.pin import PinHash
 from ..agent.loop.turn import Limits
-from ..agent.messages import JsonObject, JsonValue
+from ..agent.messages import JsonObject
 from ..agent.protocols import HookPoint
-from .rules import Policy, PolicyError, Rule, Verdict, policy_from_json, sources_from_json
 
 _LIMITS: Final = Limits()
 
@@ -32,16 +30,6 @@ class Confirmation(StrEnum):
     """By the result: "Turned on the kitchen light"."""
     DONE = "done"
     """With one word."""
-
-
-class OutsideCare(StrEnum):
-    """Which calls need approval after outside content."""
-
-    RISKY = "risky"
-    """Calls that are risky or unforeseeable; see `approvals.policy.is_risky`."""
-    EVERY_CHANGE = "every_change"
-    NOTHING = "nothing"
-    """None beyond the rules."""
 
 
 class WhenSpent(StrEnum):
@@ -150,17 +138,6 @@ class AgentSettings:
     """US dollars for the model; None for no limit."""
     budget_month: float | None = None
     when_spent: WhenSpent = WhenSpent.HAND_OVER
-    policy: Policy = field(default_factory=Policy)
-    """The rules for calls that run without approval."""
-    pin: PinHash | None = None
-    """Without a PIN, calls that require one are denied."""
-    ask_after_outside_content: OutsideCare = OutsideCare.RISKY
-    notify: tuple[str, ...] = ()
-    """Entity ids of notify entities, usually phones, that receive questions."""
-    trusted_callers: frozenset[str] = frozenset()
-    """Entity ids of automations and scripts that need no approval."""
-    people_at_satellites: Mapping[str, str] = field(default_factory=dict)
-    """Entity ids of the persons who speak, by the ids of satellite devices."""
     keep_history: bool = True
     """Whether conversations are stored."""
     keep_days: int = 30
@@ -197,10 +174,7 @@ class AgentSettings:
 
 
 _READ: Final = frozenset(
-    {
-        *("llm_apis", "prompt", "fallbacks", "confirmation", "limits", "when_spent", "policy", "pin", "notify"),
-        *("trusted_callers", "people_at_satellites", "ask_after_outside_content", "local_commands", "model_requests"),
-    }
+    {"llm_apis", "prompt", "fallbacks", "confirmation", "limits", "when_spent", "local_commands", "model_requests"}
 )
 """Settings that are converted from their stored form."""
 _AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.name not in _READ)
@@ -223,33 +197,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         limits=replace(_LIMITS, **{name: data[name] for name in _OF_LIMITS if name in data}),
         when_spent=known_choice(WhenSpent, const.CONF_WHEN_SPENT, data.get(const.CONF_WHEN_SPENT))
         or WhenSpent.HAND_OVER,
-        policy=_policy(data.get(const.CONF_RULES, []), data.get(const.CONF_TOOL_SOURCES, {})),
-        ask_after_outside_content=known_choice(
-            OutsideCare, const.CONF_ASK_AFTER_OUTSIDE_CONTENT, data.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT)
-        )
-        or OutsideCare.RISKY,
-        pin=_pin(data.get(const.CONF_PIN)),
-        notify=tuple(data.get(const.CONF_NOTIFY, ())),
-        trusted_callers=frozenset(data.get(const.CONF_TRUSTED_CALLERS, ())),
-        people_at_satellites={row["device"]: row["person"] for row in data.get(const.CONF_PEOPLE_AT_SATELLITES, ())},
     )
-
-
-def _policy(rules: JsonValue, sources: JsonValue) -> Policy:
-    """Read the rules. If they cannot be read, every change needs approval."""
-    try:
-        return replace(policy_from_json(rules), sources=sources_from_json(sources))
-    except PolicyError as error:
-        const.LOGGER.error("The rules of an agent cannot be read, so it asks before it changes anything: %s", error)
-        return Policy((Rule(verdict=Verdict.ASK),))
-
-
-def _pin(stored: JsonValue) -> PinHash | None:
-    try:
-        return None if stored is None else PinHash.from_json(stored)
-    except ValueError as error:
-        const.LOGGER.error("The PIN of an agent cannot be read, so nothing is done that requires it: %s", error)
-        return None
 
 
 def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str | None) -> Choice | None:

@@ -151,7 +151,6 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_KEEP_MEGABYTES, NumberOption(0, 100_000, unit="megabytes"), kinds=_ALL),
     ),
     AUTOMATION: (
-        Option(const.CONF_TRUSTED_CALLERS, used_by=_TASKS),
         Option(const.CONF_USER_PROMPT_SUBMIT),
         Option(const.CONF_PRE_TOOL_USE),
         Option(const.CONF_POST_TOOL_USE),

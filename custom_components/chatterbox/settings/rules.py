@@ -3,8 +3,8 @@
 `approvals/policy.py` applies them. Stored rules are read strictly, because a misread rule could allow too much.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import time
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final
@@ -142,14 +142,18 @@ _VERDICTS: Final = {TrustLevel.FREE: Verdict.ALLOW, TrustLevel.ASK: Verdict.ASK,
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What an agent may do: the first rule that matches decides; `DEFAULT_RULES` come after those of the household."""
+    """What agents may do: the first rule that matches decides; `DEFAULT_RULES` come after those of the household."""
 
     rules: tuple[Rule, ...] = ()
     sources: Mapping[str, ToolSource] = field(default_factory=dict)
     """By id of an LLM API, or by entity id of a script, a scene or an automation."""
+    only_reads: bool = False
+    """Whether nothing may be changed, as the rules are not known."""
 
     def level_of(self, tool: str, api_id: str) -> TrustLevel | None:
         """Return the level for a tool of an API; a script that is a tool may have one of its own."""
+        if self.only_reads:
+            return TrustLevel.READ
         script = self.sources.get(tool.replace("__", ".", 1)) if api_id == LLM_API_ASSIST else None
         source = script if script and script.level else self.sources.get(api_id)
         return source.level if source else None
@@ -188,6 +192,52 @@ DEFAULT_RULES: Final = (
     _ask("valve", "open_valve", "set_valve_position", "toggle"),
 )
 """Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position."""
+
+
+class PinUse(StrEnum):
+    """What may need the PIN: the kinds of `DEFAULT_RULES`."""
+
+    UNLOCK = "unlock"
+    OPEN = "open"
+    DISARM = "disarm"
+
+
+_USES: Final = {"lock": PinUse.UNLOCK, "alarm_control_panel": PinUse.DISARM, "cover": PinUse.OPEN, "valve": PinUse.OPEN}
+
+
+def pin_rules(uses: Collection[str]) -> tuple[Rule, ...]:
+    """Return the rules by which some uses need the PIN."""
+    needed = (rule for rule in DEFAULT_RULES for domain in rule.domains if _USES[domain] in uses)
+    return tuple(replace(rule, verdict=Verdict.PIN) for rule in needed)
+
+
+def pin_uses(rules: Collection[Rule]) -> list[PinUse]:
+    """Return the uses that need the PIN by the rules of `pin_rules`."""
+    return [use for use in PinUse if all(rule in rules for rule in pin_rules([use]))]
+
+
+def with_pin_uses(rules: Sequence[Rule], uses: Collection[str]) -> tuple[Rule, ...]:
+    """Return rules by which some uses need the PIN, unless an earlier one is about them."""
+    # The rule for everything else comes last. One that refuses everything is not to be loosened.
+    count = len(rules) - bool(rules and rules[-1] in (Rule(verdict=Verdict.ASK), Rule(verdict=Verdict.ALLOW)))
+    return (*rules[:count], *pin_rules(uses), *rules[count:])
+
+
+def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
+    """Return the number of a rule that lets a use of the PIN be done without it, at any time and for anybody."""
+    for number, rule in enumerate(rules, start=1):
+        is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or rule == Rule(verdict=rule.verdict)
+        named = (rule.areas, rule.labels, rule.entities, rule.tools, rule.users, rule.devices, rule.window)
+        if not is_strict and not any(named) and any(_covers(rule, other) for other in pin_rules(uses)):
+            return number
+    return None
+
+
+def _covers(rule: Rule, other: Rule) -> bool:
+    """Return whether a rule on kinds of entity is about all that another one is about."""
+    kinds = ((rule.domains, other.domains), (rule.device_classes, other.device_classes), (rule.actions, other.actions))
+    return all(not mine or (theirs and mine >= theirs) for mine, theirs in kinds)
+
 
 _RULES: Final = TypeAdapter(tuple[Rule, ...])
 _SOURCES: Final = TypeAdapter(dict[str, ToolSource])

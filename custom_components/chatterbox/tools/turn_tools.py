@@ -29,6 +29,7 @@ from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.agent import AgentSettings, HomeDetail
+from ..settings.home_rules import async_get_home_rules
 from ..settings.rules import Policy, TrustLevel
 from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
@@ -237,7 +238,7 @@ async def async_offer_common_tools(
     With those for administrators if `user_id` is one.
     """
     timeout = min(API_TIMEOUT, settings.limits.preparation)
-    context, policy = context_without_speaker(hass, user_id), settings.policy
+    context, policy = context_without_speaker(hass, user_id), async_get_home_rules(hass).current.policy
     offer = await async_offer_tools(hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy)
     own = offered_to(Offering(settings, offer.home_is_large), own_tools(hass))
     return offer._replace(definitions=with_own_tools(offer.definitions, own))
@@ -264,7 +265,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     """
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
-    apis, home, policy = settings.llm_apis, settings.home, settings.policy
+    apis, home, policy = settings.llm_apis, settings.home, async_get_home_rules(hass).current.policy
     offer = await async_offer_tools(hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy)
     offered = offered_to(Offering(settings, offer.home_is_large), own_tools(hass))
     own = {tool.definition.name: tool for tool in offered if has_own_tools or tool.label}

@@ -20,12 +20,12 @@ from ..agent.events import PendingCall
 from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
 from ..agent.text import heard_words
 from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
-from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_try_scope
+from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
 from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..home.entity_matches import is_any_named_in
 from ..offline.recognition import async_is_request
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
-from ..settings.agent import AgentSettings
+from ..settings.home_rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from .pin_redaction import async_redact_pin, async_was_asked
 from .source import TurnSource
@@ -49,7 +49,7 @@ class Reading(Enum):
     PIN_NOT_NEEDED = auto()
     """A PIN although a yes suffices. The question is repeated, since it may have been mistaken for another one."""
     TOO_LATE = auto()
-    """An answer to an expired question, or to one that requires a PIN that the agent no longer has."""
+    """An answer to an expired question, or to one that requires a PIN that the home no longer has."""
     UNHEARD = auto()
     """An answer although a question is waiting that has not been spoken here yet; the question is spoken first."""
     NEITHER = auto()
@@ -69,7 +69,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 ) -> Reading | Wrong | Locked:
     """Return the meaning of words that were spoken where `question` was asked: `text` as it was said, in `language`.
 
-    `asked` holds the names in the question. `pin` is that of the agent; if the question requires it and the words are a
+    `asked` holds the names in the question. `pin` is that of the home; if the question requires it and the words are a
     PIN, they cost one attempt. `is_late` says that the question has expired.
     """
     answer = understand_answer(text, understood_language(language), asked)
@@ -111,8 +111,7 @@ async def _async_compare(
     # A user can pretend to be at any device. The person at a satellite speaks in a child of its context.
     is_user = question.context.user_id is not None and question.context.parent_id is None
     device_id = None if is_user else question.scope.device_id
-    place = async_try_scope(hass, question.scope.agent_id, device_id)
-    tried = await async_get_pin_tries(hass).async_try(place, pin, digits)
+    tried = await async_get_pin_tries(hass).async_try(async_tried_device(hass, device_id), pin, digits)
     return Reading.AGREED_WITH_PIN if isinstance(tried, Right) else tried
 
 
@@ -191,12 +190,11 @@ class InputReader:
     hass: HomeAssistant
     agent_id: str
     """Entity id."""
-    settings: AgentSettings
     source: TurnSource
 
     async def async_read(self, user_input: ConversationInput, chat_log: ChatLog) -> TurnInput:
         """Return the input of a turn."""
-        speaker = await async_get_speaker(self.hass, user_input, self.settings)
+        speaker = await async_get_speaker(self.hass, user_input)
         context = speaker_context(user_input.context, speaker)
         if context is not user_input.context:
             user_input = replace(user_input, context=context)
@@ -216,7 +214,8 @@ class InputReader:
         is_person = speaker.asking is Asking.PERSON
         approvals = async_get_approvals(self.hass)
         question = approvals.asked_at(scope) if is_person else None
-        has_pin = self.settings.pin is not None
+        pin = async_get_home_rules(self.hass).current.pin
+        has_pin = pin is not None
         if question is None:
             shown = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
             late = "" if shown is user_input else sentences["spoken_question_expired"]
@@ -226,7 +225,7 @@ class InputReader:
         read = TurnInput(shown, speaker, self.source)
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
-        text, language, pin = user_input.text, user_input.language, None if is_unheard else self.settings.pin
+        text, language, pin = user_input.text, user_input.language, None if is_unheard else pin
         reading = await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
         if is_unheard:
             if reading is Reading.SOMETHING_ELSE:

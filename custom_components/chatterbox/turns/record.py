@@ -42,6 +42,7 @@ from ..records.turn_record import (
     shown_result,
     times_of,
 )
+from ..settings.home_rules import async_get_home_rules, home_rules_to_json
 from ..settings.redaction import secrets_in, without_secrets
 from .input import TurnInput
 
@@ -137,7 +138,9 @@ class TurnRecorder:
 
     def _log_call(self, call: ToolCall) -> None:
         """Log a call without secrets, and without arguments if words are not stored."""
-        secrets = secrets_in(self.recording.entry.data) | secrets_in(self.recording.subentry.data)
+        rules = home_rules_to_json(async_get_home_rules(self.hass).stored)
+        fields = self.recording.entry.data, self.recording.subentry.data, rules
+        secrets = frozenset[str]().union(*map(secrets_in, fields))
         arguments = shown_arguments(call) if self.record.is_stored else {}
         shown = canonical_json(without_secrets(_without_secret_fields(arguments), secrets))
         LOGGER.debug("%s calls %s with %.*s", self.record.origin["entity_id"], call.name, _MAX_LOGGED, shown)

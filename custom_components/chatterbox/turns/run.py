@@ -137,7 +137,7 @@ class AgentTurns:
         effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
         guard = CallGuard(
             self._hass,
-            settings,
+            None,
             read.speaker,
             effects_of,
             has_outside_content=is_marked,

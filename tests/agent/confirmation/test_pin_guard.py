@@ -14,17 +14,14 @@ from custom_components.chatterbox.agent.confirmation.pin_guard import (
     Permission,
     PinGuard,
     Tries,
-    TryScope,
 )
 from custom_components.chatterbox.agent.messages import JsonValue
 
-HALL = TryScope("agent-1", "hall")
-KITCHEN = TryScope("agent-1", "kitchen")
-OTHER_AGENT = TryScope("agent-2", "hall")
+HALL, KITCHEN, PHONES = "hall", "kitchen", ""
 NOW = 1_800_000_000.0
 
 
-def tried(times: Iterable[float], place: TryScope = HALL, guard: PinGuard | None = None) -> tuple[PinGuard, Permission]:
+def tried(times: Iterable[float], place: str = HALL, guard: PinGuard | None = None) -> tuple[PinGuard, Permission]:
     """Try a wrong PIN at each time; return the guard and the last permission."""
     guard = guard or PinGuard()
     permission: Permission = Locked(0)
@@ -74,8 +71,8 @@ def test_success_begins_anew() -> None:
     assert guard.begin_try(HALL, NOW)[1] == Allowed(4)
 
 
-@pytest.mark.parametrize("place", [KITCHEN, OTHER_AGENT])
-def test_places_are_counted_apart(place: TryScope) -> None:
+@pytest.mark.parametrize("place", [KITCHEN, PHONES])
+def test_places_are_counted_apart(place: str) -> None:
     guard, permission = tried([NOW], place, locked_hall())
 
     assert permission == Allowed(4)
@@ -93,9 +90,9 @@ def test_a_clock_that_was_set_back_locks_for_ten_minutes_at_most() -> None:
 
 def test_locks_that_are_over_are_forgotten_and_tries_are_not() -> None:
     guard, _ = tried([NOW], KITCHEN, locked_hall())
-    guard, _ = tried([NOW + 600], OTHER_AGENT, guard)
+    guard, _ = tried([NOW + 600], PHONES, guard)
 
-    assert guard.scopes == (Tries(KITCHEN, 1), Tries(OTHER_AGENT, 1))
+    assert guard.tries == (Tries(KITCHEN, 1), Tries(PHONES, 1))
 
 
 def test_a_restart_changes_nothing() -> None:
@@ -107,7 +104,7 @@ def test_a_restart_changes_nothing() -> None:
     assert restarted.begin_try(KITCHEN, NOW + 10)[1] == Allowed(1)
 
 
-PLACE: dict[str, JsonValue] = {"agent": "agent-1", "device": "hall"}
+PLACE: dict[str, JsonValue] = {"device": "hall"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +123,7 @@ PLACE: dict[str, JsonValue] = {"agent": "agent-1", "device": "hall"}
         [{**PLACE, "begun": 5, "locked_until": float("nan")}],
         [{**PLACE, "begun": 5, "locked_until": float("inf")}],
         [{**PLACE, "begun": "1", "locked_until": None}],
-        [{"agent": "agent-1", "begun": 1, "locked_until": None}],
+        [{"begun": 1, "locked_until": None}],
         [{**PLACE, "device": None, "begun": 1, "locked_until": None}],
     ],
 )
@@ -143,7 +140,7 @@ def test_whole_seconds_are_read_too() -> None:
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from([HALL, KITCHEN, OTHER_AGENT]),
+        st.sampled_from([HALL, KITCHEN, PHONES]),
         st.floats(0, 2 * LOCK_SECONDS),
         st.sampled_from(["wrong", "wrong", "wrong", "right", "restart"]),
     ),
@@ -152,9 +149,9 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_nobody_gets_more_than_five_wrong_tries_in_ten_minutes(steps: list[tuple[TryScope, float, str]]) -> None:
+def test_nobody_gets_more_than_five_wrong_tries_in_ten_minutes(steps: list[tuple[str, float, str]]) -> None:
     guard, now = PinGuard(), NOW
-    wrong: dict[TryScope, list[float]] = {}
+    wrong: dict[str, list[float]] = {}
     for place, wait, outcome in steps:
         now += wait
         if outcome == "restart":

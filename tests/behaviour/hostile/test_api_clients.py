@@ -8,6 +8,7 @@ from aiohttp.test_utils import TestClient
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
+from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, STRICT, UNLOCK, AttackedHome, calls, says
 from tests.support.api_clients import a_user, enable_api
 from tests.support.servers.script import ScriptedCall
@@ -131,8 +132,8 @@ async def test_nobody_answers_the_question_of_another_user(
 async def test_a_pin_in_the_words_of_a_client_is_none(
     hass: HomeAssistant, home: AttackedHome, hass_client: ClientSessionGenerator
 ) -> None:
-    rules = [{"verdict": "pin", "domains": ["lock"]}]
-    await home.taken_over(calls(UNLOCK), rules=rules, pin="4711")
+    rules, pin = [{"verdict": "pin", "domains": ["lock"]}], PinHash.of("4711", HashCost(2, 1))
+    await home.taken_over(calls(UNLOCK), rules=rules, pin=pin.as_json())
     await enable_api(hass)
     api_client: _Client = await hass_client()
 
