@@ -119,7 +119,6 @@ async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: 
         await dialog.get_by_text("Chatterbox is ready").wait_for()
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
 async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_two_agents(
     frontend: Frontend, tmp_path: Path
 ) -> None:
