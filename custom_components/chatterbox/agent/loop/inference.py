@@ -30,6 +30,7 @@ from ..events import (
 from ..json.coercion import Unfit
 from ..messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolDefinition, canonical_json
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
+from ..speech import answer_content
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
 from .call_rules import judge_call
 from .calls import ClientCall, JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
@@ -43,6 +44,9 @@ _LOGGER = logging.getLogger(__name__)
 
 _LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
 _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
+_GO_ON_DIRECTIVE: Final = (
+    "You have only announced that. Do it now, with your tools, and then answer. Do not repeat what you have said."
+)
 _REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
 _PIECE: Final = 512
 """Characters of a held answer that are released before the event loop runs other tasks."""
@@ -53,7 +57,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     turn = state.turn
     # Context belongs to the words of this turn; a continuation has none.
     context = turn.context if turn.user_text is None else ""
-    unfit = (state.answer,) if step.repairs and state.answer else ()
+    unfit = (state.answer,) if (step.repairs or step.goes_on) and state.answer else ()
     return CompletionRequest(
         instructions="\n\n".join(filter(None, (turn.instructions, turn.output.told if turn.output else ""))),
         transcript=turn.history + state.messages + unfit,
@@ -80,6 +84,8 @@ def _options(state: TurnState) -> AnswerOptions:
 def _directive(state: TurnState, step: CallModel) -> str:
     if step.repairs:
         return _REPAIR_DIRECTIVE.format(misfit=state.misfit)
+    if step.goes_on:
+        return _GO_ON_DIRECTIVE
     if step.last_call is None:
         return ""
     return _LAST_CALL_DIRECTIVE + ("" if state.turn.output else _REPORT_DIRECTIVE)
@@ -121,8 +127,10 @@ class Inference:
             finish_reason=None,
             answer=None,
             repaired=state.repaired or step.repairs,
+            is_announcement=False,
+            has_gone_on=state.has_gone_on or step.goes_on,
         )
-        if step.repairs and state.answer:
+        if (step.repairs or step.goes_on) and state.answer:
             yield MessageDone(state.answer)
         stream = self.provider.stream(request)
         if not isinstance(self.provider, LeavableProvider):
@@ -224,12 +232,21 @@ class Inference:
         if message.tool_calls:
             yield MessageDone(message)
         else:
-            self.state = state._replace(answer=message, misfit=await self._misfit(message))
+            self.state = state._replace(
+                answer=message, misfit=await self._misfit(message), is_announcement=self._is_announcement(message)
+            )
         yield PhaseEntered(Phase.TOOL_DECISION)
 
     def _message(self) -> AssistantMessage:
         calls = tuple([judged.call for judged in self.state.open_calls])
         return AssistantMessage("".join(self._said), "".join(self._reasoning), calls, self._provider_items)
+
+    def _is_announcement(self, answer: AssistantMessage) -> bool:
+        """Return whether an answer to a person ends with what the model is about to do, and has a tool for."""
+        turn = self.state.turn
+        if turn.checked_language is None or turn.output is not None or not turn.tools:
+            return False
+        return answer_content(answer.text, "", turn.checked_language).ends_with_announcement
 
     async def _misfit(self, answer: AssistantMessage) -> str:
         """Return what is wrong with structured output; empty for text, and for valid data."""

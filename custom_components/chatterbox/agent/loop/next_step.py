@@ -57,6 +57,10 @@ class TurnState(NamedTuple):
     """What is wrong with the structured output of the last answer."""
     repaired: bool = False
     """Whether the model was already asked once in this turn to correct its output."""
+    is_announcement: bool = False
+    """Whether the last answer ends by announcing what it has not done: "Let me check the weather."."""
+    has_gone_on: bool = False
+    """Whether the model was already asked once in this turn to do what it announced."""
     failure: ProviderError | None = None
     prompt_denied: str | None = None
     """The reason for which a hook refused the user's words."""
@@ -80,6 +84,8 @@ class CallModel:
     tool_choice: ToolChoice
     last_call: StopReason | None = None
     """Set if no tool may follow: how the turn ends if the model still has no answer."""
+    goes_on: bool = False
+    """Whether the model is told to do what it has announced."""
     repairs: bool = False
     """Whether the model is told what is wrong with its output and writes it again."""
 
@@ -123,7 +129,7 @@ def next_step(state: TurnState) -> NextStep:
         return Finish(StopReason.PROVIDER_FAILED)
     if state.answer is not None and state.finish_reason is not None:
         reason = _STOP_REASONS[state.finish_reason]
-        return _step_for_misfit(state) if state.misfit and reason is StopReason.COMPLETED else Finish(reason)
+        return _step_for_answer(state) if reason is StopReason.COMPLETED else Finish(reason)
     if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
         return Finish(StopReason.DEADLINE)
     if state.open_calls and state.finish_reason is not None and (state.finish_reason.is_cut or _wants_no_calls(state)):
@@ -133,6 +139,21 @@ def next_step(state: TurnState) -> NextStep:
     if state.last_call is not None:
         return Finish(state.last_call)
     return _call_model(state)
+
+
+def _step_for_answer(state: TurnState) -> NextStep:
+    """Take a complete answer, unless it is only announced or does not fit."""
+    if state.is_announcement and _may_go_on(state):
+        return CallModel(ToolChoiceMode.AUTO, goes_on=True)
+    return _step_for_misfit(state) if state.misfit else Finish(StopReason.COMPLETED)
+
+
+def _may_go_on(state: TurnState) -> bool:
+    """Return whether the model may be asked once more, with tools, after an announcement."""
+    limits = state.turn.limits
+    is_open = state.may_write and state.iterations < limits.max_iterations and state.elapsed < limits.deadline
+    wants_calls = state.turn.tool_choice is not ToolChoiceMode.NONE
+    return is_open and wants_calls and not state.has_gone_on and _last_call(state) is None
 
 
 def _step_for_misfit(state: TurnState) -> NextStep:

@@ -1,0 +1,60 @@
+"""A model that only announces what it will do is asked once more, so that the person gets the answer."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+LOOKS = "Let me check the current weather outside."
+ANSWER = ScriptedAnswer(content="It is 12 degrees.")
+
+
+async def test_an_announcement_is_followed_by_the_answer(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content=LOOKS), ANSWER)))
+
+    assert speech(await say(hass, "what is it like outside")) == "It is 12 degrees."
+
+    said = [message["content"] for message in messages_of(server.requests[1])[-2:]]
+    assert said[0] == LOOKS
+    assert "only announced" in str(said[1])
+
+
+async def test_what_was_announced_is_done(hass: HomeAssistant, serve: Serve) -> None:
+    answers = (
+        ScriptedAnswer(content="Sure! I'll turn on the light now."),
+        ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+        ScriptedAnswer(content="There you are."),
+    )
+    await serve(Script(answers=answers))
+
+    assert speech(await say(hass, "it is dark in the kitchen")) == "There you are."
+
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
+
+
+async def test_a_model_that_announces_again_is_not_asked_again(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content=LOOKS),), after_last="start again"))
+
+    assert speech(await say(hass, "what is it like outside")) == LOOKS
+
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is 12 degrees. Let me know if you need more.",
+        "Shall I check the weather outside?",
+        "I'll remember that.",
+        "Please let me check first: may I?",
+    ],
+)
+async def test_an_answer_is_no_announcement(hass: HomeAssistant, serve: Serve, text: str) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content=text),)))
+
+    assert speech(await say(hass, "what is it like outside")) == text
+
+    assert len(server.requests) == 1
