@@ -4,10 +4,12 @@ import json
 import logging
 
 import pytest
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
+from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import EVENT_CHANGE
@@ -137,3 +139,227 @@ async def test_the_reason_is_told_without_a_model(hass: HomeAssistant) -> None:
 
     assert speech(await say(hass, "turn on the kitchen ceiling light")) == LIGHT_FAILED
     assert "35" in speech(await say(hass, "set the living room thermostat to 72 degrees"))
+
+
+def kill(hass: HomeAssistant, *entity_ids: str) -> None:
+    """Have devices of the demo home become unavailable."""
+    for entity_id in entity_ids:
+        entity = entity_of(hass, entity_id)
+        entity._attr_available = False  # noqa: SLF001  # how an entity of Home Assistant becomes unavailable
+        entity.async_write_ha_state()
+
+
+DOOR_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Front Door", "domain": ["lock"]})
+DOOR_OFF = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
+PRINTER_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Printer", "domain": ["switch"]})
+KITCHEN_ON = ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+DEAD_DOOR = "Front Door cannot be reached."
+
+
+@pytest.mark.parametrize(
+    ("call", "answer", "said"),
+    [
+        (DOOR_ON, "The front door is locked.", f"The front door is locked. {DEAD_DOOR}"),
+        (DOOR_ON, NO_WORDS, DEAD_DOOR),
+        (DOOR_OFF, NO_WORDS, DEAD_DOOR),
+        (PRINTER_ON, NO_WORDS, "Printer cannot be reached."),
+    ],
+)
+async def test_a_dead_device_is_neither_asked_about_nor_called_done(
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, answer: str, said: str
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(calling(call, answer))
+    kill(hass, "lock.front_door", "switch.printer")
+
+    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == said
+
+    assert "cannot be reached" in result_read(server.requests[-1])
+    assert [change.data["outcome"] for change in changes] == ["unreachable"]
+    assert "cannot be reached" in changes[0].data["message"]
+
+
+@pytest.mark.parametrize("answer", ["The kitchen is lit.", NO_WORDS])
+async def test_the_dead_devices_of_an_area_are_named(hass: HomeAssistant, serve: Serve, answer: str) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(calling(KITCHEN_ON, answer))
+    kill(hass, LIGHT)
+
+    said = speech(await say(hass, "Please light the kitchen"))
+
+    assert said.endswith("Kitchen Ceiling Light cannot be reached.")
+    assert said.startswith(answer or "Done: Kitchen Counter Light, Kitchen Pendant.")
+    assert "Kitchen Ceiling Light (It cannot be reached.)" in result_read(server.requests[-1])
+    assert changes[0].data["outcome"] == "partly"
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("turn on the kitchen ceiling light", "Kitchen Ceiling Light cannot be reached."),
+        ("unlock the front door", DEAD_DOOR),
+        ("turn on the kitchen lights", "Turned on the lights. Kitchen Ceiling Light cannot be reached."),
+    ],
+)
+async def test_dead_devices_are_named_without_a_model(hass: HomeAssistant, text: str, said: str) -> None:
+    kill(hass, LIGHT, "lock.front_door")
+
+    assert speech(await say(hass, text, satellite_id="assist_satellite.kitchen")) == said
+
+
+async def test_dead_devices_are_named_after_local_commands(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(), local_commands="first")
+    kill(hass, LIGHT)
+
+    assert speech(await say(hass, "turn on the kitchen ceiling light")) == "Kitchen Ceiling Light cannot be reached."
+    assert not server.requests
+
+
+@pytest.mark.usefixtures("offline")
+async def test_the_state_of_a_dead_device_may_be_asked_for(hass: HomeAssistant) -> None:
+    kill(hass, "lock.front_door")
+
+    assert "reached" not in speech(await say(hass, "is the front door locked"))
+
+
+def report(hass: HomeAssistant, entity_id: str, state: str) -> None:
+    """Have a device report a state."""
+    present = hass.states.get(entity_id)
+    assert present is not None
+    hass.states.async_set(entity_id, state, present.attributes)
+
+
+def pretend(hass: HomeAssistant, entity_id: str, action: str, state: str | None = None) -> None:
+    """Have a device accept an action, and report another state than that which it leads to."""
+
+    async def act(**_: object) -> None:
+        if state:
+            report(hass, entity_id, state)
+
+    setattr(entity_of(hass, entity_id), f"async_{action}", act)
+
+
+@pytest.mark.parametrize("answer", ["I asked the door to lock.", NO_WORDS])
+async def test_what_a_device_does_not_confirm_is_asked_and_not_done(
+    hass: HomeAssistant, serve: Serve, answer: str
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(calling(DOOR_ON, answer))
+    report(hass, "lock.front_door", "unlocked")
+    pretend(hass, "lock.front_door", "lock")
+
+    said = speech(await say(hass, "Please lock up"))
+
+    assert said == (answer or "Asked, but not confirmed yet: Front Door.")
+    assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["Front Door (still unlocked)"]')
+    assert changes[0].data["outcome"] == "unconfirmed"
+    assert not changes[0].data["activity"]
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("state", "said"), [("unlocked", "Asked, but not confirmed yet: Front Door."), ("locking", "Locking")]
+)
+async def test_what_is_on_its_way_is_no_failure(hass: HomeAssistant, state: str, said: str) -> None:
+    report(hass, "lock.front_door", "unlocked")
+    pretend(hass, "lock.front_door", "lock", state)
+
+    assert speech(await say(hass, "lock the front door")) == said
+
+
+async def with_script(hass: HomeAssistant, serve: Serve, script: dict[str, object], answer: str) -> tuple[str, str]:
+    """Let a model call a script; return what it reads, and what is said."""
+    assert await async_setup_component(hass, "homeassistant", {})
+    scripts = {"coffee": {"alias": "Coffee", **script}, "kettle": {"alias": "Kettle", **NO_WATER}}
+    assert await async_setup_component(hass, "script", {"script": scripts})
+    async_expose_entity(hass, "conversation", "script.coffee", should_expose=True)
+    server = await serve(calling(ScriptedCall(name="script__coffee"), answer))
+    said = speech(await say(hass, "Please do that script thing"))
+    return result_read(server.requests[-1]), said
+
+
+def answering(response: dict[str, object]) -> list[object]:
+    """Return a sequence with a response."""
+    return [{"variables": {"answer": response}}, {"stop": "", "response_variable": "answer"}]
+
+
+STOP: dict[str, object] = {"stop": "No water in the tank", "error": True}
+NO_WATER: dict[str, object] = {"sequence": [STOP]}
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (NO_WATER, "No water in the tank"),
+        ({"mode": "queued", **NO_WATER}, "No water in the tank"),
+        ({"sequence": [{"if": "{{ true }}", "then": [STOP]}]}, "No water in the tank"),
+        ({"sequence": [{"action": "script.kettle"}]}, "No water in the tank"),
+        (
+            {"sequence": [{"variables": {"r": {"error": "No beans"}}}, {"stop": "", "response_variable": "r"}]},
+            "No beans",
+        ),
+        (
+            {"sequence": [{"variables": {"r": {"success": False}}}, {"stop": "", "response_variable": "r"}]},
+            "It reports that it has failed",
+        ),
+    ],
+)
+async def test_a_script_that_ends_in_an_error_is_a_failure(
+    hass: HomeAssistant, serve: Serve, script: dict[str, object], reason: str
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+
+    read, said = await with_script(hass, serve, script, "The coffee is on its way.")
+
+    assert json.loads(read)["error"] == reason
+    assert said == f"The coffee is on its way. As far as I can tell, that wasn't done. {reason}."
+    assert [change.data["outcome"] for change in changes] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        answering({"title": "Blue", "error": None}),
+        [{"stop": "Enough"}],
+        [{"condition": "{{ false }}"}],
+    ],
+)
+@pytest.mark.parametrize("mode", ["single", "queued"])
+async def test_a_script_that_ends_well_is_done(
+    hass: HomeAssistant, serve: Serve, sequence: list[object], mode: str
+) -> None:
+    read, said = await with_script(hass, serve, {"mode": mode, "sequence": sequence}, "The coffee is on its way.")
+
+    assert "result" in json.loads(read)
+    assert said == "The coffee is on its way."
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_script_that_fails_at_once_is_told_without_a_model(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", **NO_WATER}}})
+    async_expose_entity(hass, "conversation", "script.coffee", should_expose=True)
+
+    assert speech(await say(hass, "run coffee")) == "That didn't work: Coffee. No water in the tank."
+
+
+SUNNY = ("It is sunny.", "It is sunny.")
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer"),
+    [
+        ("google_search", SUNNY),
+        ("weather", SUNNY),
+        ("get_weather", SUNNY),
+        ("turn_on_light", ("The light is on.", "The light is on. As far as I can tell, that wasn't done.")),
+    ],
+)
+@pytest.mark.parametrize("apis", [[], ["assist"]])
+async def test_a_tool_that_does_not_exist_spoils_no_answer_unless_it_would_act(
+    hass: HomeAssistant, serve: Serve, apis: list[str], tool: str, answer: tuple[str, str]
+) -> None:
+    text, said = answer
+    await serve(calling(ScriptedCall(name=tool, arguments={"q": "Rome"}), text), llm_hass_api=apis)
+
+    assert speech(await say(hass, "What is the weather in Rome like")) == said

@@ -41,7 +41,15 @@ from ..effects.effect import (
 )
 from ..history.stores import async_record_change
 from ..home.entity_matches import entity_name, spoken, tool_name
-from ..records.turn_record import entities_done, error_text, shown_arguments, shown_call, shown_text, targets_not_done
+from ..records.turn_record import (
+    entities_done,
+    error_text,
+    is_unconfirmed,
+    shown_arguments,
+    shown_call,
+    shown_text,
+    targets_not_done,
+)
 from ..settings.rules import DEFAULT_RULES, Rule, Verdict
 from ..speech.sentences import async_get_sentences
 from .action_summary import ActionKind, kind_of
@@ -107,6 +115,8 @@ class ChangeOutcome(StrEnum):
     DONE = "done"
     PARTLY = "partly"
     """Some of the entities did not follow; `error` names them."""
+    UNCONFIRMED = "unconfirmed"
+    """It ran, but an entity reports that it has not done so."""
     FAILED = "failed"
     """It ran and returned an error. After a timeout it may still take effect."""
     WAITING = "waiting"
@@ -116,6 +126,8 @@ class ChangeOutcome(StrEnum):
     """A hook script refused it, failed, or asked for approval where nobody can be asked."""
     NOT_PERMITTED = "not_permitted"
     """The user who speaks has no permission to control an entity it would act on."""
+    UNREACHABLE = "unreachable"
+    """None of the entities can be reached."""
     NOBODY_TO_ASK = "nobody_to_ask"
     PIN_NOT_SET = "pin_not_set"
     DENIED = "denied"
@@ -353,7 +365,15 @@ def async_publish_change(texts: ChangeTexts, record: ChangeRecord, context: Cont
 
 _EFFECTS_TIMEOUT: Final = 2.0
 """Seconds to resolve the effects of a refused call."""
-_RAN: Final = frozenset({ChangeOutcome.DONE, ChangeOutcome.PARTLY, ChangeOutcome.FAILED, ChangeOutcome.INTERRUPTED})
+_RAN: Final = frozenset(
+    {
+        ChangeOutcome.DONE,
+        ChangeOutcome.PARTLY,
+        ChangeOutcome.UNCONFIRMED,
+        ChangeOutcome.FAILED,
+        ChangeOutcome.INTERRUPTED,
+    }
+)
 _LEAST_SAFE: Final = Annotated(ToolAnnotations())
 """The effects of a call whose tool is unknown."""
 
@@ -437,6 +457,7 @@ class CallAudit(Hooks):
         asked = self._owed.pop(call.id, None)
         if not result.synthetic:
             ran = ChangeOutcome.PARTLY if targets_not_done(result.native) else ChangeOutcome.DONE
+            ran = ChangeOutcome.UNCONFIRMED if is_unconfirmed(result.native) and ran is ChangeOutcome.DONE else ran
             outcome = ChangeOutcome.FAILED if result.is_error else ran
             self._record(await self._resolved(self._change(call, asked)), outcome, asked, result)
         elif not result.is_error:
@@ -531,6 +552,7 @@ _REFUSED: Final[Mapping[Refusal, ChangeOutcome]] = {
     Refusal.PIN_BY_API_CLIENT: ChangeOutcome.NOBODY_TO_ASK,
     Refusal.PIN_NOT_SET: ChangeOutcome.PIN_NOT_SET,
     Refusal.PERMISSION: ChangeOutcome.NOT_PERMITTED,
+    Refusal.UNREACHABLE: ChangeOutcome.UNREACHABLE,
 }
 
 

@@ -33,8 +33,10 @@ from ..effects.effect import (
     Unknown,
     UnknownReason,
     Unresolved,
+    actions_of,
     possible_actions,
 )
+from ..effects.reported import out_of_reach, unavailable_names
 from ..home.entity_matches import is_named_in
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
@@ -82,6 +84,7 @@ class Refusal(StrEnum):
     PIN_BY_API_CLIENT = "pin_by_api_client"
     PERMISSION = "not_permitted"
     OUTSIDE_CONTENT = "not_from_outside"
+    UNREACHABLE = "unreachable"
 
 
 _MESSAGES: Final = {
@@ -93,6 +96,7 @@ _MESSAGES: Final = {
     Refusal.PIN_BY_API_CLIENT: "Not run: it needs a PIN, which can only be given to an assistant in the home or in "
     "the app of Home Assistant. Say so, and do not try it another way.",
     Refusal.PIN_NOT_SET: "Not run: it needs a PIN, and none is set. Say so, and do not try it another way.",
+    Refusal.UNREACHABLE: "Not run: {names} cannot be reached. Say so.",
 }
 """The results that the model receives."""
 
@@ -159,6 +163,15 @@ class CallGuard(Hooks):
         """Why calls were refused so far."""
         return tuple(seen.refusal for seen in self._seen.values() if seen.refusal)
 
+    def unreachable(self) -> list[str]:
+        """Return the names of the entities that calls were meant for, and that still cannot be reached."""
+        seen = [self._names_of(one) for one in self._seen.values() if one.refusal is Refusal.UNREACHABLE]
+        return sorted({name for names in seen for name in names})
+
+    def _names_of(self, seen: GuardedCall) -> list[str]:
+        found = unavailable_names(self._hass, {action.entity_id for action in actions_of(seen.effects)})
+        return [*dict.fromkeys(found.values())]
+
     def seen(self, call: ToolCall) -> GuardedCall | None:
         """Return how a call was judged last; None if it never was."""
         return self._seen.get((call.name, call.arguments))
@@ -199,7 +212,8 @@ class CallGuard(Hooks):
         if self._has_outside_content and not seen.is_asked and not seen.refusal:
             self._temperatures.update(self._moved(seen.effects) | self._temperatures)
         if seen.refusal:
-            return Deny(_MESSAGES[seen.refusal])
+            names = ", ".join(self._names_of(seen)) or "it"
+            return Deny(_MESSAGES[seen.refusal].format(names=names))
         return Ask("", _terms(seen)) if seen.is_asked else None
 
     @override
@@ -224,6 +238,8 @@ class CallGuard(Hooks):
         refusal = self._refusal(needed) if permitted else Refusal.PERMISSION
         if self._has_outside_content and isinstance(effects, Touches) and effects.changes_memory:
             refusal = Refusal.OUTSIDE_CONTENT
+        if not refusal and out_of_reach(self._hass, effects):
+            refusal = Refusal.UNREACHABLE
         is_asked = not refusal and needed is not Verdict.ALLOW and self._speaker.asking is not Asking.TRUSTED
         return GuardedCall(effects, judgement, is_asked, for_outside, refusal)
 

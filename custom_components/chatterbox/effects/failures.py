@@ -65,14 +65,18 @@ def intent_failures() -> Generator[Failures]:
 async def async_reason(hass: HomeAssistant, language: str, error: BaseException | None) -> str:
     """Return the message of an error that is meant for people, in their language; empty for all other errors.
 
-    These may quote secrets or the words of a person. Credentials and queries in addresses are redacted.
+    These may quote secrets or the words of a person.
     """
     if isinstance(error, intent.IntentUnexpectedError):
         error = error.__cause__
     is_meant = isinstance(error, intent.IntentHandleError) or not isinstance(error, intent.IntentError)
     if not (isinstance(error, HomeAssistantError) and is_meant):
         return ""
-    text = await _async_translated(hass, language, error) or str(error)
+    return shown_reason(await _async_translated(hass, language, error) or str(error))
+
+
+def shown_reason(text: str) -> str:
+    """Return a reason in one line, shortened, with credentials and queries in addresses redacted."""
     shown = " ".join(str(without_secrets(text, ())).split())
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 

@@ -20,6 +20,7 @@ from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
 from ..effects.failures import Failures, async_add_reasons, intent_failures
+from ..effects.reported import async_check_response
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences
 from .context import async_process_in_context
@@ -103,16 +104,18 @@ class OfflineDispatcher:
         """Make a response say what it could not act on, and why: Home Assistant's sentence does not."""
         if response.error_code in _FAILED:
             response.failed_results = [_failed_target(self.hass, subject) for subject in failures]
+        elif not response.error_code and response.success_results:
+            await async_check_response(self.hass, response, self.context)
         await async_add_reasons(self.hass, self.language, response, failures)
         native = llm.ToolResult(llm.IntentResponseDict(response))
-        if not response.failed_results:
-            return
         composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
-        said = composer.not_done(response.failed_results)
-        if response.error_code or did_nothing(native):
+        said = composer.not_done(response.failed_results) if response.failed_results else ""
+        unconfirmed = composer.unconfirmed(response.success_results)
+        if said and (response.error_code or did_nothing(native)):
             response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, said)
-        else:
-            response.async_set_speech(f"{intent_speech(native)}\n{said}".strip())
+        elif said or unconfirmed:
+            told = "" if unconfirmed and not said else intent_speech(native)
+            response.async_set_speech("\n".join(filter(None, (told, unconfirmed, said))))
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Add to the general "I couldn't understand that" what would be understood. No satellite says it."""

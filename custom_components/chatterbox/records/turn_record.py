@@ -421,6 +421,18 @@ SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
 """Sent once for each turn, even if it was cut off."""
 
 
+UNREACHABLE: Final = "It cannot be reached."
+"""The reason of a failed target that is unavailable."""
+
+
+@dataclass(slots=True)
+class UnconfirmedTarget(intent.IntentResponseTarget):
+    """An entity that was asked to act, and reports that it has not."""
+
+    reported: str = ""
+    """Its state."""
+
+
 @dataclass(slots=True)
 class FailedTarget(intent.IntentResponseTarget):
     """An entity that could not be acted on, and why. The model reads both."""
@@ -445,6 +457,12 @@ def targets_not_done(native: object) -> tuple[FailedTarget, ...]:
     response = intent_response(native)
     failed = _entities(response.failed_results if response else ())
     return tuple([one if isinstance(one, FailedTarget) else FailedTarget(one.name, one.type, one.id) for one in failed])
+
+
+def is_unconfirmed(native: object) -> bool:
+    """Return whether an entity that an intent acted on reports that it has not done so, from its native result."""
+    response = intent_response(native)
+    return any(isinstance(one, UnconfirmedTarget) for one in (response.success_results if response else ()))
 
 
 def did_nothing(native: object) -> bool:
@@ -502,6 +520,12 @@ def result_content(result: llm.ToolResult) -> str:
     match data:
         case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
             data = {"not_done": [_named(target) for target in failed], **data}
+        case _:
+            pass
+    match data:
+        case {"data": {"success": [*targets]}} if isinstance(data, dict):
+            asked = [f"{one['name']} (still {one['reported']})" for one in targets if "reported" in one]
+            data = {"asked_not_confirmed": asked, **data} if asked else data
         case _:
             pass
     says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")

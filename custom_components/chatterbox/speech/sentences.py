@@ -48,7 +48,14 @@ from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN
 from ..data import singleton
-from ..records.turn_record import FailedTarget, entities_done, intent_response, intent_speech
+from ..records.turn_record import (
+    UNREACHABLE,
+    FailedTarget,
+    UnconfirmedTarget,
+    entities_done,
+    intent_response,
+    intent_speech,
+)
 from ..settings.agent import Confirmation
 
 ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
@@ -163,8 +170,14 @@ class TranslatedComposer:
         has_worked = not all(result.is_error for result in tried)
         last = [*takewhile(lambda result: has_worked and result.is_error, reversed(tried))]
         told = [(one, response.failed_results) for one in untold if (response := intent_response(one.native))]
-        # What does not exist has no id; its name may have been corrected in a later call.
-        if failed := [to for one, all_of in told for to in all_of if (to.id not in done if to.id else one in last)]:
+        # What does not exist has no id; its name may have been corrected in a later call. A reason alone has no name.
+        failed = [
+            to
+            for one, all_of in told
+            for to in all_of
+            if (to.id not in done if to.id else one in last or not (has_worked or to.name))
+        ]
+        if failed:
             return self.not_done(failed)
         return self._say("not_done") if untold and not has_worked else ""
 
@@ -177,13 +190,15 @@ class TranslatedComposer:
         actions = [result for result in silent if _is_action(result)]
         responses = [response for result in actions if (response := intent_response(result.native))]
         own_keys = dict.fromkeys(filter(None, (self.done_keys.get(action.name) for action in actions)))
-        if briefly and actions:
+        unconfirmed = self.unconfirmed(target for one in responses for target in one.success_results)
+        if briefly and actions and not unconfirmed:
             said.append(self._say("done"))
         else:
-            if names := _names(response.success_results for response in responses):
+            if names := _names(map(_confirmed, responses)):
                 said.append(self._listed("done", names))
-            elif not all(self.done_keys.get(action.name) for action in actions):
+            elif not unconfirmed and not all(self.done_keys.get(action.name) for action in actions):
                 said.append(self._say("done"))
+            said += filter(None, [unconfirmed])
             said += [self._say(key) for key in own_keys]
         changing = [result for result in tool_results if result.name not in reading]
         if changing and (undone := self.undone(changing, " ".join(said))):
@@ -192,10 +207,23 @@ class TranslatedComposer:
 
     def not_done(self, targets: Sequence[intent.IntentResponseTarget]) -> str:
         """Name the entities that could not be acted on, and say why."""
-        names = _names([targets])
-        reasons = dict.fromkeys(one.reason for one in targets if isinstance(one, FailedTarget) and one.reason)
+        dead = [one for one in targets if isinstance(one, FailedTarget) and one.reason == UNREACHABLE]
+        others = [one for one in targets if one not in dead]
+        reasons = dict.fromkeys(one.reason for one in others if isinstance(one, FailedTarget) and one.reason)
+        said = [self.unreachable(_names([dead]))] if dead else []
+        if others:
+            said.append(self._listed("not_done", names) if (names := _names([others])) else self._say("not_done"))
         told = (reason if reason.endswith(_ENDS) else f"{reason}." for reason in islice(reasons, _MAX_REASONS))
-        return " ".join([self._listed("not_done", names) if names else self._say("not_done"), *told])
+        return " ".join((*said, *told))
+
+    def unreachable(self, names: Sequence[str]) -> str:
+        """Name the entities that are unavailable."""
+        return self._listed("unreachable", names)
+
+    def unconfirmed(self, targets: Iterable[intent.IntentResponseTarget]) -> str:
+        """Name the entities that were asked and have not confirmed; empty if there are none."""
+        names = _names([[target for target in targets if isinstance(target, UnconfirmedTarget)]])
+        return self._listed("unconfirmed", names) if names else ""
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
         shown = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
@@ -280,6 +308,13 @@ def _is_action(result: ToolResult) -> bool:
     """Return whether a result is that of an action. A tool other than an intent counts unless it is read-only."""
     response = intent_response(result.native)
     return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
+
+
+def _confirmed(response: intent.IntentResponse) -> list[intent.IntentResponseTarget]:
+    """Return the targets that an intent has acted on: no area of which nothing has confirmed."""
+    confirmed = [one for one in response.success_results if not isinstance(one, UnconfirmedTarget)]
+    is_any = any(one.type is intent.IntentResponseTargetType.ENTITY for one in confirmed)
+    return confirmed if is_any or len(confirmed) == len(response.success_results) else []
 
 
 def _names(results: Iterable[Sequence[intent.IntentResponseTarget]]) -> list[str]:

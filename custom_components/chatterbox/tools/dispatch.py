@@ -25,8 +25,9 @@ from ..const import LOGGER
 from ..data import singleton
 from ..effects.actions import ActionReader
 from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved, run_by
-from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures
+from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures, shown_reason
 from ..effects.intents import delayed_command, intent_effects
+from ..effects.reported import async_check_response, script_error
 from ..home.entity_matches import exposed_names, matching_states
 from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import FailedTarget, did_nothing, intent_response, result_content, targets_not_done
@@ -190,16 +191,30 @@ class LlmToolDispatcher:
                 return await self._failure(call, arguments, error)
             except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
                 return await self._failure(call, arguments, error, failures)
-        if (response := intent_response(result)) and response.failed_results:
+        if (response := intent_response(result)) and response.success_results:
+            await async_check_response(self._hass, response, self._instance.llm_context.context)
             await async_add_reasons(self._hass, self._language, response, failures)
             result = llm.ToolResult(llm.IntentResponseDict(response), error=result.error)
             if did_nothing(result):
                 return _nothing_done(targets_not_done(result))
+        elif reported := self._reported_error(call, result):
+            unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reported)
+            return _failed(reported, [unnamed], result.data)
         try:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:
             LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
             return _failed(UNREADABLE)
+
+    def _reported_error(self, call: ToolCall, result: llm.ToolResult) -> str:
+        """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
+        if result.error:
+            return ""
+        if class_path(own := unwrapped(self.tools[call.name])) == _SCRIPT_TOOL:
+            script = own.name.replace("__", ".", 1)
+            if error := script_error(self._hass, script, self._instance.llm_context.context):
+                return error
+        return error_in(result.data)
 
     @property
     def _language(self) -> str:
@@ -237,9 +252,28 @@ def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
     return _failed(f"Nothing was done. It failed for: {', '.join(map(str, targets))}.", targets)
 
 
-def _failed(text: str, targets: Sequence[intent.IntentResponseTarget] = ()) -> ToolOutcome:
-    """Return the outcome of a call that failed, for these targets as far as they are known."""
-    data = llm.IntentResponseDict({"error": text})
+def error_in(data: object) -> str:
+    """Return the error that the data of a result tells, by itself or as the response of an action; empty for none."""
+    match data:
+        case {"success": True} | {"ok": True}:
+            return ""
+        case {"error": str() as text} | {"success": False, "message": str() as text} if text.strip():
+            return shown_reason(text)
+        case {"error": {"message": str() as text}} if text.strip():
+            return shown_reason(text)
+        case {"error": True} | {"success": False} | {"ok": False}:
+            return "It reports that it has failed"
+        case {"result": Mapping() as inner} | {"response": Mapping() as inner}:
+            return error_in(inner)
+        case _:
+            return ""
+
+
+def _failed(
+    text: str, targets: Sequence[intent.IntentResponseTarget] = (), told: Mapping[str, object] = MappingProxyType({})
+) -> ToolOutcome:
+    """Return the outcome of a call that failed, for these targets as far as they are known. `told` is its own data."""
+    data = llm.IntentResponseDict({**told, "error": text})
     data.original = intent.IntentResponse("")
     data.original.async_set_results([], list(targets))
     native = llm.ToolResult(data=data, error=True)

@@ -20,7 +20,7 @@ from ..agent.protocols import HookPoint, Hooks
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content
 from ..approvals.asking import ApprovalRequester
-from ..approvals.guard import CallGuard
+from ..approvals.guard import CallGuard, Refusal
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..const import LOGGER
 from ..history.stores import async_get_histories
@@ -30,6 +30,7 @@ from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..speech.sentences import TranslatedComposer, async_get_composer
+from ..tools.tool_words import acts_by_name
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
 from .input import TurnInput
@@ -245,9 +246,22 @@ class _Composer:
         reasons: list[str] = [*(["declined"] if is_declined else []), *self.guard.refusals]
         if reason is not StopReason.COMPLETED or error is not None or not reasons:
             return self.composer.compose(reason, tool_results, error)
-        return " ".join(
-            filter(None, (self.composer.done(tool_results), self.composer.sentences[f"spoken_{reasons[-1]}"]))
-        )
+        unreachable, said = self._unreachable(), [self.composer.done(tool_results)]
+        others = [one for one in reasons if one is not Refusal.UNREACHABLE or not unreachable]
+        said += [unreachable, *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:])]
+        return " ".join(filter(None, said))
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        return self.composer.undone(tool_results, answer)
+        unreachable = self._unreachable()
+        offered = {tool.name for tool in self.composer.tools}
+        tried = [
+            result
+            for result in tool_results
+            if not (result.synthetic and unreachable) and (result.name in offered or acts_by_name(result.name))
+        ]
+        said = self.composer.undone(tried, answer)
+        return " ".join(filter(None, (said, unreachable)))
+
+    def _unreachable(self) -> str:
+        names = self.guard.unreachable()
+        return self.composer.unreachable(names) if names else ""
