@@ -71,6 +71,8 @@ async def test_lights_that_did_not_follow_are_named(home: HomeAssistant, broken:
     async def turn_on(call: ServiceCall) -> None:
         if set(call.data["entity_id"]) & set(broken):
             raise HomeAssistantError("no answer")
+        for entity_id in call.data["entity_id"]:
+            home.states.async_set(entity_id, "on")
 
     home.services.async_register("light", "turn_on", turn_on)
     talk = Talk(home)

@@ -17,7 +17,7 @@ from ..records.turn_record import UNREACHABLE, FailedTarget, UnconfirmedTarget
 from .actions import members_of
 from .effect import Annotated, Effects, Touches, Unresolved
 from .failures import shown_reason
-from .intents import is_question_intent
+from .intents import intent_effects, is_question_intent
 
 _ENTITY: Final = intent.IntentResponseTargetType.ENTITY
 _CONFIRMATION: Final = 0.2
@@ -90,8 +90,7 @@ async def async_check_response(hass: HomeAssistant, response: intent.IntentRespo
     if response.response_type is not intent.IntentResponseType.ACTION_DONE or is_question_intent(hass, asked):
         return
     ids = [one.id for one in response.success_results if one.type is _ENTITY and one.id]
-    keys = {entity_id: (asked, entity_id.partition(".")[0]) for entity_id in ids}
-    expected = {entity_id: _EXPECTED[key] for entity_id, key in keys.items() if key in _EXPECTED}
+    expected = _expected_states(hass, response.intent, ids) if response.intent else {}
     await _async_wait_until_confirmed(hass, expected)
     failed = {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
     failed |= {entity_id: error for entity_id in ids if (error := script_error(hass, entity_id, context))}
@@ -108,6 +107,17 @@ async def async_check_response(hass: HomeAssistant, response: intent.IntentRespo
         for one in response.success_results
         if one.id not in failed
     ]
+
+
+@callback
+def _expected_states(hass: HomeAssistant, asked: intent.Intent, ids: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the states that an intent leads to. The response of a compound sentence has entities of other intents."""
+    keys = {entity_id: (asked.intent_type, entity_id.partition(".")[0]) for entity_id in ids}
+    if _EXPECTED.keys().isdisjoint(keys.values()):
+        return {}
+    slots = {name: slot.get("value") for name, slot in asked.slots.items()}
+    own = {action.entity_id for action in intent_effects(hass, asked.intent_type, slots, CONVERSATION).actions}
+    return {entity_id: _EXPECTED[key] for entity_id, key in keys.items() if key in _EXPECTED and entity_id in own}
 
 
 @callback

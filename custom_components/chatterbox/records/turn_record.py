@@ -518,14 +518,14 @@ def result_content(result: llm.ToolResult) -> str:
     """
     data: object = result.data
     match data:
-        case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
-            data = {"not_done": [_named(target) for target in failed], **data}
-        case _:
-            pass
-    match data:
         case {"data": {"success": [*targets]}} if isinstance(data, dict):
             asked = [f"{one['name']} (still {one['reported']})" for one in targets if "reported" in one]
             data = {"asked_not_confirmed": asked, **data} if asked else data
+        case _:
+            pass
+    match data:
+        case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
+            data = {"not_done": [_named(target) for target in failed], **data}
         case _:
             pass
     says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")
