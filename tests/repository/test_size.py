@@ -20,7 +20,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of the product": 45_550,
+    "lines of the product": 45_904,
     "modules of the product": 245,
     "lines of the tests": 84_000,
     "fragments": 9,
