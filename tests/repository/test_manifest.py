@@ -3,6 +3,7 @@
 import ast
 import json
 import struct
+import tomllib
 from pathlib import Path
 
 import homeassistant
@@ -96,9 +97,14 @@ def test_hacs_offers_the_archive_to_the_versions_that_are_tested() -> None:
     assert hacs["zip_release"]
     assert hacs["filename"] == "chatterbox.zip"
     assert AwesomeVersion(hacs["homeassistant"]) <= AwesomeVersion(running_version)
+    groups = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text())["dependency-groups"]
+    assert f"homeassistant=={hacs['homeassistant']}" in groups["oldest"], "which is tested"
 
 
-@pytest.mark.parametrize(("stem", "width", "height"), [("icon", 256, 256), ("logo", 808, 128), ("dark_logo", 808, 128)])
+@pytest.mark.parametrize(
+    ("stem", "width", "height"),
+    [("icon", 256, 256), ("dark_icon", 256, 256), ("logo", 808, 128), ("dark_logo", 808, 128)],
+)
 @pytest.mark.parametrize("scale", [1, 2])
 def test_image_has_the_size_that_home_assistant_shows(stem: str, width: int, height: int, scale: int) -> None:
     name = f"{stem}{'' if scale == 1 else '@2x'}.png"

@@ -63,8 +63,12 @@ def test_a_checkout_leaves_no_token_behind_and_no_expression_is_shell() -> None:
     ("tag", "is_accepted"), [(_VERSION, True), (f"v{_VERSION}", True), (f"{_VERSION}1", False), ("$(id)", False)]
 )
 def test_a_release_is_refused_whose_tag_is_not_the_version(tag: str, *, is_accepted: bool) -> None:
-    compare, upload = (step.run for step in _WORKFLOWS["release"].jobs["archive"].steps if step.run)
+    compare, publish = (step.run for step in _WORKFLOWS["release"].jobs["archive"].steps if step.run)
     shell = ["/bin/bash", "-e", "-c", compare]
     done = subprocess.run(shell, cwd=_REPOSITORY, env={"TAG": tag, "PATH": "/usr/bin:/bin"}, check=False)
     assert (done.returncode == 0) is is_accepted
+    create, upload, edit = publish.strip().splitlines()
+    assert "gh release create" in create
+    assert "--draft" in create, "HACS offers what is published, with its archive or without"
     assert "gh release upload" in upload
+    assert "--draft=false" in edit
