@@ -509,6 +509,30 @@ def _named(target: Mapping[str, str]) -> str:
     return f"{target['name']} ({reason})" if (reason := target.get("reason")) else target["name"]
 
 
+def _without_repetition(data: Mapping[str, object], parts: Sequence[object], structured: object) -> dict[str, object]:
+    """Return a result of the Model Context Protocol once: servers repeat structured content as text.
+
+    Source: MCP specification 2025-06-18, "Structured Content"; its Python SDK wraps other values in `result`.
+    """
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    values: list[object] = [_parsed(text) for text in texts]
+    wrapped = structured.get("result") if isinstance(structured, dict) and structured.keys() == {"result"} else None
+    if values == [structured]:
+        repeated = "content"
+    elif wrapped is not None and (wrapped in (texts, values) or [wrapped] in (texts, values)):
+        repeated = "structuredContent"
+    else:
+        repeated = ""
+    return {name: value for name, value in data.items() if name != repeated}
+
+
+def _parsed(text: object) -> object:
+    try:
+        return parse_json(text) if isinstance(text, str) else text
+    except ValueError:
+        return text
+
+
 def result_content(result: llm.ToolResult) -> str:
     """Return the text of a result for the model, in the turn and later from the ChatLog.
 
@@ -526,6 +550,8 @@ def result_content(result: llm.ToolResult) -> str:
     match data:
         case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
             data = {"not_done": [_named(target) for target in failed], **data}
+        case {"content": [*parts], "structuredContent": structured} if isinstance(data, dict):
+            data = _without_repetition(data, parts, structured)
         case _:
             pass
     says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")
