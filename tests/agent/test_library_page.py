@@ -14,6 +14,7 @@ import pytest
 from hatchling.build import build_wheel
 
 import custom_components
+from custom_components.chatterbox.agent.messages import JsonValue
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
@@ -68,24 +69,23 @@ def says(text: str) -> ScriptedAnswer:
 
 
 async def run(
-    source: str, installed: Path, folder: Path, *answers: ScriptedAnswer
+    source: str, installed: Path, folder: Path, *answers: ScriptedAnswer, typed: str = ""
 ) -> tuple[str, list[dict[str, object]]]:
     """Run source code against a server with these answers; return what it printed, and the bodies it sent."""
     script = Script(models=("qwen3:8b",), answers=answers, trial_answer=None)
     async with scripted_server(script, folder) as server:
+        address = "http://localhost:11434/v1"
         process = await asyncio.create_subprocess_exec(
-            *(
-                sys.executable,
-                "-c",
-                _REFUSE_HOME_ASSISTANT + source.replace("http://localhost:11434/v1", server.base_url),
-            ),
+            *(sys.executable, "-c", _REFUSE_HOME_ASSISTANT + source.replace(address, server.base_url)),
+            *(server.base_url, "qwen3:8b"),
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(installed)},
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
         async with asyncio.timeout(60):
-            printed, complaints = await process.communicate()
+            printed, complaints = await process.communicate(typed.encode())
         assert process.returncode == 0, complaints.decode()
         return printed.decode(), [dict(request.body) for request in await server.requests()]
 
@@ -171,3 +171,45 @@ async def test_the_other_examples_do_what_the_page_says(installed: Path, tmp_pat
     story = str(bodies[-1]["messages"])
     assert "Tell me a very long story." in story
     assert "The end." not in story
+
+
+def calls(name: str, **arguments: JsonValue) -> ScriptedAnswer:
+    """Script a model that calculates."""
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name=name, arguments=arguments),))
+
+
+@pytest.mark.usefixtures("socket_enabled")
+async def test_the_calculator_calculates_by_itself(installed: Path, tmp_path: Path) -> None:
+    source = (_REPOSITORY / "examples/calculator_auto.py").read_text(encoding="utf-8")
+
+    printed, bodies = await run(
+        source,
+        installed,
+        tmp_path,
+        *(calls("add", a=25, b=17), says("It is 42.")),
+        *(calls("multiply", a=7, b=8), calls("add", a=56, b=5), says("It is 61.")),
+        *(calls("divide", a=1, b=0), says("That cannot be divided.")),
+    )
+
+    assert printed.splitlines() == [
+        *("> What is 25 plus 17?", '[add {"a":25,"b":17}]', "[= 42.0]", "It is 42."),
+        *("> What is 7 times 8, plus 5?", '[multiply {"a":7,"b":8}]', "[= 56.0]", '[add {"a":56,"b":5}]', "[= 61.0]"),
+        *("It is 61.", "> What is 1 divided by 0?", '[divide {"a":1,"b":0}]'),
+        *("[= ZeroDivisionError: division by zero]", "That cannot be divided."),
+    ]
+    assert "ZeroDivisionError" in str(bodies[-1]["messages"])
+
+
+@pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.parametrize(("typed", "told"), [("y\n", "42.0"), ("n\n", "The person did not want that.")])
+async def test_the_calculator_calculates_when_it_is_told(
+    installed: Path, tmp_path: Path, *, typed: str, told: str
+) -> None:
+    source = (_REPOSITORY / "examples/calculator_manual.py").read_text(encoding="utf-8")
+
+    printed, bodies = await run(
+        source, installed, tmp_path, calls("add", a=25, b=17), says("There you are."), typed=typed
+    )
+
+    assert printed.splitlines() == ['Run add {"a": 25, "b": 17}? (y/n)', "There you are."]
+    assert told in str(bodies[-1]["messages"])

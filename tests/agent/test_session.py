@@ -676,3 +676,26 @@ async def test_tokens_of_an_interrupted_turn_count() -> None:
             if isinstance(event, ToolStarted):
                 break
     assert talk.usage == Usage(100, 20)
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"toolbox": [add]}, r"Toolbox\(\[\.\.\.\]\), not as a list"),
+        ({"toolbox": add}, r"not as a Tool"),
+        ({"tool_choice": "required"}, r"ToolChoiceMode\.REQUIRED.*NamedTool.*not 'required'"),
+        ({"history": [{"role": "user", "content": "Hi"}]}, "UserMessage.*not a dict"),
+        ({"history": "Hi"}, "UserMessage.*not a str"),
+        ({"allowed_tools": "add"}, "a set of names"),
+    ],
+)
+async def test_what_is_given_in_another_form_is_refused_with_the_right_one(
+    options: dict[str, object], hint: str
+) -> None:
+    with pytest.raises(TypeError, match=hint):
+        Session(ScriptedProvider(), **options)  # type: ignore[arg-type]  # the point of the test
+
+
+async def test_a_tool_that_there_is_not_cannot_be_allowed() -> None:
+    with pytest.raises(ValueError, match=r"no tool 'humidity' to allow; there is: add"):
+        Session(ScriptedProvider(), BOX, allowed_tools=frozenset({"humidity"}))

@@ -512,3 +512,13 @@ async def test_a_call_can_be_run_by_hand(name: str, arguments: str, outcome: Too
         assert "not valid JSON" in result.content
     else:
         assert result == outcome
+
+
+def test_a_function_without_the_decorator_is_told_what_is_missing() -> None:
+    def plain(room: str) -> str:
+        """Do nothing."""
+        return room
+
+    with pytest.raises(InvalidToolbox, match=r"plain is no tool yet: write @tool above the function, or tool\(plain\)"):
+        Toolbox([plain])  # type: ignore[list-item]  # the point of the test
+    assert Toolbox([tool(plain)]).definitions

@@ -13,7 +13,17 @@ from .events import PendingApproval, Phase, PhaseEntered, PromptReplaced, TurnEv
 from .loop.hooks import HookChain
 from .loop.loop import AgenticLoop, answer_of
 from .loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
-from .messages import ToolCall, ToolChoice, ToolChoiceMode, ToolResult, Transcript, Usage, UserMessage
+from .messages import (
+    AssistantMessage,
+    NamedTool,
+    ToolCall,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolResult,
+    Transcript,
+    Usage,
+    UserMessage,
+)
 from .protocols import Hooks, LLMProvider, ResponseComposer
 from .toolbox import Toolbox, as_outcome
 from .transcript import NOT_STARTED, TranscriptRecorder, repair, synthetic_result
@@ -42,8 +52,13 @@ class Session:
         tool_choice: ToolChoice = ToolChoiceMode.AUTO,
         allowed_tools: frozenset[str] | None = None,
     ) -> None:
-        """Begin a conversation, or continue one from its `history`."""
-        toolbox = toolbox or Toolbox()
+        """Begin a conversation, or continue one from its `history`.
+
+        Raises TypeError for values of other types, and ValueError for the name of a tool that is not in the toolbox:
+        each says what to write instead.
+        """
+        toolbox = Toolbox() if toolbox is None else toolbox
+        _check_options(toolbox, history, tool_choice, allowed_tools)
         self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
         self._tools = tuple(replace(one, client=not run_tools) for one in toolbox.definitions)
         self._instructions = instructions
@@ -193,6 +208,26 @@ class Session:
         if self._owed:
             missing = ", ".join(f"{call.id} ({call.name})" for call in self.open_calls)
             raise ValueError(f"These calls have no result yet: {missing}. Use add_result, or interrupt.")
+
+
+def _check_options(toolbox: object, history: object, tool_choice: object, allowed_tools: frozenset[str] | None) -> None:
+    """Check what is easily given in another form, which would fail only in the midst of a turn."""
+    if not isinstance(toolbox, Toolbox):
+        raise TypeError(f"Tools are given as Toolbox([...]), not as a {type(toolbox).__name__}: {toolbox!r:.80}.")
+    names = [tool.name for tool in toolbox.definitions]
+    if not isinstance(tool_choice, ToolChoiceMode | NamedTool):
+        modes = ", ".join(f"ToolChoiceMode.{mode.name}" for mode in ToolChoiceMode)
+        raise TypeError(f'A tool choice is {modes} or NamedTool("name"), not {tool_choice!r}.')
+    if isinstance(allowed_tools, str):
+        raise TypeError(f"Allowed tools are a set of names, such as {{{allowed_tools!r}}}, not a text.")
+    if unknown := sorted(set(allowed_tools or ()) - set(names)):
+        raise ValueError(f"There is no tool {unknown[0]!r} to allow; there is: {', '.join(names) or 'none'}.")
+    for message in history if isinstance(history, list | tuple) else [history]:
+        if not isinstance(message, UserMessage | AssistantMessage | ToolResult):
+            raise TypeError(
+                "A history holds messages, such as UserMessage('Hello!') and AssistantMessage('Hi.'), not a"
+                f" {type(message).__name__}: {message!r:.80}."
+            )
 
 
 class _LiveTurn:

@@ -187,6 +187,7 @@ class Toolbox:
         """
         self._tools: dict[str, tuple[Tool[..., object], Parameters]] = {}
         for one in tools:
+            _check_tool(one)
             if (other := self._tools.get(one.name)) is not None:
                 owners = f"{other[0].owner} and {one.owner}"
                 raise InvalidToolbox(f"Two tools have the name {one.name!r}: {owners}. Give one of them another name.")
@@ -236,6 +237,13 @@ class Toolbox:
             return ToolOutcome(str(err), is_error=True)
         except Exception as err:  # noqa: BLE001  # every failure of a tool is a result for the model
             return ToolOutcome(f"{type(err).__name__}: {err}", is_error=True)
+
+
+def _check_tool(one: object) -> None:
+    """Raise `InvalidToolbox` for a function without `@tool`."""
+    if not isinstance(one, Tool):
+        name = getattr(one, "__name__", repr(one))
+        raise InvalidToolbox(f"{name} is no tool yet: write @tool above the function, or tool({name}).")
 
 
 def as_outcome(result: object) -> ToolOutcome:
