@@ -1,12 +1,15 @@
 """The product and its tests stay as small as they are, or shrink.
 
-A feature raises a ceiling by the lines that it adds; whoever gets below a ceiling lowers it in the same change.
+A feature raises a ceiling by the lines that it adds; whoever gets below a ceiling lowers it in the same change. Counts
+are lines of code: docstrings, comments, imports and blank lines are free, so that explaining costs nothing.
 """
 
 import ast
+import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
@@ -20,11 +23,15 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of the product": 45_904,
+    "lines of code of the product": 28_300,
     "modules of the product": 245,
-    "lines of the tests": 84_000,
+    "lines of code of the tests": 57_500,
     "fragments": 9,
 }
+
+_NO_CODE: Final = frozenset(
+    {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+)
 
 
 @cache
@@ -36,6 +43,21 @@ def modules() -> Mapping[Path, ast.Module]:
 def lines(path: Path) -> int:
     """Return the number of lines of a file."""
     return path.read_bytes().count(b"\n")
+
+
+def lines_of_code(path: Path) -> int:
+    """Return the number of lines of a file without docstrings, comments, imports and blank lines."""
+    source = path.read_text(encoding="utf-8")
+    free: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
+                free.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            case _:
+                pass
+    tokens = tokenize.generate_tokens(StringIO(source).readline)
+    code = (token for token in tokens if token.type not in _NO_CODE)
+    return len({line for token in code for line in range(token.start[0], token.end[0] + 1)} - free)
 
 
 def imported(module: Path, tree: ast.Module) -> Iterator[Path]:
@@ -64,9 +86,9 @@ def fragments() -> list[str]:
 
 def test_lines_modules_and_fragments_stay_below_their_ceilings() -> None:
     counts = {
-        "lines of the product": sum(lines(PRODUCT / module) for module in modules()),
+        "lines of code of the product": sum(lines_of_code(PRODUCT / module) for module in modules()),
         "modules of the product": len(modules()),
-        "lines of the tests": sum(map(lines, (REPOSITORY / "tests").rglob("*.py"))),
+        "lines of code of the tests": sum(map(lines_of_code, (REPOSITORY / "tests").rglob("*.py"))),
         "fragments": len(fragments()),
     }
     too_many = {what: count for what, count in counts.items() if count > CEILINGS[what]}
