@@ -1,4 +1,4 @@
-"""A calculator that asks before it calculates: the program runs each tool itself.
+"""A calculator that asks before it calculates, and runs each tool itself.
 
 pip install .
 python examples/calculator_manual.py http://localhost:11434/v1 qwen3:8b

@@ -1,4 +1,4 @@
-"""The package offers what a program needs by name, and imports it when it is used."""
+"""The package has the names for users of the library at its top, and imports their modules on first use."""
 
 import ast
 import subprocess
@@ -28,10 +28,10 @@ def test_another_name_is_an_error_that_says_so() -> None:
 
 
 def test_nothing_is_imported_before_it_is_used() -> None:
-    program = (
+    source = (
         "import custom_components.chatterbox.agent as one, sys;"
         "sys.exit('aiohttp' in sys.modules or 'pydantic' in sys.modules)"
     )
     stub = "import sys, types; sys.modules['custom_components.chatterbox'] = parent = types.ModuleType('parent');"
     stub += f"parent.__path__ = [{str(Path(str(package.__file__)).parents[1])!r}];"
-    assert subprocess.run([sys.executable, "-c", stub + program], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", stub + source], check=False).returncode == 0

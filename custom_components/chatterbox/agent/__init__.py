@@ -1,8 +1,8 @@
 """Chatterbox without Home Assistant: the agentic loop, its seams and its providers.
 
 Everything below this package can be imported, tested and used on its own. It must
-never import `homeassistant`, `voluptuous` or `probatio`. `__init__.pyi` names what a
-program needs; a module is imported when one of its names is first used.
+never import `homeassistant`, `voluptuous` or `probatio`. `__init__.pyi` lists
+the names for users of the library; a module is imported when one of its names is first used.
 """
 
 from importlib import import_module

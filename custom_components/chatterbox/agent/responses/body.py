@@ -175,9 +175,7 @@ class BodyReader:
                 reading.exception()
                 raise
             finally:
-                del (
-                    reading
-                )  # its error refers to this frame: a cycle would leave all of a refused body to the collector
+                del reading  # its error refers back to it: in a cycle, a refused body waits for the garbage collector
 
 
 def parse_text(text: str) -> JsonValue:
