@@ -17,6 +17,7 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
 from tests.support.config_entries import only_agent
+from tests.support.home_rules import set_home_rules
 from tests.support.listening_agent import add_person, place_satellite
 from tests.support.llm_apis import StubTool, register
 from tests.support.prefixes import HELLO, prefix_of
@@ -110,10 +111,7 @@ async def test_a_fact_is_stored_for_the_person_of_a_satellite(hass: HomeAssistan
     reports = ScriptedAnswer(content="I've saved that for you.")
     server = await serve(Script(answers=(REMEMBERS, reports)), **{CONF_REMEMBER_FACTS: True})
     person = {"device": place_satellite(hass), "person": "person.anna"}
-    (entry,) = hass.config_entries.async_entries(DOMAIN)
-    agent = only_agent(entry)
-    people = {**agent.data, CONF_PEOPLE_AT_SATELLITES: [person]}
-    hass.config_entries.async_update_subentry(entry, agent, data=people)
+    await set_home_rules(hass, **{CONF_PEOPLE_AT_SATELLITES: [person]})
     await add_person(hass, "Anna")
     await hass.async_block_till_done()
 

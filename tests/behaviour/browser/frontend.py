@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.async_api import Locator, Page, expect
 
 from demo.owner import Owner
+from tests.support.sentences import sentence
 
 TIMEOUT_SECONDS = 20.0
 _WIDE = 870
@@ -181,7 +182,8 @@ class Frontend:
 
     async def close_when_changed(self, dialog: Locator) -> None:
         """Close the dialog that says that something was changed."""
-        done = dialog.get_by_text("Reconfiguration was successful")
+        saved = sentence("config_subentries.conversation.abort.home_rules_saved")
+        done = dialog.get_by_text("Reconfiguration was successful").or_(dialog.get_by_text(saved))
         await done.wait_for()
         await dialog.get_by_role("button", name="Close").last.click()
         await expect(done).to_be_hidden()

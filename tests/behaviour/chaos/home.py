@@ -38,6 +38,7 @@ from custom_components.chatterbox.runtime.models import AgentModel
 from custom_components.chatterbox.settings.home_rules import OutsideCare
 from tests.agent.providers.contract.dialect import KEY, MODEL
 from tests.behaviour.chaos.answers import KnownCall
+from tests.support.home_rules import set_home_rules
 
 AMPLE: Final = 2.0
 """Seconds for a turn: more than one that meets two stalls needs."""
@@ -224,7 +225,6 @@ async def add_agent(hass: HomeAssistant, base_url: str, name: str, kind: str, ap
     options = {
         CONF_MODEL: MODEL,
         CONF_LLM_HASS_API: [api],
-        CONF_ASK_AFTER_OUTSIDE_CONTENT: OutsideCare.EVERY_CHANGE,
         CONF_FALLBACKS: [_agent_id(fallback) for fallback in _FALLBACKS.get(name, ())],
         CONF_DEADLINE: deadline,
         **_OPTIONS,
@@ -236,6 +236,7 @@ async def add_agent(hass: HomeAssistant, base_url: str, name: str, kind: str, ap
         "unique_id": None,
         "data": options,
     }
+    await set_home_rules(hass, **{CONF_ASK_AFTER_OUTSIDE_CONTENT: OutsideCare.EVERY_CHANGE.value})
     entry = MockConfigEntry(domain=DOMAIN, title=name, data=data, subentries_data=[subentry])
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
