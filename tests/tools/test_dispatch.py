@@ -11,11 +11,13 @@ from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, intent, llm
+from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
 
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.records.turn_record import result_content
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
+from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, asked, error_of, offer_of, register, run, satellite
 
 
@@ -275,3 +277,23 @@ async def test_an_area_without_a_match_is_not_answered_with_names_of_other_rooms
     text = error_of(await run(offer, "intent__HassTurnOn", area="Cellar", domain=["light"]))
 
     assert text == "No entities were in the area (given area 'Cellar', domains light)."
+
+
+async def test_a_thermostat_with_two_set_points_says_what_it_takes(hass: HomeAssistant) -> None:
+    attributes = (
+        '{ hvac_modes: ["off", heat, cool, heat_cool], target_temperature_low: 18, target_temperature_high: 25 }'
+    )
+    home = f"entities:\n  - {{ id: climate.range, name: Range, state: heat_cool, attributes: {attributes} }}\n"
+    await move_in(hass, home)
+    assert await async_setup_component(hass, "intent", {})
+    assert await async_setup_component(hass, "climate", {})
+    offered = await async_offer_tools(hass, ["assist"], asked())
+    arguments = '{"name": "Range", "temperature": 21}'
+    call = ToolCall("1", "climate__HassClimateSetTemperature", arguments)
+
+    outcome = await offered.dispatcher.dispatch(call, json.loads(arguments))
+
+    assert outcome.is_error
+    assert "Range keeps between 18.0 and 25.0" in outcome.content
+    assert "It takes one in its modes heat, cool" in outcome.content
+    assert "Similar names" not in outcome.content

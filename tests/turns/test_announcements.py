@@ -1,4 +1,4 @@
-"""A model that only announces what it will do is asked once more, so that the person gets the answer."""
+"""A model that says nothing, or only announces what it will do, is asked once more: the person gets the answer."""
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -58,3 +58,32 @@ async def test_an_answer_is_no_announcement(hass: HomeAssistant, serve: Serve, t
     assert speech(await say(hass, "what is it like outside")) == text
 
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("silence", ["", " \n"])
+async def test_silence_is_followed_by_the_answer(hass: HomeAssistant, serve: Serve, silence: str) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content=silence), ANSWER)))
+
+    assert speech(await say(hass, "what is it like outside")) == "It is 12 degrees."
+
+    roles = [message["role"] for message in messages_of(server.requests[1])]
+    assert "assistant" not in roles, "nothing was said"
+    assert "said nothing" in str(messages_of(server.requests[1])[-1]["content"])
+
+
+async def test_a_model_that_stays_silent_is_asked_once_more_and_the_person_is_told(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content=""),), after_last="start again"))
+
+    assert speech(await say(hass, "what is it like outside")) == "I don't have an answer to that."
+
+    assert len(server.requests) == 2
+
+
+async def test_silence_after_an_action_tells_what_was_done(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))))
+
+    assert speech(await say(hass, "it is dark in the kitchen")).startswith("Done")
+
+    assert len(server.requests) == 2

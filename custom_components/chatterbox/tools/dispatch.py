@@ -12,6 +12,13 @@ from types import MappingProxyType
 from typing import Final
 
 import voluptuous as vol
+from homeassistant.components.climate import (
+    ATTR_HVAC_MODES,
+    ATTR_TARGET_TEMP_HIGH,
+    ATTR_TARGET_TEMP_LOW,
+    DOMAIN as CLIMATE_DOMAIN,
+    HVACMode,
+)
 from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.const import CONF_ACTION
@@ -146,6 +153,7 @@ _ACTS_ELSEWHERE: Final = frozenset({"automation", "button", "input_button", "sce
 _MAX_NAMES: Final = 20
 _MAX_GUESSES: Final = 3
 _SIMILAR: Final = 0.5
+_ONE_SET_POINT: Final = frozenset({HVACMode.COOL, HVACMode.HEAT})
 
 
 def targets_of(effects: Effects) -> frozenset[str] | None:
@@ -345,7 +353,7 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
         case intent.MatchFailedReason.FEATURE | intent.MatchFailedReason.STATE:
-            hint = "It exists, but cannot do this, or not in its present state."
+            hint = _explain_range(hass, constraints) or "It exists, but cannot do this, or not in its present state."
         case _ if constraints.name:
             names = {compared(name): name for name in exposed_names(hass, assistant, constraints.domains)}
             similar = difflib.get_close_matches(compared(constraints.name), names, _MAX_GUESSES, _SIMILAR)
@@ -353,6 +361,19 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
         case _:
             hint = ""
     return f"{error}. {hint}".rstrip()
+
+
+def _explain_range(hass: HomeAssistant, constraints: intent.MatchTargetsConstraints) -> str:
+    """Return what a thermostat with two set points takes; empty if there is none among what is meant."""
+    if constraints.domains is None or CLIMATE_DOMAIN not in constraints.domains:
+        return ""
+    for state in matching_states(hass, constraints):
+        low, high = (state.attributes.get(name) for name in (ATTR_TARGET_TEMP_LOW, ATTR_TARGET_TEMP_HIGH))
+        if low is not None and high is not None:
+            modes = ", ".join(mode for mode in state.attributes.get(ATTR_HVAC_MODES, ()) if mode in _ONE_SET_POINT)
+            other = f" It takes one in its modes {modes}." if modes else ""
+            return f"{state.name} keeps between {low} and {high}: it takes no single temperature now.{other} Say so."
+    return ""
 
 
 def _listed(introduction: str, names: Iterable[str]) -> str:

@@ -28,7 +28,15 @@ from ..events import (
     UsageReported,
 )
 from ..json.coercion import Unfit
-from ..messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolDefinition, canonical_json
+from ..messages import (
+    AssistantMessage,
+    FinishReason,
+    ProviderItem,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    canonical_json,
+)
 from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
 from ..speech import answer_content
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
@@ -47,6 +55,7 @@ _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
 _GO_ON_DIRECTIVE: Final = (
     "You have only announced that. Do it now, with your tools, and then answer. Do not repeat what you have said."
 )
+_SPEAK_DIRECTIVE: Final = "You have said nothing. Answer now, with your tools or in words."
 _REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
 _PIECE: Final = 512
 """Characters of a held answer that are released before the event loop runs other tasks."""
@@ -57,7 +66,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     turn = state.turn
     # Context belongs to the words of this turn; a continuation has none.
     context = turn.context if turn.user_text is None else ""
-    unfit = (state.answer,) if (step.repairs or step.goes_on) and state.answer else ()
+    unfit = (state.answer,) if _is_kept(state, step) and state.answer else ()
     return CompletionRequest(
         instructions="\n\n".join(filter(None, (turn.instructions, turn.output.told if turn.output else ""))),
         transcript=turn.history + state.messages + unfit,
@@ -70,6 +79,11 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
         options=_options(state),
         may_be_shortened=turn.may_be_shortened,
     )
+
+
+def _is_kept(state: TurnState, step: CallModel) -> bool:
+    """Return whether the answer after which a model is asked once more stays in the conversation."""
+    return step.repairs or (step.goes_on and bool(state.answer and state.answer.text))
 
 
 def _options(state: TurnState) -> AnswerOptions:
@@ -85,7 +99,7 @@ def _directive(state: TurnState, step: CallModel) -> str:
     if step.repairs:
         return _REPAIR_DIRECTIVE.format(misfit=state.misfit)
     if step.goes_on:
-        return _GO_ON_DIRECTIVE
+        return _GO_ON_DIRECTIVE if _is_kept(state, step) else _SPEAK_DIRECTIVE
     if step.last_call is None:
         return ""
     return _LAST_CALL_DIRECTIVE + ("" if state.turn.output else _REPORT_DIRECTIVE)
@@ -127,10 +141,10 @@ class Inference:
             finish_reason=None,
             answer=None,
             repaired=state.repaired or step.repairs,
-            is_announcement=False,
+            is_unfinished=False,
             has_gone_on=state.has_gone_on or step.goes_on,
         )
-        if (step.repairs or step.goes_on) and state.answer:
+        if _is_kept(state, step) and state.answer:
             yield MessageDone(state.answer)
         stream = self.provider.stream(request)
         if not isinstance(self.provider, LeavableProvider):
@@ -233,7 +247,7 @@ class Inference:
             yield MessageDone(message)
         else:
             self.state = state._replace(
-                answer=message, misfit=await self._misfit(message), is_announcement=self._is_announcement(message)
+                answer=message, misfit=await self._misfit(message), is_unfinished=self._is_unfinished(message)
             )
         yield PhaseEntered(Phase.TOOL_DECISION)
 
@@ -241,11 +255,13 @@ class Inference:
         calls = tuple([judged.call for judged in self.state.open_calls])
         return AssistantMessage("".join(self._said), "".join(self._reasoning), calls, self._provider_items)
 
-    def _is_announcement(self, answer: AssistantMessage) -> bool:
-        """Return whether an answer to a person ends with what the model is about to do, and has a tool for."""
+    def _is_unfinished(self, answer: AssistantMessage) -> bool:
+        """Return whether an answer to a person is empty, or ends with what the model is about to do with a tool."""
         turn = self.state.turn
         if turn.checked_language is None or turn.output is not None or not turn.tools:
             return False
+        if not answer.text.strip():  # after a tool, the turn tells what was done
+            return not any(isinstance(message, ToolResult) for message in self.state.messages)
         return answer_content(answer.text, "", turn.checked_language).ends_with_announcement
 
     async def _misfit(self, answer: AssistantMessage) -> str:

@@ -57,10 +57,10 @@ class TurnState(NamedTuple):
     """What is wrong with the structured output of the last answer."""
     repaired: bool = False
     """Whether the model was already asked once in this turn to correct its output."""
-    is_announcement: bool = False
-    """Whether the last answer ends by announcing what it has not done: "Let me check the weather."."""
+    is_unfinished: bool = False
+    """Whether the last answer is empty, or ends by announcing what it has not done: "Let me check the weather."."""
     has_gone_on: bool = False
-    """Whether the model was already asked once in this turn to do what it announced."""
+    """Whether the model was already asked once in this turn to go on."""
     failure: ProviderError | None = None
     prompt_denied: str | None = None
     """The reason for which a hook refused the user's words."""
@@ -85,7 +85,7 @@ class CallModel:
     last_call: StopReason | None = None
     """Set if no tool may follow: how the turn ends if the model still has no answer."""
     goes_on: bool = False
-    """Whether the model is told to do what it has announced."""
+    """Whether the model is told to answer, or to do what it has announced."""
     repairs: bool = False
     """Whether the model is told what is wrong with its output and writes it again."""
 
@@ -142,14 +142,14 @@ def next_step(state: TurnState) -> NextStep:
 
 
 def _step_for_answer(state: TurnState) -> NextStep:
-    """Take a complete answer, unless it is only announced or does not fit."""
-    if state.is_announcement and _may_go_on(state):
+    """Take a complete answer, unless it is empty, only announced, or does not fit."""
+    if state.is_unfinished and _may_go_on(state):
         return CallModel(ToolChoiceMode.AUTO, goes_on=True)
     return _step_for_misfit(state) if state.misfit else Finish(StopReason.COMPLETED)
 
 
 def _may_go_on(state: TurnState) -> bool:
-    """Return whether the model may be asked once more, with tools, after an announcement."""
+    """Return whether the model may be asked once more, with tools."""
     limits = state.turn.limits
     is_open = state.may_write and state.iterations < limits.max_iterations and state.elapsed < limits.deadline
     wants_calls = state.turn.tool_choice is not ToolChoiceMode.NONE
