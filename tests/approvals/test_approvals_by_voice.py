@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,11 +13,16 @@ from hassil.sample import sample_sentence
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ConversationResult, UserContent, async_get_chat_log
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import chat_session, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.event import async_track_state_change_event
-from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    async_capture_events,
+    async_fire_time_changed,
+    async_mock_service,
+)
 
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
@@ -27,6 +33,8 @@ from custom_components.chatterbox.approvals.questions import (
     async_get_approvals,
 )
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
+from custom_components.chatterbox.settings.home_rules import async_get_home_rules
+from custom_components.chatterbox.settings.rules import Rule, Verdict
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, assert_no_orphans, messages_of, speech
@@ -329,3 +337,56 @@ async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_s
 
     assert said.startswith("Done: Kitchen Ceiling Light.")
     assert said.endswith("The rules of this home don't allow that.")
+
+
+MOVIE = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Movie Night"}),))
+
+
+async def a_scene_that_hides_its_content(hass: HomeAssistant) -> list[ServiceCall]:
+    """Add a scene of an integration that tells nobody what is in it; return its activations."""
+    entry = er.async_get(hass).async_get_or_create("scene", "vendor", "movie", suggested_object_id="movie_night")
+    hass.states.async_set(entry.entity_id, "unknown", {"friendly_name": "Movie Night"})
+    async_expose_entity(hass, conversation.DOMAIN, entry.entity_id, should_expose=True)
+    return async_mock_service(hass, "scene", "turn_on")
+
+
+async def test_a_scene_that_hides_its_content_is_asked_about_once(hass: HomeAssistant, serve: Serve) -> None:
+    done = ScriptedAnswer(content="Enjoy.")
+    await serve(Script(answers=(MOVIE, done, MOVIE, done)))
+    activated = await a_scene_that_hides_its_content(hass)
+
+    assert "Movie Night?" in speech(await say(hass, "make it a cinema"))
+    assert activated == []
+    assert speech(await say(hass, "Yes.")) == "Enjoy."
+    assert len(activated) == 1
+
+    assert speech(await say(hass, "make it a cinema")) == "Enjoy."
+    assert len(activated) == 2
+
+
+async def test_a_no_to_a_scene_is_not_remembered(hass: HomeAssistant, serve: Serve) -> None:
+    told = ScriptedAnswer(content="All right.")
+    await serve(Script(answers=(MOVIE, told, MOVIE)))
+    activated = await a_scene_that_hides_its_content(hass)
+
+    for answer in ("No.", None):
+        assert "Movie Night?" in speech(await say(hass, "make it a cinema"))
+        if answer:
+            await say(hass, answer)
+
+    assert activated == []
+
+
+async def test_a_rule_of_the_home_holds_for_a_scene_that_was_agreed_to(hass: HomeAssistant, serve: Serve) -> None:
+    done = ScriptedAnswer(content="Enjoy.")
+    await serve(Script(answers=(MOVIE, done, MOVIE)))
+    activated = await a_scene_that_hides_its_content(hass)
+    await say(hass, "make it a cinema")
+    await say(hass, "Yes.")
+    store = async_get_home_rules(hass)
+    rules = (Rule(verdict=Verdict.ASK, actions=frozenset({"lock.unlock"})),)
+
+    await store.async_enter(replace(store.stored, policy=replace(store.stored.policy, rules=rules)))
+
+    assert "Movie Night?" in speech(await say(hass, "make it a cinema")), "it may unlock something"
+    assert len(activated) == 1

@@ -41,7 +41,7 @@ from ..home.entity_matches import is_named_in
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
 from ..settings.home_rules import HomeRules, OutsideCare, async_get_home_rules
-from ..settings.rules import TrustLevel, Verdict
+from ..settings.rules import ToolSource, TrustLevel, Verdict
 from .policy import Judgement, action_keys, is_risky, judge, lets_in, target_temperatures
 from .questions import AskedCall, Question
 
@@ -218,7 +218,32 @@ class CallGuard(Hooks):
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
+        if not (result.synthetic or result.is_error or self._has_outside_content):
+            self._remember(call)
         self._has_outside_content |= result.open_world
+
+    def _remember(self, call: ToolCall) -> None:
+        """Ask only once about a scene whose content its integration hides; rules of the home still hold."""
+        seen = self._seen.get((call.name, call.arguments))
+        if (
+            seen is None
+            or not seen.is_asked
+            or seen.judgement.verdict is not Verdict.ASK
+            or self._speaker.is_api_client
+        ):
+            return
+        scenes: dict[str, ToolSource] = {}
+        for decision in seen.judgement.decisions:
+            match decision.subject:
+                case Unknown(UnknownReason.CONTENT, EntityAction(entity_id)) if entity_id.startswith("scene."):
+                    scenes[entity_id] = ToolSource(TrustLevel.FREE)
+                case _:
+                    return
+
+        def with_scenes(rules: HomeRules) -> HomeRules:
+            return replace(rules, policy=replace(rules.policy, sources=scenes | dict(rules.policy.sources)))
+
+        async_get_home_rules(self._hass).async_change(with_scenes)
 
     async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> GuardedCall:
         policy = self._rules.policy
