@@ -268,6 +268,30 @@ async def test_what_is_on_its_way_is_no_failure(hass: HomeAssistant, state: str,
     assert speech(await say(hass, "lock the front door")) == said
 
 
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("turn off the kitchen lights and turn on the kitchen pendant", "Turned off the lights. Turned on the light."),
+        ("turn on the kitchen pendant and turn off the kitchen pendant", "Turned on the light. Turned off the light."),
+    ],
+)
+async def test_of_two_commands_for_a_device_the_first_is_not_missed(hass: HomeAssistant, text: str, said: str) -> None:
+    await say(hass, "turn on the kitchen lights")
+
+    assert speech(await say(hass, text)) == said
+
+
+@pytest.mark.usefixtures("offline")
+async def test_what_is_done_is_said_beside_what_is_not_confirmed(hass: HomeAssistant) -> None:
+    report(hass, LIGHT, "off")
+    pretend(hass, LIGHT, "turn_on")
+
+    said = speech(await say(hass, "turn on the kitchen lights"))
+
+    assert said.split("\n") == ["Turned on the lights", "Asked, but not confirmed yet: Kitchen Ceiling Light."]
+
+
 async def with_script(hass: HomeAssistant, serve: Serve, script: dict[str, object], answer: str) -> tuple[str, str]:
     """Let a model call a script; return what it reads, and what is said."""
     assert await async_setup_component(hass, "homeassistant", {})

@@ -1,7 +1,8 @@
 """What devices and scripts report of themselves: whether they can be reached, and whether they have done as asked."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -110,13 +111,17 @@ async def async_check_response(hass: HomeAssistant, response: intent.IntentRespo
 
 
 @callback
-def _expected_states(hass: HomeAssistant, asked: intent.Intent, ids: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the states that an intent leads to. The response of a compound sentence has entities of other intents."""
-    keys = {entity_id: (asked.intent_type, entity_id.partition(".")[0]) for entity_id in ids}
+def _expected_states(hass: HomeAssistant, asked: intent.Intent, entity_ids: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the states that an intent leads to. The response of a compound sentence has entities of other intents.
+
+    Of an entity that two of its intents have acted on, it is unknown which was the last.
+    """
+    keys = {entity_id: (asked.intent_type, entity_id.partition(".")[0]) for entity_id in entity_ids}
     if _EXPECTED.keys().isdisjoint(keys.values()):
         return {}
     slots = {name: slot.get("value") for name, slot in asked.slots.items()}
     own = {action.entity_id for action in intent_effects(hass, asked.intent_type, slots, CONVERSATION).actions}
+    own.intersection_update(entity_id for entity_id, times in Counter(entity_ids).items() if times == 1)
     return {entity_id: _EXPECTED[key] for entity_id, key in keys.items() if key in _EXPECTED and entity_id in own}
 
 

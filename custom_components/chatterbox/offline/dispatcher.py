@@ -22,7 +22,7 @@ from ..effects.effect import NOTHING, Effects
 from ..effects.failures import Failures, async_add_reasons, intent_failures
 from ..effects.reported import async_check_response
 from ..records.turn_record import did_nothing, intent_speech, result_content
-from ..speech.sentences import TranslatedComposer, async_get_sentences
+from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets
 from .context import async_process_in_context
 from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
@@ -114,7 +114,7 @@ class OfflineDispatcher:
         if said and (response.error_code or did_nothing(native)):
             response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, said)
         elif said or unconfirmed:
-            told = "" if unconfirmed and not said else intent_speech(native)
+            told = intent_speech(native) if confirmed_targets(response) else ""
             response.async_set_speech("\n".join(filter(None, (told, unconfirmed, said))))
 
     async def _add_help(self, response: intent.IntentResponse) -> None:

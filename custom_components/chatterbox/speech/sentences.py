@@ -194,7 +194,7 @@ class TranslatedComposer:
         if briefly and actions and not unconfirmed:
             said.append(self._say("done"))
         else:
-            if names := _names(map(_confirmed, responses)):
+            if names := _names(map(confirmed_targets, responses)):
                 said.append(self._listed("done", names))
             elif not unconfirmed and not all(self.done_keys.get(action.name) for action in actions):
                 said.append(self._say("done"))
@@ -310,7 +310,7 @@ def _is_action(result: ToolResult) -> bool:
     return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
 
 
-def _confirmed(response: intent.IntentResponse) -> list[intent.IntentResponseTarget]:
+def confirmed_targets(response: intent.IntentResponse) -> list[intent.IntentResponseTarget]:
     """Return the targets that an intent has acted on: no area of which nothing has confirmed."""
     confirmed = [one for one in response.success_results if not isinstance(one, UnconfirmedTarget)]
     is_any = any(one.type is intent.IntentResponseTargetType.ENTITY for one in confirmed)
