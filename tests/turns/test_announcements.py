@@ -50,6 +50,10 @@ async def test_a_model_that_announces_again_is_not_asked_again(hass: HomeAssista
         "Shall I check the weather outside?",
         "I'll remember that.",
         "Please let me check first: may I?",
+        "Say yes and I'll turn on the light.",
+        "Tell me which lamp you mean, and I'll turn it on.",
+        "I'll turn it on as soon as you say yes.",
+        "Wait until the baby is awake.",
     ],
 )
 async def test_an_answer_is_no_announcement(hass: HomeAssistant, serve: Serve, text: str) -> None:

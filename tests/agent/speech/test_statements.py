@@ -95,6 +95,54 @@ QUESTIONS = [
 ]
 
 
+CONDITIONS = [
+    ("en", "Say yes and I'll turn it on."),
+    ("en", "I'll unlock it once you confirm."),
+    ("en", "With your permission I'll open it."),
+    ("de", "Sag ja, und ich werde sie einschalten."),
+    ("de", "Wenn du willst, werde ich sie einschalten. Ich prüfe das."),
+    ("fr", "Dites oui et je vais allumer la lampe."),
+    ("es", "Dime que sí y voy a encender la luz."),
+    ("it", "Dimmi di sì: devo controllare."),
+    ("nl", "Zeg ja en ik zal het licht aanzetten."),
+    ("pl", "Powiedz tak. Zaraz włączę."),
+    ("pt", "Diga sim e vou ligar a luz."),
+    ("sv", "Säg ja så ska jag. Jag ska tända lampan."),
+    ("zh-Hans", "如果您同意，我会打开灯。"),  # noqa: RUF001 - Chinese punctuation
+]
+
+ANNOUNCEMENTS = [
+    ("en", "Let me check if the window is open."),
+    ("en", "Sure! I'll turn on the light now."),
+    ("en", "Let me check once more when the shop closes."),
+    ("de", "Ich prüfe, ob das Fenster offen ist."),
+    ("fr", "Je vais vérifier la météo d'aujourd'hui."),
+    ("es", "Voy a comprobar si la ventana está abierta."),
+    ("it", "Fammi controllare se la finestra è aperta."),
+    ("nl", "Ik ga even controleren of het raam open is."),
+    ("pl", "Zaraz sprawdzę, czy okno jest otwarte."),
+    ("pt", "Vou verificar se a janela está aberta."),
+    ("sv", "Jag ska kolla om fönstret är öppet."),
+    ("zh-Hans", "让我检查一下窗户。"),
+]
+
+
+@pytest.mark.parametrize(("language", "answer"), CONDITIONS)
+def test_what_awaits_a_word_of_the_person_is_no_announcement(language: str, answer: str) -> None:
+    content = answer_content(answer, "", language)
+
+    assert Statement.ANNOUNCEMENT in content.statements
+    assert not content.ends_with_announcement
+
+
+@pytest.mark.parametrize(("language", "answer"), ANNOUNCEMENTS)
+def test_an_announcement_awaits_nothing(language: str, answer: str) -> None:
+    content = answer_content(answer, "", language)
+
+    assert not content.has_conditions
+    assert Statement.ANNOUNCEMENT in content.statements
+
+
 @pytest.mark.parametrize(("language", "said", "answer", "statements"), REPORTS)
 def test_a_plain_report_is_read(language: str, said: str, answer: str, statements: tuple[Statement, ...]) -> None:
     content = answer_content(answer, said, language)

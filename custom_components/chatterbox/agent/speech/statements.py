@@ -53,11 +53,13 @@ class AnswerContent:
     """Whether it contains a question, other than whether anything else is wanted."""
     has_reservations: bool
     """Whether it gives a reason, states a preference, or asks for a detail without a question mark."""
+    has_conditions: bool = False
+    """Whether the person has to say or to allow something first: "Say yes and I'll turn it on"."""
 
     @property
     def ends_with_announcement(self) -> bool:
-        """Whether nothing follows what was announced."""
-        return not self.asks and self.statements[-1:] == (Statement.ANNOUNCEMENT,)
+        """Whether nothing follows what was announced, and nobody is asked for anything first."""
+        return not (self.asks or self.has_conditions) and self.statements[-1:] == (Statement.ANNOUNCEMENT,)
 
 
 class _Patterns(BaseModel):
@@ -79,6 +81,7 @@ class _Patterns(BaseModel):
     announcements: tuple[str, ...]
     fillers: tuple[str, ...]
     reservations: tuple[str, ...]
+    conditions: tuple[str, ...]
 
     def compiled(self, patterns: tuple[str, ...]) -> re.Pattern[str]:
         """Return one expression for all patterns of a field."""
@@ -102,6 +105,7 @@ class _Grammar:
     announcements: re.Pattern[str]
     fillers: re.Pattern[str]
     reservations: re.Pattern[str]
+    conditions: re.Pattern[str]
 
     def statement(self, clause: str, request: frozenset[str]) -> Statement | None:
         """Return what a clause says; None for a filler."""
@@ -125,15 +129,16 @@ def answer_content(answer: str, request: str, language: str) -> AnswerContent:
     about = _content_words(fold(request))
     grammars = [_grammar(one) for one in dict.fromkeys((base_language(language), "en")) if one in _LANGUAGES]
     statements: list[Statement] = []
-    asks = has_reservations = False
+    asks = has_reservations = has_conditions = False
     for clause, is_question in _clauses(answer):
         said = [grammar.statement(clause, about) for grammar in grammars]
         if None in said:
             continue
         asks = asks or is_question
         has_reservations = has_reservations or any(grammar.reservations.search(clause) for grammar in grammars)
+        has_conditions = has_conditions or any(grammar.conditions.search(clause) for grammar in grammars)
         statements.append(next((one for one in said if one and one is not Statement.OTHER), Statement.OTHER))
-    return AnswerContent(tuple(statements), asks, has_reservations)
+    return AnswerContent(tuple(statements), asks, has_reservations, has_conditions)
 
 
 def _clauses(answer: str) -> Iterator[tuple[str, bool]]:
@@ -160,4 +165,5 @@ def _grammar(language: str) -> _Grammar:
         announcements=patterns.compiled(patterns.announcements),
         fillers=patterns.compiled(patterns.fillers),
         reservations=patterns.compiled(patterns.reservations),
+        conditions=patterns.compiled(patterns.conditions),
     )
