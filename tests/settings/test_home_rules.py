@@ -308,8 +308,11 @@ def locks(verdict: str, **more: JsonValue) -> dict[str, JsonValue]:
         ([locks("ask", areas=["hall"])], ["unlock"], None),
         ([locks("ask", window={"after": "22:00:00", "before": "06:00:00"})], ["unlock"], None),
         ([locks("deny")], ["unlock"], None),
-        ([locks("ask", actions=["lock.unlock"])], ["unlock"], None),
+        ([locks("ask", actions=["lock.unlock"])], ["unlock"], 1),
+        ([locks("ask", actions=["lock.lock"])], ["unlock"], None),
         ([{"verdict": "ask"}], ["unlock"], None),
+        ([{"verdict": "allow"}, locks("deny", areas=["hall"])], ["unlock"], 1),
+        ([{"verdict": "ask"}, {"verdict": "deny"}], ["unlock"], 1),
     ],
 )
 def test_a_use_of_the_pin_that_a_rule_takes_away_is_found(

@@ -218,25 +218,31 @@ def pin_uses(rules: Collection[Rule]) -> list[PinUse]:
 
 def with_pin_uses(rules: Sequence[Rule], uses: Collection[str]) -> tuple[Rule, ...]:
     """Return rules by which some uses need the PIN, unless an earlier one is about them."""
-    # The rule for everything else comes last. One that refuses everything is not to be loosened.
-    count = len(rules) - bool(rules and rules[-1] in (Rule(verdict=Verdict.ASK), Rule(verdict=Verdict.ALLOW)))
+    # One that refuses everything is not to be loosened.
+    count = len(rules) - bool(rules and _is_for_the_rest(rules[-1]) and rules[-1].verdict is not Verdict.DENY)
     return (*rules[:count], *pin_rules(uses), *rules[count:])
 
 
 def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
     """Return the number of a rule that lets a use of the PIN be done without it, at any time and for anybody."""
     for number, rule in enumerate(rules, start=1):
-        is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or rule == Rule(verdict=rule.verdict)
+        is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or (number == len(rules) and _is_for_the_rest(rule))
         named = (rule.areas, rule.labels, rule.entities, rule.tools, rule.users, rule.devices, rule.window)
         if not is_strict and not any(named) and any(_covers(rule, other) for other in pin_rules(uses)):
             return number
     return None
 
 
+def _is_for_the_rest(rule: Rule) -> bool:
+    """Return whether a rule has no condition: those of the PIN come before it if it is the last one."""
+    return rule == Rule(verdict=rule.verdict)
+
+
 def _covers(rule: Rule, other: Rule) -> bool:
-    """Return whether a rule on kinds of entity is about all that another one is about."""
-    kinds = ((rule.domains, other.domains), (rule.device_classes, other.device_classes), (rule.actions, other.actions))
-    return all(not mine or (theirs and mine >= theirs) for mine, theirs in kinds)
+    """Return whether a rule on kinds of entity is about all those of another one, and about any of its actions."""
+    kinds = ((rule.domains, other.domains), (rule.device_classes, other.device_classes))
+    is_same_action = not rule.actions.isdisjoint(other.actions) or not (rule.actions and other.actions)
+    return is_same_action and all(not mine or (theirs and mine >= theirs) for mine, theirs in kinds)
 
 
 _RULES: Final = TypeAdapter(tuple[Rule, ...])
