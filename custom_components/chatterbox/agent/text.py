@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from .messages import ToolDefinition
 
@@ -126,10 +126,14 @@ def character_map(pairs: str) -> dict[int, int]:
     return str.maketrans(pairs[::2], pairs[1::2])
 
 
-def read_language_files[T: BaseModel](folder: Path, model: type[T]) -> Mapping[str, T]:
+def read_data_file[T](path: Path, kind: type[T]) -> T:
+    """Read a TOML file as a type that pydantic validates. It reads from disk: call it at import."""
+    return TypeAdapter(kind).validate_python(tomllib.loads(path.read_text("utf-8")))
+
+
+def read_language_files[T](folder: Path, kind: type[T]) -> Mapping[str, T]:
     """Read `<language>.toml` files by their language codes. It reads from disk: call it at import."""
-    files = sorted(folder.glob("*.toml"))
-    return {file.stem: model.model_validate(tomllib.loads(file.read_text("utf-8"))) for file in files}
+    return {file.stem: read_data_file(file, kind) for file in sorted(folder.glob("*.toml"))}
 
 
 def shortened(text: str, length: int) -> str:

@@ -1,7 +1,7 @@
 """Translates failures of model services to `ProviderError`: HTTP statuses, error bodies, exceptions, refused prompts.
 
-Messages quote what the service said in one short line, without keys. Sources of the wordings: the documentation and the
-source code of the services named beside them.
+Messages quote what the service said in one short line, without keys. `failures.toml` has the wordings. Their sources:
+the documentation and the source code of the services named beside them.
 """
 
 import json
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from pathlib import Path
 from typing import Final
 
 import aiohttp
@@ -32,6 +33,7 @@ from ..errors import (
     ToolsRefused,
 )
 from ..messages import JsonObject, JsonValue
+from ..text import read_data_file
 
 OVERLOADED: Final = 529
 """Status of services that are out of capacity; unregistered, but widely used."""
@@ -58,53 +60,23 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
 }
 """Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
 
-TOOLS_REFUSED: Final = re.compile(
-    r"enable-auto-tool-choice|tool-call-parser"  # vLLM
-    r"|\btools?\b.{0,40}--jinja|--jinja.{0,40}\btools?\b"  # llama.cpp
-    r"|\b(?:does not|doesn't|do not|cannot) support (?:the use of )?"
-    r"(?:tools?\b|tool[ _-]?(?:calls?|calling|use)|function[ _-]?call)"
-    r"|\b(?:tools?|tool[ _-]?(?:calls?|calling|use)|function[ _-]?call(?:s|ing)?) (?:is|are) (?:not|un)[ -]?"
-    r"(?:supported|available|enabled|implemented)"
-    r"|\bno endpoints found that support tool use",  # OpenRouter
-    re.IGNORECASE,
-)
-"""The server does not take tools, because of its set-up or of the model."""
+_WORDINGS: Final = {
+    meaning: re.compile("|".join(patterns).replace("<number>", r"(\d[\d,]{0,12})"), re.IGNORECASE)
+    for meaning, patterns in read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[str, ...]]).items()
+}
+TOOLS_REFUSED: Final = _WORDINGS["tools_refused"]
 
 _TOOL_SETTINGS: Final = {"enable-auto-tool-choice": "vllm", "tool-call-parser": "vllm", "jinja": "llama_cpp"}
 """What a refusal of tools mentions, and the server that has this setting."""
 
-_SAYINGS: Final[tuple[tuple[re.Pattern[str], frozenset[int], type[ProviderError]], ...]] = (
-    (TOOLS_REFUSED, frozenset({400, 404, 422, 500, 501}), ToolsRefused),
-    (
-        re.compile(
-            r"\bout of memory\b|requires more (?:system |gpu )?memory|(?:not enough|insufficient) (?:\w+ )?memory"
-            r"|insufficient (?:system )?resources",  # LM Studio
-            re.IGNORECASE,
-        ),
-        frozenset({400, 500, 503}),
-        ServerOutOfMemory,
-    ),
-    (
-        re.compile(r"\bmodels?\b|model_not_found|no endpoints found", re.IGNORECASE),
-        frozenset({HTTPStatus.NOT_FOUND}),
-        ModelNotFound,
-    ),
-    (
-        re.compile(
-            r"model_not_found|invalid_model|invalid model"
-            r"|\bmodel\b.*\b(not found|not exist|unknown|not a valid|is not valid|is invalid)|not a valid model",
-            re.IGNORECASE,
-        ),
-        frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}),
-        ModelNotFound,
-    ),
-    (
-        re.compile(r"invalid_api_key|\b(invalid|incorrect)\b.*\bapi.?key\b|\bapi.?key\b.*\bnot valid", re.IGNORECASE),
-        frozenset({HTTPStatus.BAD_REQUEST}),
-        ProviderRejectedKey,
-    ),
+_SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
+    ("tools_refused", frozenset({400, 404, 422, 500, 501}), ToolsRefused),
+    ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
+    ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
+    ("refused_model", frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}), ModelNotFound),
+    ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),
 )
-"""Messages that say more than the status: OpenRouter, DeepSeek and Mistral refuse a model with 400, Google a key."""
+"""Wordings that say more than the status."""
 
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
 """Of prompts that are too long. 429: beyond the tokens per minute; 500 and 503: local servers."""
@@ -136,73 +108,6 @@ CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError],
     OSError: (ProviderUnreachable, "no connection to the service"),
 }
 """Errors of `aiohttp`; the nearest base class counts."""
-
-_N: Final = r"(\d[\d,]{0,12})"
-"""A number of tokens."""
-
-
-def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
-_OVERFLOWS: Final = _any_of(
-    r"context[_ ](?:length|window)[_ ]exceeded",  # OpenAI, Groq, Cerebras; the finish of Z.ai
-    r"exceed_context_size",  # llama.cpp
-    r"exceed(?:s|ed)?\b[\w' ]{0,40}\bcontext[ _](?:size|length|window|limit)",  # OpenAI, Anthropic, llama.cpp, Ollama
-    r"prompt (?:is )?too long",  # Anthropic, Ollama
-    r"longer than the (?:model'?s? context|maximum model) length",  # SGLang, vLLM
-    r"context length (?:is|of) (?:only )?\d",  # OpenAI, vLLM, DeepSeek, OpenRouter, LM Studio
-    r"maximum prompt length is \d",  # xAI
-    r"input token count .{0,20}exceeds the maximum",  # Gemini
-    r"too large for model with \d+ maximum context",  # Mistral
-    r"greater than the context length",  # LM Studio
-    r"exceeded model token limit",  # Moonshot
-    r"range of input length should be",  # Alibaba
-    r"request too large for .{0,200}tokens per min|tokens_limit_reached",  # Groq and OpenAI; GitHub
-    r"(?:prompt )?token count of \d+ exceeds the limit",  # GitHub
-    r"`inputs` tokens .{0,60}must be <=",  # Text Generation Inference
-    r"reduce the length of the (?:messages|input|prompt)",  # Groq, and others beside their numbers
-    r"input is too long for requested model",  # Bedrock
-)
-
-_WINDOWS: Final = _any_of(
-    rf"context[ _](?:length|size|window) (?:is|of)(?: only)? {_N}",
-    rf"context (?:size|length) \({_N}",
-    rf"> {_N} maximum",
-    rf"context limit: [\d,]+ \+ [\d,]+ > {_N}",
-    rf"tokens allowed \({_N}\)",
-    rf"model with {_N} maximum",
-    rf"maximum prompt length is {_N}",
-    rf"maximum model length of {_N}",
-    rf"token limit: {_N}",
-    rf"\bn_ctx: {_N}",
-    rf"length should be \[\d+, {_N}\]",
-    rf"exceeds the limit of {_N}",
-    rf"\blimit(?: is)? {_N}",
-    rf"max size: {_N} tokens",
-    rf"must be <= {_N}",
-)
-
-_PROMPTS: Final = (
-    _any_of(
-        rf"\({_N} in (?:the|your) (?:messages|prompt)",
-        rf"{_N} tokens from the input messages",
-        rf"resulted in {_N} tokens",
-        rf"\b(?:request|input|prompt) \((?:length )?{_N}(?: tokens)?\)",
-        rf"\b(?:has|passed|contains) {_N} (?:input )?tokens",
-        rf"too long: {_N} tokens",
-        rf"context limit: {_N} \+",
-        rf"token count (?:of {_N}|\({_N}\))",
-        rf"input length \(?{_N}",
-        rf"keep the first {_N} tokens",
-        rf"\bn_keep: {_N}",
-        rf"current length is {_N}",
-        rf"given: {_N} `inputs`",
-        rf"\brequested:? {_N}\b(?! tokens)",
-    ),
-    _any_of(rf"requested (?:about |a total of )?{_N} tokens"),
-)
-"""The prompt alone before the sum of prompt and answer."""
 
 _PARTS_OF_PROMPT: Final = re.compile(r"(\d{1,9}) of \w+ input")
 """OpenRouter reports parts: text and tools."""
@@ -308,7 +213,7 @@ def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
         prompt, window = overflow
         return PromptTooLong(message, prompt or report.prompt_tokens, window or report.window_tokens)
-    meant = (error for pattern, statuses, error in _SAYINGS if status in statuses and pattern.search(words))
+    meant = (error for name, statuses, error in _SAYINGS if status in statuses and _WORDINGS[name].search(words))
     other = ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderFailed
     return next(meant, STATUS_ERRORS.get(status, other))(message)
 
@@ -344,15 +249,15 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
 
     Numbers that the message does not hold are None.
     """
-    if not _OVERFLOWS.search(words):
+    if not _WORDINGS["overflows"].search(words):
         return None
     if parts := _PARTS_OF_PROMPT.findall(words):
-        return sum(map(int, parts)), _number(_WINDOWS, words)
-    prompts = (_number(pattern, words) for pattern in _PROMPTS)
-    return next((prompt for prompt in prompts if prompt is not None), None), _number(_WINDOWS, words)
+        return sum(map(int, parts)), _number("windows", words)
+    prompts = (_number(meaning, words) for meaning in ("prompts", "sums"))
+    return next((prompt for prompt in prompts if prompt is not None), None), _number("windows", words)
 
 
-def _number(pattern: re.Pattern[str], words: str) -> int | None:
+def _number(meaning: str, words: str) -> int | None:
     """Return the number of the first match."""
-    match = pattern.search(words)
+    match = _WORDINGS[meaning].search(words)
     return int(match[match.lastindex or 0].replace(",", "")) if match else None
