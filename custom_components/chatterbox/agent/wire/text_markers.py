@@ -1,6 +1,6 @@
 """Markers that models write into their text: where reasoning, calls and noise begin and end.
 
-The table is collected from the chat templates of models and from what local servers pass through.
+The table, `text_markers.toml`, is collected from the chat templates of models and from what local servers pass through.
 """
 
 import re
@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, assert_never
+
+from ..text import read_data_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,63 +194,33 @@ def _may_begin(opening: Opening, start: str) -> bool:
     return opening.match(start, 0) is not None
 
 
-_THOUGHT_TAGS: Final = (
-    "think",
-    "thinking",
-    "thought",
-    "thoughts",
-    "reasoning",
-    "reflection",
-    "seed:think",
-    "longcat_think",
-)
-_CALL_TAGS: Final = (
-    *("tool_call", "tool_calls", "tool", "toolcall", "function_call", "function_calls", "functioncall"),
-    *("minimax:tool_call", "seed:tool_call", "antml:function_calls"),
-)
-_NOISE_TAGS: Final = ("tool_response", "tool_result", "function_results", "tool_output")
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The fields of `text_markers.toml`."""
 
-_THOUGHT_MARKS: Final = (
-    ("[think]", "[/think]"),
-    ("<|start_thinking|>", "<|end_thinking|>"),
-    ("◁think▷", "◁/think▷"),
-    ("<|channel>thought", "<channel|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    thought_tags: tuple[str, ...]
+    call_tags: tuple[str, ...]
+    noise_tags: tuple[str, ...]
+    thought_marks: tuple[tuple[str, str], ...]
+    call_marks: tuple[tuple[str, str], ...]
+    noise_marks: tuple[tuple[str, str], ...]
+    message_ends: tuple[str, ...]
+    keys: tuple[str, ...]
+    before_thoughts: tuple[str, ...]
+    first_words: tuple[str, ...]
+
+
+_TABLE: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Table)
+THOUGHT_STARTS: Final = frozenset(
+    (*(f"<{name}>" for name in _TABLE.thought_tags), *(start for start, _ in _TABLE.thought_marks))
 )
-THOUGHT_STARTS: Final = frozenset((*(f"<{name}>" for name in _THOUGHT_TAGS), *(start for start, _ in _THOUGHT_MARKS)))
 """In lower case."""
-_CALL_MARKS: Final = (
-    ("[tool_calls]", "[/tool_calls]"),
-    ("[tool_request]", "[end_tool_request]"),
-    ("<|python_tag|>", "<|eom_id|>"),
-    ("<|tool_call|>", "<|/tool_call|>"),
-    ("<|tool_calls|>", "<|/tool_calls|>"),
-    ("<|tool_call>", "<tool_call|>"),
-    ("<|tool_call_start|>", "<|tool_call_end|>"),
-    ("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
-    ("<|tool_call_begin|>", "<|tool_call_end|>"),
-    ("<\uff5ctool▁calls▁begin\uff5c>", "<\uff5ctool▁calls▁end\uff5c>"),
-    ("<\uff5ctool▁call▁begin\uff5c>", "<\uff5ctool▁call▁end\uff5c>"),
-    ("<|start_action|>", "<|end_action|>"),
-    ("<|action_start|>", "<|action_end|>"),
-    ("<|functioncallbegin|>", "<|functioncallend|>"),
-    ("<start_function_call>", "<end_function_call>"),
-)
 _TURNS: Final = (("<|im_start|>", ("user", "system", "tool"), "assistant"), ("<start_of_turn>", ("user",), "model"))
 """Start of a message, the roles of others, and the role of the model."""
-_NOISE_MARKS: Final = (("[tool_results]", "[/tool_results]"), ("<|tool_response>", "<tool_response|>"))
 
 _SPECIAL: Final = Opening("<", OneOf(("|", "\uff5c")), Run(r"[^\s|\uff5c<>]", 40, 1), OneOf(("|", "\uff5c")), ">")
 """Any token of a chat template."""
-_MESSAGE_ENDS: Final = Opening(
-    OneOf(
-        (
-            *("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|im_end|>", "<|eot_id|>"),
-            *("<|eom_id|>", "<|endoftext|>", "<end_of_turn>", "</s>"),
-        )
-    )
-)
+_MESSAGE_ENDS: Final = Opening(OneOf(_TABLE.message_ends))
 _FENCE_END: Final = Opening("```")
 
 _OTHER_TOKENS: Final = (
@@ -274,7 +247,7 @@ def _end_tag(name: str) -> Opening:
     return Opening(f"</{name}>")
 
 
-_THOUGHT_ENDS: Final = (*map(_end_tag, _THOUGHT_TAGS), *(Opening(end) for _, end in _THOUGHT_MARKS))
+_THOUGHT_ENDS: Final = (*map(_end_tag, _TABLE.thought_tags), *(Opening(end) for _, end in _TABLE.thought_marks))
 
 
 def _thoughts() -> Iterator[Marker]:
@@ -285,9 +258,9 @@ def _thoughts() -> Iterator[Marker]:
 
 
 def _certain_calls() -> Iterator[Marker]:
-    ends = [*(_end_tag(name) for name in _CALL_TAGS), *(Opening(end) for _, end in _CALL_MARKS)]
-    tags = [_tag(name) for name in _CALL_TAGS]
-    marks = [Opening(start) for start, _ in _CALL_MARKS]
+    ends = [*(_end_tag(name) for name in _TABLE.call_tags), *(Opening(end) for _, end in _TABLE.call_marks)]
+    tags = [_tag(name) for name in _TABLE.call_tags]
+    marks = [Opening(start) for start, _ in _TABLE.call_marks]
     region = Region(Kind.CALL, Ends(ends, (*tags, *marks, _MESSAGE_ENDS)))
     yield from (Marker(opening, region) for opening in (*tags, *marks))
     for start, end in (("<function", "</function>"), ("<invoke", "</invoke>")):
@@ -301,8 +274,8 @@ def _certain_calls() -> Iterator[Marker]:
 
 
 def _noise() -> Iterator[Marker]:
-    pairs = [*((_tag(name), _end_tag(name)) for name in _NOISE_TAGS)]
-    pairs += [(Opening(start), Opening(end)) for start, end in _NOISE_MARKS]
+    pairs = [*((_tag(name), _end_tag(name)) for name in _TABLE.noise_tags)]
+    pairs += [(Opening(start), Opening(end)) for start, end in _TABLE.noise_marks]
     pairs.append((Opening("```", OneOf(("tool_output", "tool_outputs", "tool_response")), then=r"\W"), _FENCE_END))
     for start, end in pairs:
         yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
@@ -314,22 +287,9 @@ def _noise() -> Iterator[Marker]:
 
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
-_KEYS: Final = OneOf(
-    (
-        *("name", "tool", "tool_name", "tool_call", "tool_calls", "function", "function_name", "function_call"),
-        *("type", "id", "arguments", "parameters", "args", "action"),
-    )
-)
 _JSON: Final[tuple[Part, ...]] = (
-    Run(r"\[", 1),
-    Run(r"\s", 8),
-    "{",
-    Run(r"\s", 8),
-    _QUOTES,
-    _KEYS,
-    _QUOTES,
-    Run(r"\s", 8),
-    ":",
+    *(Run(r"\[", 1), Run(r"\s", 8), "{", Run(r"\s", 8)),
+    *(_QUOTES, OneOf(_TABLE.keys), _QUOTES, Run(r"\s", 8), ":"),
 )
 _FENCE: Final[tuple[Part, ...]] = (
     *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
@@ -345,7 +305,7 @@ def _maybe_calls(names: Iterable[str]) -> Iterator[Marker]:
     python: tuple[Part, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
     yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
     yield Marker(Opening("[", Run(r"\s", 8), _MODULES, tools, "("), balanced, keeps_opening=True)
-    for content in (_JSON, python, ("<", OneOf(_CALL_TAGS), OneOf((">", "\n"))), ("<function=",)):
+    for content in (_JSON, python, ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))), ("<function=",)):
         yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
 
 
@@ -405,32 +365,14 @@ def _comments() -> Iterator[Marker]:
     yield Marker(opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True)
 
 
-_THE_USER: Final = (
-    *("the user", "the human", "user ", "they ", "der nutzer", "der benutzer", "die nutzerin", "der anwender"),
-    *("l'utilisateur", "el usuario", "l'utente", "de gebruiker", "użytkownik", "o usuário", "o utilizador"),
-    *("användaren", "пользователь", "ユーザー", "用户", "使用者"),
-)
-_TO_ONESELF: Final = (
-    *("we need to", "we have to", "we should", "we must", "we can", "i need to", "i should", "i have to", "i must"),
-    *("let me think", "let me see", "let me analy", "let me figure", "let me break", "let me consider"),
-    *("let me recall", "let me start by", "let's think", "let's see", "let's analy", "let's break", "looking at the"),
-    *("thinking process", "ich muss ", "ich soll", "wir müssen", "je dois", "tengo que", "debo ", "devo "),
-    *("ik moet ", "muszę ", "preciso ", "jag måste", "мне нужно", "我需要", "我应该"),
-)
-_BEFORE: Final = (
-    *("", "okay", "ok", "alright", "all right", "hmm", "hm", "well", "so", "right", "wait", "now", "first", "also"),
-    *("gut", "bon", "bien", "bueno", "dobrze", "goed", "хорошо", "好的", "好", "嗯", "首先", "はい"),
-)
-
-
 def _unseen_thoughts() -> Iterator[Marker]:
     """Yield the first words of a message that speaks about the user, or to itself."""
     spoken = (
-        OneOf(_BEFORE),
+        OneOf(_TABLE.before_thoughts),
         Run(r"[,.:…\s\uff0c。]", 4),
         OneOf(("", "so ", "now ", "here ", "also ", "da ", "alors ")),
     )
-    yield Marker(Opening(*spoken, OneOf((*_THE_USER, *_TO_ONESELF))), DRAFT_FROM_START, keeps_opening=True)
+    yield Marker(Opening(*spoken, OneOf(_TABLE.first_words)), DRAFT_FROM_START, keeps_opening=True)
 
 
 def _by_character(markers: Iterable[Marker], characters: str) -> MarkersByCharacter:
@@ -453,7 +395,8 @@ _AT_MESSAGE_START: Final = _by_character(_stripped_channels(message_start=True),
 _GLUED: Final = _by_character(_stripped_channels(message_start=False), string.ascii_lowercase)
 _AT_COMMENT_START: Final = _by_character(_comments(), "{j`")
 _AT_UNSEEN_THOUGHT: Final = _by_character(
-    _unseen_thoughts(), "".join({first for text in (*_BEFORE, *_THE_USER, *_TO_ONESELF) for first in _initials(text)})
+    _unseen_thoughts(),
+    "".join({first for text in (*_TABLE.before_thoughts, *_TABLE.first_words) for first in _initials(text)}),
 )
 
 
