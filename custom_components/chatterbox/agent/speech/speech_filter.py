@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..text import base_language
+from .language import LANGUAGES
 from .spoken_text import (
     SentenceBuilder,
     decode,
@@ -309,41 +310,7 @@ _LONGEST_QUESTION: Final = 4_000
 _COURTESIES_AT_MOST: Final = 3
 _WORDS_AT_MOST: Final = 40
 _CHOICE: Final = re.compile("\\s*(?:[-*+•\u2013]|\\d{1,2}[.)])\\s")
-
-_COURTESIES: Final = {
-    "de": r"(bitte )?(sag|sagen sie|gib|geben sie|lass|lassen sie|melde?|melden sie|schreib)\b|(vielen )?dank|danke"
-    r"|gern|ich (helfe|warte|freue)|kein(e)? (problem|eile)|nimm dir|ansonsten|sonst\b|bitte[.!]",
-    "en": r"(please )?(just )?(let me know|tell me|say|ask|feel free|reply|answer)\b|(many )?thank|cheers|please[.!]"
-    r"|i('m| am|'ll| will| can)( be)?( always)? (here|happy|glad|ready|wait|help)|(happy|glad) to|take your time"
-    r"|no (rush|hurry|problem|worries)|whenever you|otherwise\b|sorry",
-    "es": r"¡?((por favor,? )?(solo )?(d[ií]me|d[ií]game|av[ií]s[ae]me|h[aá]z?me?lo|h[aá]game(lo)?|h[aá]zme|d[ií]melo"
-    r"|d[ií]gamelo|di|ind[ií](ca|que)me|d[eé]j[ae]me(lo)? saber|conf[ií]rm[ae]|conf[ií]rm[ae]me(lo)?"
-    r"|resp[oó]nd[ae](me)?)\b|(muchas )?gracias|(espero|quedo) (a|tu|su)\b|aqu[ií] estoy|(te|le) escucho"
-    r"|en caso contrario|solo tienes que|estoy (aqu[ií]|a tu|a su|list)|no dude|sin prisa|no hay prisa|t[oó]mate tu"
-    r"|t[oó]mese su|si no\b|de lo contrario|con (mucho )?gusto|por favor[.!])",
-    "fr": r"(merci de |veuillez )?(simplement )?(dites|dis|faites|fais|indique|précise|confirme|répond|tenez-moi"
-    r"|tiens-moi)|merci|je (suis|reste) (là|ici|à)|je (vous |t')écoute|à (vous|toi) de|n'hésite|prenez votre temps"
-    r"|prends ton temps|(pas de|aucun) (souci|problème)|sinon\b|dans le cas contraire|j'attends (votre|ta)|il suffit"
-    r"|avec plaisir|(vous n'avez|tu n'as) qu'|s'il (vous|te) plaît[.!]",
-    "it": r"(per favore,? )?(fammi|fammelo|facci|mi faccia|me lo faccia|dimmi|dimmelo|mi dica|me lo dica|basta|fai"
-    r"|faccia|conferm[ai]|conferm[ai]mi|confermamelo|rispond[ia](mi)?)\b|(molte )?grazie|sono (qui|a (tua|sua))|resto"
-    r"|attendo|aspetto|non esita|altrimenti|se no\b|con calma|in caso contrario|(ti|la) ascolto|prenditi"
-    r"|(non c'è )?(nessun(a)? )?(fretta|problema)|volentieri|per favore[.!]",
-    "nl": r"(alstublieft |alsjeblieft |graag )?(laat (het )?(me|mij|maar|weten)|zeg (het )?(me|mij|maar|gerust)|vraag"
-    r"|geef)\b|(graag|alsjeblieft|alstublieft)[.!]|(hartelijk )?(dank|bedankt)|ik (help|wacht|hoor|sta klaar|luister)"
-    r"|geen (haast|probleem|zorgen)|anders\b|neem (gerust|de tijd)",
-    "pl": r"(proszę,? )?(po prostu )?(daj|dajcie|powiedz|proszę|napisz|odpowiedz)\b|dzięk|chętnie|jestem (tu|gotow|do)"
-    r"|wystarczy|bez pośpiechu|nie ma (sprawy|pośpiechu)|w przeciwnym|śmiało|czekam|jeśli nie\b|inaczej\b|słucham",
-    "pt": r"(por favor,? )?(basta|é só|só me|diz|diga|diz-me|me diga|avis[ae]|me avis[ae]|fal[ae]|me fal[ae])\b"
-    r"|(muito )?obrigad|estou (aqui|à|pront)|sem (pressa|problema)|caso contrário|senão|se não\b"
-    r"|fi(que|ca) à vontade|não hesite|por favor[.!]",
-    "sv": r"(snälla )?(bara )?(säg|hör (gärna )?av|låt mig|meddela|berätta|fråga|svara)\b|tack|ingen brådska"
-    r"|inga problem|annars\b|om inte\b|gärna|jag (hjälper|väntar|lyssnar|finns|är här)|ta din tid|tveka inte|ge mig",
-    "zh": r"如?有需要|如果[您你]?不?需要|(请|[您你](可以|只要|只需)?|只需|只要)?(直接)?(告诉|告知|跟我说|说一声"
-    r"|随时|吩咐|直接|回复|回答)|请[您你]?(确认|决定|选择|说)|(非常)?(谢谢|感谢)|没关系|不用?着急|我?很乐意|我?等[您你]"
-    r"|我(会等|在这|等|随时)|否则|不客气|尽管",
-}
-_COURTESY: Final = {language: re.compile(pattern) for language, pattern in _COURTESIES.items()}
+_COURTESY: Final = {code: re.compile("|".join(language.courtesies)) for code, language in LANGUAGES.items()}
 
 
 def asks_back(text: str, language: str, spoken: str | None = None) -> bool:

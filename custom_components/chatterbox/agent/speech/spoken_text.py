@@ -7,113 +7,44 @@ from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
-from ..text import base_language
-
-
-@dataclass(frozen=True, slots=True)
-class Phrases:
-    """The inserted words of one language."""
-
-    link: str
-    """Replaces an address; empty to drop it."""
-    unreadable: str
-    """Replaces an answer of only code, tables or addresses."""
-    okay: str
-    """Replaces an answer without words, such as an emoji."""
-    yes: str
-    """Replaces a tick that is a value, as in "Window closed: ✅"."""
-    no: str
-    """Replaces a cross; both are empty to drop them."""
-
-
-_PHRASES: Final = {
-    "de": Phrases("ein Link", "Ich habe eine Antwort, aber sie lässt sich nicht vorlesen.", "Okay.", "ja", "nein"),
-    "en": Phrases("a link", "I have an answer, but it cannot be read aloud.", "Okay.", "yes", "no"),
-    "es": Phrases("un enlace", "Tengo una respuesta, pero no se puede leer en voz alta.", "De acuerdo.", "sí", "no"),
-    "fr": Phrases(
-        "un lien", "J'ai une réponse, mais elle ne peut pas être lue à voix haute.", "D'accord.", "oui", "non"
-    ),
-    "it": Phrases("un link", "Ho una risposta, ma non si può leggere ad alta voce.", "Va bene.", "sì", "no"),
-    "nl": Phrases("een link", "Ik heb een antwoord, maar dat kan niet worden voorgelezen.", "Oké.", "ja", "nee"),
-    "pl": Phrases("link", "Mam odpowiedź, ale nie da się jej przeczytać na głos.", "Dobrze.", "tak", "nie"),
-    "pt": Phrases("um link", "Tenho uma resposta, mas ela não pode ser lida em voz alta.", "Certo.", "sim", "não"),
-    "sv": Phrases("en länk", "Jag har ett svar, men det går inte att läsa upp.", "Okej.", "ja", "nej"),
-    "zh": Phrases("一个链接", "我有答案，但没法读出来。", "好的。", "是", "否"),  # noqa: RUF001  # Chinese punctuation
-}
-_OTHERWISE: Final = Phrases("", _PHRASES["en"].unreadable, _PHRASES["en"].okay, "", "")
+from ..text import base_language, read_data_file
+from .language import LANGUAGES, Dates, Phrases, speech_language
 
 _ISO: Final = re.compile(
     r"(?<![\w/.:-])(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?(?![\w/-]|[.:]\w)"
 )
-_PATTERNS: Final = {
-    "de": "{day}. {month} {year}",
-    "en": "{month} {day}, {year}",
-    "es": "{day} de {month} de {year}",
-    "pl": "{day} {month} {year} roku",
-    "pt": "{day} de {month} de {year}",
-    "zh": "{year}年{month}{day}日",
-}
-"""Of dates that are not a day, a month and a year with spaces between them."""
-_FIRST: Final = {"fr": "1er", "it": "1º"}
-"""The first day of a month, where it is an ordinal."""
-_BEFORE_TIME: Final = {"zh": ""}
-_MONTHS: Final = {
-    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-    "en": "January February March April May June July August September October November December",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
-    "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
-    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "sv": "januari februari mars april maj juni juli augusti september oktober november december",
-    "zh": "1月 2月 3月 4月 5月 6月 7月 8月 9月 10月 11月 12月",
-}
 
 
 def phrases(language: str) -> Phrases:
     """Return the words of a language, given as a BCP 47 tag; other languages have English sentences."""
-    return _PHRASES.get(base_language(language), _OTHERWISE)
+    if known := speech_language(language):
+        return known.phrases
+    return LANGUAGES["en"].phrases.model_copy(update={"link": "", "yes": "", "no": ""})
 
 
 def spoken_dates(word: str, language: str) -> str:
     """Return a word with its ISO 8601 dates as they are spoken in a language, if it has month names here."""
-    language = base_language(language)
-    if "-" not in word or language not in _MONTHS:
+    if "-" not in word or (known := speech_language(language)) is None:
         return word
-    return _ISO.sub(lambda found: _spoken_date(found, language), word)
+    return _ISO.sub(lambda found: _spoken_date(found, known.dates), word)
 
 
-def _spoken_date(found: re.Match[str], language: str) -> str:
+def _spoken_date(found: re.Match[str], dates: Dates) -> str:
     try:
         day = date.fromisoformat(found[1])
     except ValueError:  # not a date
         return found.group()
-    number = _FIRST.get(language, "1") if day.day == 1 else str(day.day)
-    month = _MONTHS[language].split()[day.month - 1]
-    words = _PATTERNS.get(language, "{day} {month} {year}").format(day=number, month=month, year=day.year)
-    return f"{words}{_BEFORE_TIME.get(language, ', ')}{found[2]}" if found[2] else words
+    number = dates.first_day if day.day == 1 else str(day.day)
+    words = dates.pattern.format(day=number, month=dates.months.split()[day.month - 1], year=day.year)
+    return f"{words}{dates.before_time}{found[2]}" if found[2] else words
 
 
-_WITH_COMMA: Final = frozenset(
-    (
-        *("af", "be", "bg", "bs", "ca", "cs", "da", "de", "el", "es", "et", "eu", "fi", "fr", "gl"),
-        *("hr", "hu", "hy", "id", "is", "it", "ka", "kk", "lt", "lv", "mk", "nb", "nl", "nn", "no"),
-        *("pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "tr", "uk", "vi"),
-    )
-)
-"""Languages with a decimal comma (Unicode CLDR)."""
-_WITH_POINT: Final = frozenset({"de-ch", "de-li", "it-ch", "es-419", "es-mx", "es-us", "es-pr", "es-pe"})
+_DECIMALS: Final = read_data_file(Path(__file__).with_name("decimals.toml"), dict[str, tuple[str, ...]])
 _NUMBER_PATTERN: Final = r"(?<![\w.,:/])(\d{1,6}+\.\d{1,2}+(?:[-\u2013]\d{1,6}+\.\d{1,2}+)?)"
-_UNIT_PATTERN: Final = (
-    r"(?:°[CF]?|[º℃℉%‰€$£K]|zł|kr|Kč|Ft|lei|[kMGm]?W(?:h|p)?|[km]?VA?|m?Ah?|[kMG]?Hz|[hk]?Pa|m?bar|pp[mb]|[µm]g/m³"
-    r"|[kmcd]?m[²³23]?|mm/h|km/h|m/s|mph|m³/h|[mdc]?l|l/min|[km]?g|t|lx|lm|dB[Am]?|[kMGT]i?B|[kMG]bit/s|[Gg]rad\w{0,4}"
-    r"|[Pp]ro[cz]ent\w{0,3}|stop(?:ień|ni\w?)|stup(?:eň|n\w{1,2}|ň\w{1,2})|degrés?|graus?|astetta|fok|градус\w{0,3}"
-    r"|процент\w{0,3})(?![\w'\u2019])"
-)
-_UNITS_BEGIN: Final = frozenset("°º℃℉%‰€$£*_kzflmgwvahpbµdct\u0433\u043f")
+_UNIT_PATTERN: Final = rf"(?:{'|'.join(_DECIMALS['units'])})(?![\w'\u2019])"
 _DECIMAL_OF_UNIT: Final = re.compile(_NUMBER_PATTERN + "(?=" + _UNIT_PATTERN + ")")
 _DECIMAL: Final = re.compile(_NUMBER_PATTERN + r"\Z")
 _UNIT: Final = re.compile(r"[*_]*+" + _UNIT_PATTERN)
@@ -121,7 +52,10 @@ _UNIT: Final = re.compile(r"[*_]*+" + _UNIT_PATTERN)
 
 def has_decimal_comma(language: str) -> bool:
     """Return whether decimals have a comma in a language, given as a BCP 47 tag."""
-    return base_language(language) in _WITH_COMMA and language.replace("_", "-").lower() not in _WITH_POINT
+    return (
+        base_language(language) in _DECIMALS["with_comma"]
+        and language.replace("_", "-").lower() not in _DECIMALS["with_point"]
+    )
 
 
 def may_be_decimal(word: str) -> bool:
@@ -131,7 +65,7 @@ def may_be_decimal(word: str) -> bool:
 
 def may_begin_unit(text: str) -> bool:
     """Return whether the beginning of a word may be that of a unit."""
-    return text[:1].lower() in _UNITS_BEGIN
+    return text[:1].lower() in _DECIMALS["first_characters"]
 
 
 def with_decimal_comma(word: str, after: str = "") -> str:

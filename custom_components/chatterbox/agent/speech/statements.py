@@ -8,13 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cache
-from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from ..text import HAN, base_language, fold, heard_words, read_language_files
+from ..text import HAN, base_language, fold, heard_words
+from .language import LANGUAGES, StatementPatterns
 from .speech_filter import QUESTION_MARKS, asks_back
 
 _LONGEST: Final = 600
@@ -62,81 +59,22 @@ class AnswerContent:
         return not (self.asks or self.has_conditions) and self.statements[-1:] == (Statement.ANNOUNCEMENT,)
 
 
-class _Patterns(BaseModel):
-    """The fields of a language file: regular expressions for clauses, without regard to capitals and accents.
-
-    `<verbs>` stands for one of the `verbs`. Patterns are searched, those of `fillers` describe a whole clause.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    verbs: str
-    """Forms of the verbs for actions in a home, divided by spaces."""
-    done: tuple[str, ...]
-    states: tuple[str, ...]
-    """The group `subject` is what has the state."""
-    pronouns: str
-    """Subjects that stand for what the request is about."""
-    cannot: tuple[str, ...]
-    announcements: tuple[str, ...]
-    fillers: tuple[str, ...]
-    reservations: tuple[str, ...]
-    conditions: tuple[str, ...]
-
-    def compiled(self, patterns: tuple[str, ...]) -> re.Pattern[str]:
-        """Return one expression for all patterns of a field."""
-        verbs = "(?:" + "|".join(fold(self.verbs).split()) + ")"
-        folded = "|".join(f"(?:{fold(pattern)})" for pattern in patterns)
-        return re.compile(folded.replace("<verbs>", verbs).replace("(?<", "(?P<"))
-
-
-_LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), _Patterns)
-"""By language code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Grammar:
-    """The patterns of a language, compiled."""
-
-    done: re.Pattern[str]
-    states: re.Pattern[str]
-    pronouns: frozenset[str]
-    cannot: re.Pattern[str]
-    announcements: re.Pattern[str]
-    fillers: re.Pattern[str]
-    reservations: re.Pattern[str]
-    conditions: re.Pattern[str]
-
-    def statement(self, clause: str, request: frozenset[str]) -> Statement | None:
-        """Return what a clause says; None for a filler."""
-        if self.fillers.fullmatch(clause):
-            return None
-        if self.announcements.search(clause):
-            return Statement.ANNOUNCEMENT
-        if self.cannot.search(clause):
-            return Statement.CANNOT
-        if (state := self.states.search(clause)) is not None:
-            subject = _content_words(state["subject"])
-            is_meant = bool(subject & request) or state["subject"] in self.pronouns
-            return Statement.STATE if is_meant else Statement.OTHER
-        return Statement.DONE if self.done.search(clause) else Statement.OTHER
-
-
 def answer_content(answer: str, request: str, language: str) -> AnswerContent:
     """Return what an answer to a request says. `language` is a BCP 47 tag; in others than ten, English is known."""
     if len(answer) > _LONGEST:
         return AnswerContent((Statement.OTHER,), asks=asks_back(answer, language), has_reservations=True)
     about = _content_words(fold(request))
-    grammars = [_grammar(one) for one in dict.fromkeys((base_language(language), "en")) if one in _LANGUAGES]
+    codes = dict.fromkeys((base_language(language), "en"))
+    known = [LANGUAGES[code].statements for code in codes if code in LANGUAGES]
     statements: list[Statement] = []
     asks = has_reservations = has_conditions = False
     for clause, is_question in _clauses(answer):
-        said = [grammar.statement(clause, about) for grammar in grammars]
+        said = [_statement(patterns, clause, about) for patterns in known]
         if None in said:
             continue
         asks = asks or is_question
-        has_reservations = has_reservations or any(grammar.reservations.search(clause) for grammar in grammars)
-        has_conditions = has_conditions or any(grammar.conditions.search(clause) for grammar in grammars)
+        has_reservations = has_reservations or any(one.compiled(one.reservations).search(clause) for one in known)
+        has_conditions = has_conditions or any(one.compiled(one.conditions).search(clause) for one in known)
         statements.append(next((one for one in said if one and one is not Statement.OTHER), Statement.OTHER))
     return AnswerContent(tuple(statements), asks, has_reservations, has_conditions)
 
@@ -154,16 +92,16 @@ def _content_words(folded: str) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > _SHORT_WORD or re.match(f"[{HAN}]", word))
 
 
-@cache
-def _grammar(language: str) -> _Grammar:
-    patterns = _LANGUAGES[language]
-    return _Grammar(
-        done=patterns.compiled(patterns.done),
-        states=patterns.compiled(patterns.states),
-        pronouns=frozenset(fold(patterns.pronouns).split()),
-        cannot=patterns.compiled(patterns.cannot),
-        announcements=patterns.compiled(patterns.announcements),
-        fillers=patterns.compiled(patterns.fillers),
-        reservations=patterns.compiled(patterns.reservations),
-        conditions=patterns.compiled(patterns.conditions),
-    )
+def _statement(patterns: StatementPatterns, clause: str, request: frozenset[str]) -> Statement | None:
+    """Return what a clause says; None for a filler."""
+    if patterns.compiled(patterns.fillers).fullmatch(clause):
+        return None
+    if patterns.compiled(patterns.announcements).search(clause):
+        return Statement.ANNOUNCEMENT
+    if patterns.compiled(patterns.cannot).search(clause):
+        return Statement.CANNOT
+    if (state := patterns.compiled(patterns.states).search(clause)) is not None:
+        subject = _content_words(state["subject"])
+        is_meant = bool(subject & request) or state["subject"] in fold(patterns.pronouns).split()
+        return Statement.STATE if is_meant else Statement.OTHER
+    return Statement.DONE if patterns.compiled(patterns.done).search(clause) else Statement.OTHER
