@@ -40,9 +40,8 @@ def test_every_profile_can_be_stored_and_found_again(profile: ServerProfile) -> 
 
 
 def test_every_profile_says_how_to_ask_for_each_effort(profile: ServerProfile) -> None:
-    assert set(profile.efforts) == set(ReasoningEffort)
-    assert all(profile.efforts.values())
-    assert profile.efforts[NONE] != profile.efforts[HIGH]
+    assert all(map(profile.effort_fields, ReasoningEffort))
+    assert profile.effort_fields(NONE) != profile.effort_fields(HIGH)
 
 
 def test_every_server_takes_the_ids_that_we_make_up(profile: ServerProfile) -> None:
@@ -100,13 +99,13 @@ def test_the_nearest_effort(
 
 
 def test_how_servers_are_asked_for_an_effort() -> None:
-    assert OTHER.efforts[XHIGH] == {"reasoning_effort": "xhigh"}
-    assert MISTRAL.efforts[LOW] == {"reasoning_effort": "high"}
-    assert GROQ.efforts[MAX] == {"reasoning_effort": "high"}
-    assert OPENROUTER.efforts[MAX] == {"reasoning": {"effort": "xhigh"}}
-    assert DEEPSEEK.efforts[NONE] == {"thinking": {"type": "disabled"}}
-    assert DEEPSEEK.efforts[LOW] == {"thinking": {"type": "enabled"}, "reasoning_effort": "low"}
-    assert PROFILES["llama_cpp"].efforts[NONE] == {
+    assert OTHER.effort_fields(XHIGH) == {"reasoning_effort": "xhigh"}
+    assert MISTRAL.effort_fields(LOW) == {"reasoning_effort": "high"}
+    assert GROQ.effort_fields(MAX) == {"reasoning_effort": "high"}
+    assert OPENROUTER.effort_fields(MAX) == {"reasoning": {"effort": "xhigh"}}
+    assert DEEPSEEK.effort_fields(NONE) == {"thinking": {"type": "disabled"}}
+    assert DEEPSEEK.effort_fields(LOW) == {"thinking": {"type": "enabled"}, "reasoning_effort": "low"}
+    assert PROFILES["llama_cpp"].effort_fields(NONE) == {
         "reasoning_effort": "none",
         "chat_template_kwargs": {"enable_thinking": False, "thinking": False},
     }

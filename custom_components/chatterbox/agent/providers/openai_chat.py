@@ -39,7 +39,7 @@ class OpenAIChatProvider(HTTPProvider):
             profile.max_tokens_field: options.max_tokens,
             "verbosity": request.options.verbosity,
         }
-        effort = {} if options.reasoning_effort is None else profile.efforts[options.reasoning_effort]
+        effort = {} if options.reasoning_effort is None else profile.effort_fields(options.reasoning_effort)
         return {name: value for name, value in wishes.items() if value is not None} | effort
 
     @override

@@ -1,4 +1,4 @@
-"""Profiles of known servers as data: a new server is one more entry.
+"""Profiles of known servers as data: a new server is one more entry in `profiles.toml`.
 
 Code asks a profile for a property and never for a name. A wrong entry costs one request: a refused parameter is left
 out from then on.
@@ -7,13 +7,15 @@ out from then on.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
 from yarl import URL
 
 from ..messages import JsonObject
 from ..protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
-from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField
+from ..text import read_data_file
+from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect
 from ..wire.parts import IMAGE_TYPES, PDF
 
 
@@ -87,12 +89,6 @@ def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
     return {name: value for name, value in {**payload, **extra}.items() if value is not None}
 
 
-type Efforts = Mapping[ReasoningEffort, JsonObject]
-"""The fields of a payload for each effort."""
-
-_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH, _MAX = ReasoningEffort
-
-
 class WireFormat(StrEnum):
     """Wire formats that have a provider, named like its module."""
 
@@ -110,12 +106,8 @@ def nearest_effort(effort: ReasoningEffort, known: Collection[ReasoningEffort]) 
     if effort in known:
         return effort
     steps = list(ReasoningEffort)
-    some = [step for step in known if step is not _NONE]
+    some = [step for step in known if step is not ReasoningEffort.NONE]
     return min(some, key=lambda step: (abs(steps.index(step) - steps.index(effort)), steps.index(step)))
-
-
-def _efforts(fields: Callable[[ReasoningEffort], JsonObject], known: Collection[ReasoningEffort]) -> Efforts:
-    return {effort: fields(nearest_effort(effort, known)) for effort in ReasoningEffort}
 
 
 def _field(effort: ReasoningEffort) -> JsonObject:
@@ -124,14 +116,22 @@ def _field(effort: ReasoningEffort) -> JsonObject:
 
 def _switch(effort: ReasoningEffort) -> JsonObject:
     """Use a switch and a field, as DeepSeek does; it maps efforts to its own."""
-    thinks = effort is not _NONE
+    thinks = effort is not ReasoningEffort.NONE
     return {"thinking": {"type": "enabled"}, **_field(effort)} if thinks else {"thinking": {"type": "disabled"}}
 
 
 def _template(effort: ReasoningEffort) -> JsonObject:
     """Use the field and the variables of the model's template, the only way of older servers."""
-    thinks = effort is not _NONE
+    thinks = effort is not ReasoningEffort.NONE
     return {**_field(effort), "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks}}
+
+
+_EFFORT_STYLES: Final[Mapping[str, Callable[[ReasoningEffort], JsonObject]]] = {
+    "field": _field,
+    "object": lambda effort: {"reasoning": {"effort": effort}},
+    "switch": _switch,
+    "template": _template,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +166,15 @@ class ServerProfile:
     output_beside_tools: bool = False
     """Whether tools and a structured output work in one request."""
     max_tokens_field: str = "max_tokens"
-    """In Chat Completions only, like the next two."""
-    efforts: Efforts = field(default_factory=lambda: _efforts(_field, ReasoningEffort))
+    """In Chat Completions only, like the next three."""
+    effort_style: Literal["field", "object", "switch", "template"] = "field"
+    """How a request asks for an effort; see `_EFFORT_STYLES`."""
+    known_efforts: tuple[ReasoningEffort, ...] = tuple(ReasoningEffort)
     chat: ChatDialect = DEFAULT_DIALECT
+
+    def effort_fields(self, effort: ReasoningEffort) -> JsonObject:
+        """Return the fields of a payload for an effort, or for the nearest one that the server knows."""
+        return _EFFORT_STYLES[self.effort_style](nearest_effort(effort, self.known_efforts))
 
     @property
     def host(self) -> str:
@@ -182,150 +188,24 @@ class ServerProfile:
         return images | {PDF} if self.accepts_pdfs else images
 
 
-OTHER: Final = ServerProfile("other", "Other")
-"""An unknown server."""
-
-LLAMA_CPP: Final = ServerProfile(
-    "llama_cpp",
-    "llama.cpp",
-    base_url="http://localhost:8080",
-    caches_prefix=True,
-    efforts=_efforts(_template, ReasoningEffort),
-    chat=ChatDialect(ReasoningField.REASONING_CONTENT, alternates=True, forces_by_name=False),
-)
-VLLM: Final = ServerProfile(
-    "vllm",
-    "vLLM",
-    base_url="http://localhost:8000",
-    caches_prefix=True,
-    efforts=_efforts(_template, ReasoningEffort),
-    chat=ChatDialect(ReasoningField.REASONING, alternates=True),
-    window_pages=("models",),
-)
-LM_STUDIO: Final = ServerProfile(
-    "lm_studio",
-    "LM Studio",
-    base_url="http://localhost:1234",
-    port=1234,
-    caches_prefix=True,
-    chat=ChatDialect(alternates=True, forces_by_name=False),
-    window_pages=("/api/v0/models",),
-    models_page="/api/v0/models",
-)
-OLLAMA: Final = ServerProfile(
-    "ollama",
-    "Ollama",
-    WireFormat.OLLAMA_CHAT,
-    base_url="http://localhost:11434",
-    port=11434,
-    caches_prefix=True,
-    efforts=_efforts(_field, (_NONE, _LOW, _MEDIUM, _HIGH)),
-    chat=ChatDialect(ReasoningField.REASONING, alternates=True),
-)
-LOCALAI: Final = ServerProfile(
-    "localai",
-    "LocalAI",
-    base_url="http://localhost:8080",
-    caches_prefix=True,
-    chat=ChatDialect(ReasoningField.REASONING, alternates=True),
-    window_pages=("models",),
-    models_page="models/capabilities",
-)
-LITELLM: Final = ServerProfile(
-    "litellm", "LiteLLM", base_url="http://localhost:4000", passes_on=True, accepts_pdfs=True, window_pages=("models",)
-)
-OPENROUTER: Final = ServerProfile(
-    "openrouter",
-    "OpenRouter",
-    base_url="https://openrouter.ai/api/v1",
-    needs_key=True,
-    accepts_pdfs=True,
-    efforts=_efforts(lambda effort: {"reasoning": {"effort": effort}}, (_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH, _XHIGH)),
-    chat=ChatDialect(ReasoningField.REASONING),
-    window_pages=("models",),
-)
-GROQ: Final = ServerProfile(
-    "groq",
-    "Groq",
-    base_url="https://api.groq.com/openai/v1",
-    needs_key=True,
-    max_tokens_field="max_completion_tokens",
-    efforts=_efforts(_field, (_NONE, _LOW, _MEDIUM, _HIGH)),
-    chat=ChatDialect(returns_items=False),
-    window_pages=("models",),
-)
-MISTRAL: Final = ServerProfile(
-    "mistral",
-    "Mistral",
-    base_url="https://api.mistral.ai/v1",
-    needs_key=True,
-    efforts=_efforts(_field, (_NONE, _HIGH)),
-    chat=ChatDialect(returns_items=False, call_ids="[A-Za-z0-9]{9}", alternates=True),
-    window_pages=("models",),
-)
-DEEPSEEK: Final = ServerProfile(
-    "deepseek",
-    "DeepSeek",
-    base_url="https://api.deepseek.com/v1",
-    needs_key=True,
-    accepts_images=False,
-    efforts=_efforts(_switch, ReasoningEffort),
-    chat=ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True, returns_items=False),
-    window_pages=(),
-)
-GEMINI: Final = ServerProfile(
-    "gemini",
-    "Google Gemini",
-    base_url="https://generativelanguage.googleapis.com/v1beta/openai",
-    needs_key=True,
-    efforts=_efforts(_field, (_NONE, _MINIMAL, _LOW, _MEDIUM, _HIGH)),
-    window_pages=(),
-)
-OPENAI: Final = ServerProfile(
-    "openai",
-    "OpenAI",
-    WireFormat.OPENAI_RESPONSES,
-    base_url="https://api.openai.com/v1",
-    needs_key=True,
-    accepts_pdfs=True,
-    output_beside_tools=True,
-    max_tokens_field="max_completion_tokens",
-    chat=ChatDialect(returns_items=False, call_ids=".{1,40}"),
-    window_pages=(),
-)
-ANTHROPIC: Final = ServerProfile(
-    "anthropic",
-    "Anthropic",
-    WireFormat.ANTHROPIC_MESSAGES,
-    base_url="https://api.anthropic.com",
-    needs_key=True,
-    accepts_pdfs=True,
-    output_beside_tools=True,
-    max_tokens_field="max_completion_tokens",
-    chat=ChatDialect(returns_items=False),
-    window_pages=("models/{model}",),
-)
-
-PROFILES: Final[Mapping[str, ServerProfile]] = {
-    profile.id: profile
-    for profile in (
-        OPENAI,
-        ANTHROPIC,
-        GEMINI,
-        OPENROUTER,
-        MISTRAL,
-        DEEPSEEK,
-        GROQ,
-        OLLAMA,
-        LLAMA_CPP,
-        LM_STUDIO,
-        VLLM,
-        LOCALAI,
-        LITELLM,
-        OTHER,
-    )
-}
+_SERVERS: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[ServerProfile, ...]])["servers"]
+PROFILES: Final[Mapping[str, ServerProfile]] = {profile.id: profile for profile in _SERVERS}
 """By id, in display order."""
+OPENAI: Final = PROFILES["openai"]
+ANTHROPIC: Final = PROFILES["anthropic"]
+GEMINI: Final = PROFILES["gemini"]
+OPENROUTER: Final = PROFILES["openrouter"]
+MISTRAL: Final = PROFILES["mistral"]
+DEEPSEEK: Final = PROFILES["deepseek"]
+GROQ: Final = PROFILES["groq"]
+OLLAMA: Final = PROFILES["ollama"]
+LLAMA_CPP: Final = PROFILES["llama_cpp"]
+LM_STUDIO: Final = PROFILES["lm_studio"]
+VLLM: Final = PROFILES["vllm"]
+LOCALAI: Final = PROFILES["localai"]
+LITELLM: Final = PROFILES["litellm"]
+OTHER: Final = PROFILES["other"]
+"""An unknown server."""
 
 
 def profile_at(base_url: str) -> ServerProfile:
