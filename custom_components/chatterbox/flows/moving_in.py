@@ -66,33 +66,18 @@ class _Source:
     """None for that of the profile."""
 
 
+_SAMPLED_MODEL: Final = {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}
+_SAME_IN_OPENAI: Final = (const.CONF_REASONING_EFFORT, const.CONF_VERBOSITY, const.CONF_SERVICE_TIER)
+_SAME_IN_OLLAMA: Final = (CONF_MODEL, const.CONF_NUM_CTX, const.CONF_KEEP_ALIVE)
 _SOURCES: Final[Mapping[str, _Source]] = {
-    "openai_conversation": _Source(
-        "openai",
-        {
-            _FOREIGN_MODEL: CONF_MODEL,
-            **_WORDS,
-            **_SAMPLING,
-            **{name: name for name in (const.CONF_REASONING_EFFORT, const.CONF_VERBOSITY, const.CONF_SERVICE_TIER)},
-        },
-    ),
-    "anthropic": _Source(
-        "anthropic",
-        {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING, "effort": const.CONF_REASONING_EFFORT},
-    ),
-    "google_generative_ai_conversation": _Source("gemini", {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}),
-    "ollama": _Source(
-        "ollama",
-        {CONF_MODEL: CONF_MODEL, **_WORDS, **{name: name for name in (const.CONF_NUM_CTX, const.CONF_KEEP_ALIVE)}},
-        CONF_URL,
-    ),
+    "openai_conversation": _Source("openai", {**_SAMPLED_MODEL, **{name: name for name in _SAME_IN_OPENAI}}),
+    "anthropic": _Source("anthropic", {**_SAMPLED_MODEL, "effort": const.CONF_REASONING_EFFORT}),
+    "google_generative_ai_conversation": _Source("gemini", _SAMPLED_MODEL),
+    "ollama": _Source("ollama", {**{name: name for name in _SAME_IN_OLLAMA}, **_WORDS}, CONF_URL),
     "open_router": _Source("openrouter", {CONF_MODEL: CONF_MODEL, **_WORDS}),
-    "llama_cpp": _Source("llama_cpp", {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}, const.CONF_BASE_URL),
+    "llama_cpp": _Source("llama_cpp", _SAMPLED_MODEL, const.CONF_BASE_URL),
     "extended_openai_conversation": _Source(
-        "openai",
-        {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING},
-        const.CONF_BASE_URL,
-        const.ServiceKind.OPENAI_CHAT,
+        "openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT
     ),
 }
 """By domain."""
