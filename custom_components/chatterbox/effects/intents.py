@@ -7,6 +7,7 @@ of the same message may change them, and of several entities with one name all a
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import voluptuous as vol
@@ -21,6 +22,7 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.script import Script
 
 from ..agent.messages import JsonValue
+from ..agent.text import read_data_file
 from ..home.entity_matches import matching_states
 from .actions import ActionReader
 from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of, run_by
@@ -53,42 +55,9 @@ class _Reach:
 
 
 _READS: Final = _Reach()
-_NAMED: Final = ("name",)
 _NO_CONTEXT: Final = Context()
 
-HANDLERS: Final[Mapping[str, _Reach]] = {
-    "assist_satellite.intent.BroadcastIntentHandler": _Reach("assist_satellite", ("announce",), ()),
-    "climate.intent.SetFanModeIntent": _Reach("climate", ("set_fan_mode",)),
-    "climate.intent.SetTemperatureIntent": _Reach("climate", ("set_temperature",)),
-    "humidifier.intent.HumidityHandler": _Reach("humidifier", ("turn_on", "set_humidity"), _NAMED),
-    "humidifier.intent.SetModeHandler": _Reach("humidifier", ("turn_on", "set_mode"), _NAMED),
-    "media_player.intent.MediaSearchAndPlayHandler": _Reach("media_player", ("search_media", "play_media")),
-    "media_player.intent.MediaSetVolumeRelativeHandler": _Reach(
-        "media_player", ("volume_up", "volume_down", "volume_set")
-    ),
-    "todo.intent.ListAddItemIntentHandler": _Reach("todo", ("add_item",), _NAMED),
-    "todo.intent.ListCompleteItemIntentHandler": _Reach("todo", ("update_item",), _NAMED),
-    "todo.intent.ListRemoveItemIntentHandler": _Reach("todo", ("remove_item",), _NAMED),
-    "vacuum.intent.CleanAreaIntentHandler": _Reach("vacuum", ("clean_area",), _NAMED),
-    "intent.GetCurrentDateIntentHandler": _READS,
-    "intent.GetCurrentTimeIntentHandler": _READS,
-    "intent.GetStateIntentHandler": _READS,
-    "intent.GetTemperatureIntent": _READS,
-    "intent.NevermindIntentHandler": _READS,
-    "intent.RespondIntentHandler": _READS,
-    "intent.timers.CancelAllTimersIntentHandler": _READS,
-    "intent.timers.CancelTimerIntentHandler": _READS,
-    "intent.timers.DecreaseTimerIntentHandler": _READS,
-    "intent.timers.IncreaseTimerIntentHandler": _READS,
-    "intent.timers.PauseTimerIntentHandler": _READS,
-    "intent.timers.StartTimerIntentHandler": _READS,
-    "intent.timers.TimerStatusIntentHandler": _READS,
-    "intent.timers.UnpauseTimerIntentHandler": _READS,
-    "shopping_list.intent.AddItemIntent": _READS,
-    "shopping_list.intent.CompleteItemIntent": _READS,
-    "shopping_list.intent.ListTopItemsIntent": _READS,
-    "weather.intent.GetWeatherIntent": _READS,
-}
+HANDLERS: Final = read_data_file(Path(__file__).with_name("handlers.toml"), dict[str, _Reach])
 """Special handlers of `homeassistant.components`. Timers and shopping lists are not entities."""
 
 _READING: Final = frozenset(

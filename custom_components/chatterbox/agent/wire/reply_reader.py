@@ -3,8 +3,9 @@
 import json
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import ClassVar, Final
 
 from pydantic import NonNegativeInt
@@ -12,6 +13,7 @@ from pydantic import NonNegativeInt
 from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcript, Usage
+from ..text import read_data_file
 from .call_assembly import CallAssembler, CallFragment
 from .event_streams import DONE, ServerSentEvent, SSEDecoder
 from .parts import CallIds, Lenient, WireModel, new_call_id, sendable_text
@@ -23,25 +25,12 @@ WINDOW_FULL: Final = "model_context_window_exceeded"
 
 _END_MARK: Final = "[done]"
 """Stands for the finish reason of a stream that ends with `[DONE]` and gave none."""
-_FINISH_REASONS: Final[Mapping[str, FinishReason]] = {
-    **dict.fromkeys(
-        (
-            *("stop", "eos", "eos_token", "endoftext", "stop_sequence", "end_turn", "end", "complete", "completed"),
-            *("finish", "finished", "done", "tool_calls", "tool_call", "tool_use", "function_call", _END_MARK),
-        ),
-        FinishReason.STOP,
-    ),
-    **dict.fromkeys(
-        (
-            *("length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit", WINDOW_FULL),
-            "pause_turn",  # Anthropic: a server-side tool took too long, and the answer is incomplete
-        ),
-        FinishReason.LENGTH,
-    ),
-    **dict.fromkeys(
-        ("content_filter", "content_filtered", "safety", "recitation", "refusal", "sensitive"),
-        FinishReason.CONTENT_FILTER,
-    ),
+_FINISH_REASONS: Final = {
+    reason: meaning
+    for meaning, reasons in read_data_file(
+        Path(__file__).with_name("finish_reasons.toml"), dict[FinishReason, tuple[str, ...]]
+    ).items()
+    for reason in reasons
 }
 """Of all formats, servers and gateways, in lower case. Others are unknown, and cut the message."""
 
