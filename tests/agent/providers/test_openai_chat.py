@@ -13,11 +13,13 @@ from custom_components.chatterbox.agent.errors import (
     ProviderRejectedKey,
     ProviderRejectedRequest,
     ProviderReplyInvalid,
+    ServerOutOfMemory,
 )
-from custom_components.chatterbox.agent.events import ProviderEvent
+from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
+    FinishReason,
     JsonObject,
     ToolCall,
     ToolResult,
@@ -52,8 +54,11 @@ async def test_an_answer_is_streamed(session: aiohttp.ClientSession) -> None:
     assert request.body == payload_to_bytes(request_to_payload(REQUEST, "small-1"))
 
 
-async def test_done_is_no_finish(session: aiohttp.ClientSession) -> None:
+async def test_done_is_the_finish_of_what_was_said_and_of_nothing_else(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(event_stream([HELLO, DONE])) as server:
+        assert await collect(provider_of(server, session)) == [TextDelta("Hello"), CompletionResult(FinishReason.STOP)]
+
+    async with raw_http_server(event_stream([DONE])) as server:
         with pytest.raises(ProviderReplyInvalid, match="before the service said"):
             await collect(provider_of(server, session))
 
@@ -105,7 +110,7 @@ async def test_a_compressed_answer_is_not_unpacked(session: aiohttp.ClientSessio
         (b'{"error":{"message":"slow down","code":429}}', ProviderBusy, "error: slow down$"),
         (b'{"message":"no such key","code":"invalid_api_key"}', ProviderRejectedKey, "error: no such key$"),
         (b'"boom"', ProviderFailed, "error: boom$"),
-        (b"out of memory", ProviderFailed, "error: out of memory$"),
+        (b"out of memory", ServerOutOfMemory, "error: out of memory$"),
         (b'{"choices":[{"index":0,"delta":{"content":"boom"}}]}', ProviderFailed, "error"),
         (b'{"message":"' + b"x" * 5000 + b'"}', ProviderFailed, "error: x{199}…$"),
     ],
