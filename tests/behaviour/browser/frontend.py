@@ -193,6 +193,12 @@ class Frontend:
 
         `model` is needed where the server has several.
         """
+        dialog = await self.begin_model(base_url, model)
+        await self.complete(dialog, ai_task=ai_task)
+        await self.finish(dialog)
+
+    async def begin_model(self, base_url: str, model: str = "") -> Locator:
+        """Add a model up to the last form; return its dialog."""
         dialog = await self.pick_integration("Chatterbox")
         await dialog.get_by_text("In my home", exact=True).click()
         await dialog.get_by_role("textbox", name="Address").fill(base_url)
@@ -201,8 +207,8 @@ class Frontend:
             await self.choose_model(dialog, model)
         await dialog.get_by_text("Choose a model").wait_for()
         await self.submit(dialog)
-        await self.complete(dialog, ai_task=ai_task)
-        await self.finish(dialog)
+        await dialog.get_by_text("Almost done").wait_for()
+        return dialog
 
     async def add_offline(self) -> None:
         """Add the service without a model, from the list of integrations."""
@@ -306,6 +312,11 @@ class Assist:
         dialog = page.locator("ha-voice-command-dialog")
         await dialog.get_by_role("textbox").wait_for()
         return cls(dialog)
+
+    @property
+    def bubbles(self) -> Locator:
+        """All that was said so far, by the person and to them, errors included."""
+        return self.dialog.locator(".message")
 
     async def ask(self, sentence: str) -> str:
         """Type a sentence and send it; return the answer once it is complete."""

@@ -1,16 +1,23 @@
 """A person says what needs a yes: adds rules, mends one, chooses a PIN, and sees what it means for the home."""
 
+from pathlib import Path
+
 import pytest
 from playwright.async_api import Locator, expect
 
+from demo.home import states
+from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
 _STEP = "config_subentries.conversation.step"
 _ERRORS = "config_subentries.conversation.error"
 _PIN = "739105"
+_PIN_USES = ("unlock", "open", "disarm")
 
 
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
@@ -52,6 +59,45 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
     dialog = await _open_approvals(frontend)
     await expect(dialog.get_by_text("Never · Garage Door")).to_be_visible()
     await expect(dialog.get_by_role("textbox", name="PIN")).to_have_value("•" * 8)
+
+
+async def test_a_pin_of_one_agent_is_asked_for_by_another(
+    frontend: Frontend, home: HomeAssistantClient, tmp_path: Path
+) -> None:
+    await frontend.page.set_viewport_size({"width": 1200, "height": 1000})
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+    await frontend.open_service("Chatterbox")
+    dialog = await _open_approvals(frontend)
+    await dialog.get_by_role("textbox", name="PIN").fill(_PIN)
+    uses = [dialog.get_by_role("checkbox", name=sentence(f"selector.pin_for.options.{use}")) for use in _PIN_USES]
+    for use in uses:
+        await expect(use).to_be_checked()
+    await frontend.see_that_it_fits(dialog)
+    for use in uses:
+        await use.locator("xpath=..").click()  # the label: a mark covers the box itself
+    await dialog.get_by_role("button", name="Next").click()
+    await expect(dialog.get_by_text(sentence(f"{_ERRORS}.pin_for_nothing"), exact=True)).to_be_visible()
+    await frontend.see_that_it_fits(dialog)
+    await uses[0].locator("xpath=..").click()
+    await dialog.get_by_role("button", name="Next").click()
+    await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True).click()
+    await frontend.close_when_changed(dialog)
+
+    unlock = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
+    answers = ScriptedAnswer(tool_calls=(unlock,)), ScriptedAnswer(content="Welcome home!")
+    async with scripted_server(Script(models=("small-model",), answers=answers), tmp_path) as server:
+        await frontend.open_devices_and_services()
+        dialog = await frontend.begin_model(server.base_url)
+        await dialog.get_by_text("Home Assistant (takes it over from Chatterbox)").click()
+        await frontend.complete(dialog)
+        assist = await frontend.try_it(dialog)
+        question = f"Unlock the Front Door in the Hallway? {sentence('common.spoken_say_pin')}"
+        assert await assist.ask("I forgot my key, let me in") == question
+        assert await assist.ask("yes") == sentence("common.spoken_pin_missing")
+        assert (await states(home))["lock.front_door"].state == "locked"
+        assert await assist.ask(_PIN) == "Welcome home!"
+        assert (await states(home))["lock.front_door"].state == "unlocked"
 
 
 async def _open_approvals(frontend: Frontend) -> Locator:

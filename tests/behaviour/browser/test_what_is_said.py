@@ -1,0 +1,81 @@
+"""A person reads in the Assist dialog why nothing was done: no model understood it, or the model asked back."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.behaviour.browser.frontend import Assist, Frontend
+from tests.behaviour.browser.looks import Look
+from tests.support.sentences import sentence
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
+
+_COSY = "Make it cosy for our movie"
+"""A wish that only a model understands."""
+_NOT_UNDERSTOOD = "Sorry, I couldn't understand that"
+_REFUSED_KEY = ScriptedFailure(status=401, body={"error": {"message": "Incorrect API key provided."}})
+_BABY = "Are you sure? The baby sleeps."
+_CLAIM = "I have turned on the light."
+
+
+async def _see_one_answer(assist: Assist, answer: str) -> None:
+    """Ask for what needs a model; check that this answers, in one bubble that is no error."""
+    earlier = await assist.bubbles.count()
+    assert await assist.ask(_COSY) == answer
+    await expect(assist.bubbles).to_have_count(earlier + 2)
+    await expect(assist.bubbles.and_(assist.dialog.locator(".error"))).to_have_count(0)
+    await expect(assist.dialog.get_by_text(answer, exact=True)).to_have_count(1)
+
+
+@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+async def test_a_sentence_that_needs_a_model_is_answered_once_without_one(frontend: Frontend) -> None:
+    await frontend.open_devices_and_services()
+    dialog = await frontend.pick_integration("Chatterbox")
+    await dialog.get_by_text("No model", exact=True).click()
+    await frontend.complete(dialog)
+    assist = await frontend.try_it(dialog)
+    await _see_one_answer(assist, f"{_NOT_UNDERSTOOD}. {sentence('common.spoken_understood_offline')}")
+    await frontend.see_that_it_fits(assist.dialog)
+
+
+@pytest.mark.parametrize(
+    ("is_running", "cause"), [(True, "spoken_provider_rejected_key"), (False, "spoken_provider_unreachable")]
+)
+async def test_a_model_that_cannot_answer_says_why_once(
+    frontend: Frontend, tmp_path: Path, *, is_running: bool, cause: str
+) -> None:
+    await frontend.open_devices_and_services()
+    async with AsyncExitStack() as running:
+        script = Script(models=("small-model",), answers=(_REFUSED_KEY,))
+        server = await running.enter_async_context(scripted_server(script, tmp_path))
+        await frontend.add_model(server.base_url)
+        if not is_running:
+            await running.aclose()
+        await frontend.open_overview()
+        assist = await frontend.open_assist()
+        await _see_one_answer(assist, f"{sentence(f'common.{cause}')} {_NOT_UNDERSTOOD}")
+        await frontend.see_that_it_fits(assist.dialog)
+
+
+async def test_a_model_that_asks_back_leaves_the_light_as_it_is(frontend: Frontend, tmp_path: Path) -> None:
+    answers = (ScriptedAnswer(content=_CLAIM), ScriptedAnswer(content=_BABY))
+    await frontend.open_devices_and_services()
+    async with scripted_server(Script(models=("small-model",), answers=answers), tmp_path) as server:
+        await frontend.add_model(server.base_url)
+        await frontend.open_service("Chatterbox")
+        dialog = await frontend.change_agent("Chatterbox", "Advanced")
+        await frontend.unfold(dialog, "Answers")
+        await frontend.choose_option(dialog, "Simple commands", sentence("selector.local_commands.options.when_undone"))
+        await frontend.submit(dialog)
+        await frontend.close_when_changed(dialog)
+
+        await frontend.open_overview()
+        assist = await frontend.open_assist()
+        assert await assist.ask("Turn on the kitchen counter light") == "Turned on the light"
+        assert await assist.ask("Turn on the kitchen ceiling light") == _BABY
+        await assist.close()
+        await frontend.open_area("Kitchen")
+        await frontend.see_light("Counter Light", on=True)
+        await frontend.see_light("Ceiling Light", on=False)
