@@ -17,7 +17,7 @@ _COSY = "Make it cosy for our movie"
 _NOT_UNDERSTOOD = "Sorry, I couldn't understand that"
 _REFUSED_KEY = ScriptedFailure(status=401, body={"error": {"message": "Incorrect API key provided."}})
 _BABY = "Are you sure? The baby sleeps."
-_CLAIM = "I have turned on the light."
+_UNTRUE = "I have turned on the light."
 
 
 async def _see_one_answer(assist: Assist, answer: str) -> None:
@@ -60,7 +60,7 @@ async def test_a_model_that_cannot_answer_says_why_once(
 
 
 async def test_a_model_that_asks_back_leaves_the_light_as_it_is(frontend: Frontend, tmp_path: Path) -> None:
-    answers = (ScriptedAnswer(content=_CLAIM), ScriptedAnswer(content=_BABY))
+    answers = (ScriptedAnswer(content=_UNTRUE), ScriptedAnswer(content=_BABY))
     await frontend.open_devices_and_services()
     async with scripted_server(Script(models=("small-model",), answers=answers), tmp_path) as server:
         await frontend.add_model(server.base_url)
