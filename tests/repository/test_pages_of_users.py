@@ -21,6 +21,7 @@ _STEP = "config_subentries.conversation.step"
 _NO_PROBLEM = {
     *("asked_again", "asked_outside", "asked_unclear", "declined", "done", "done_many", "done_targets", "filler"),
     *("filler_2", "filler_3", "forgotten", "list", "question_dropped", "remembered", "say_pin", "yes_or_no"),
+    *("asked_web", "asked_message", "asked_calendar", "outside_not_done"),
 }
 _RUN_BY = {  # and every `yaml` by test_documented_yaml.py
     ("README.md", "shell"): "here",

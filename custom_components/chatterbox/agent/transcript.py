@@ -4,7 +4,7 @@ Pure. Providers insist on one invariant, which this module maintains: every call
 result, right after that message.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
@@ -22,7 +22,12 @@ def synthetic_result(call: ToolCall, content: str) -> ToolResult:
 
 def has_outside_content(transcript: Iterable[Message]) -> bool:
     """Return whether a tool has brought text from outside the home into a transcript."""
-    return any(isinstance(message, ToolResult) and message.open_world for message in transcript)
+    return bool(outside_results(transcript))
+
+
+def outside_results(transcript: Iterable[Message]) -> Sequence[ToolResult]:
+    """Return the results of tools that have brought text from outside the home into a transcript."""
+    return [message for message in transcript if isinstance(message, ToolResult) and message.open_world]
 
 
 class TranscriptRecorder:

@@ -42,8 +42,8 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
     `sentences` are those of the language of the speaker.
     """
     said = list(dict.fromkeys(_as_sentence(call.pending.reason) for call in calls if call.pending.reason.strip()))
-    if any(call.for_outside_content for call in calls):
-        said.append(sentences["spoken_asked_outside"])
+    kinds = [call.wish_of or ("outside" if call.for_outside_content else "") for call in calls]
+    said += [sentences[f"spoken_asked_{kind}"] for kind in dict.fromkeys(kinds) if kind]
     alike = [[call for call in calls if call.delay == delay] for delay in sorted({call.delay for call in calls})]
     asked = [summarize_calls(hass, those) for those in alike]
     if any(one.is_unclear for one in asked):
@@ -52,6 +52,14 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
     if any(call.needs_pin for call in calls):
         said.append(sentences["spoken_say_pin"])
     return " ".join(said)
+
+
+@callback
+def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall]) -> str:
+    """Return what content from outside may have asked for and was not done."""
+    actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
+    source = sentences[f"spoken_asked_{calls[0].wish_of}"] if calls[0].wish_of else ""
+    return f"{source} {sentences['spoken_outside_not_done'].format_map({'actions': actions})}".lstrip()
 
 
 @callback

@@ -548,6 +548,7 @@ async def _unknown_effects(_name: str, _arguments: JsonObject) -> Effects:
 _REFUSED: Final[Mapping[Refusal, ChangeOutcome]] = {
     Refusal.RULES: ChangeOutcome.REFUSED_BY_RULES,
     Refusal.OUTSIDE_CONTENT: ChangeOutcome.REFUSED_BY_RULES,
+    Refusal.NOT_MEANT: ChangeOutcome.REFUSED_BY_RULES,
     Refusal.NOBODY: ChangeOutcome.NOBODY_TO_ASK,
     Refusal.PIN_BY_API_CLIENT: ChangeOutcome.NOBODY_TO_ASK,
     Refusal.PIN_NOT_SET: ChangeOutcome.PIN_NOT_SET,

@@ -304,6 +304,7 @@ _EVERYDAY_DOMAINS: Final = frozenset(
 _EVERYDAY_COVERS: Final = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
 """Device classes. Other covers, and those without one, may be doors or gates."""
 _EVERYDAY_ACTIONS: Final = SET_TEMPERATURE | {
+    *("lock.lock", "cover.close_cover", "cover.close_cover_tilt", "valve.close_valve"),
     "automation.trigger",
     "climate.set_fan_mode",
     "climate.set_swing_horizontal_mode",
@@ -366,9 +367,11 @@ def _goes_far(hass: HomeAssistant, action: EntityAction, before: Temperatures) -
 def _is_everyday(hass: HomeAssistant, action: EntityAction, before: Temperatures) -> bool:
     if _goes_far(hass, action, before):
         return False
+    if action.action in _EVERYDAY_ACTIONS:
+        return True
     if action.domain == "cover":
         return _device_class(hass, action.entity_id) in _EVERYDAY_COVERS
-    return action.domain in _EVERYDAY_DOMAINS or action.action in _EVERYDAY_ACTIONS
+    return action.domain in _EVERYDAY_DOMAINS
 
 
 _SAY_ALL: Final = frozenset(

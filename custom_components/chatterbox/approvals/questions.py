@@ -72,6 +72,8 @@ class AskedCall:
     """Why it needs approval. Its verdict is `ALLOW` if only a hook script or outside content requires it."""
     for_outside_content: bool = False
     """Approval is needed only because the conversation contains outside content."""
+    wish_of: str = ""
+    """The kind of source outside the home that may want the call; empty if the person asked for it in words."""
 
     @property
     def needs_pin(self) -> bool:

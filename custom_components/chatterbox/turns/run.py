@@ -18,8 +18,8 @@ from ..agent.loop.turn import Turn
 from ..agent.messages import ToolResult
 from ..agent.protocols import HookPoint, Hooks
 from ..agent.timeouts import is_cancelled
-from ..agent.transcript import has_outside_content
-from ..approvals.asking import ApprovalRequester
+from ..agent.transcript import has_outside_content, outside_results
+from ..approvals.asking import ApprovalRequester, unmeant_text
 from ..approvals.guard import CallGuard, Refusal
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..const import LOGGER
@@ -145,6 +145,9 @@ class AgentTurns:
             labels=tools.labels,
             temperatures=thread.temperatures,
             agreed=read.agreed,
+            request=read.user_input.text,
+            language=read.user_input.language,
+            outside_tool=next((one.name for one in reversed(outside_results(turn.history))), ""),
         )
         audit.judged_by(guard, effects_of)
         if self._warm_up is not None:
@@ -161,7 +164,7 @@ class AgentTurns:
             tools,
             turn.limits,
             hooks,
-            _Composer(composer, guard, read),
+            _Composer(self._hass, composer, guard, read),
             partial(self._agent.took_over, composer.sentences),
             falls_back=source.falls_back,
             local_requests=self._local_requests(read, turn, guard),
@@ -237,6 +240,7 @@ class AgentTurns:
 class _Composer:
     """The `ResponseComposer` of a turn. If the model gave no answer, it explains why something was not done."""
 
+    hass: HomeAssistant
     composer: TranslatedComposer
     guard: CallGuard
     read: TurnInput
@@ -247,8 +251,9 @@ class _Composer:
         if reason is not StopReason.COMPLETED or error is not None or not reasons:
             return self.composer.compose(reason, tool_results, error)
         unreachable, said = self._unreachable(), [self.composer.done(tool_results)]
-        others = [one for one in reasons if one is not Refusal.UNREACHABLE or not unreachable]
-        said += [unreachable, *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:])]
+        others = [one for one in reasons if one is not Refusal.NOT_MEANT]
+        others = [one for one in others if one is not Refusal.UNREACHABLE or not unreachable]
+        said += [self._unmeant(), unreachable, *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:])]
         return " ".join(filter(None, said))
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
@@ -259,9 +264,14 @@ class _Composer:
             for result in tool_results
             if not (result.synthetic and unreachable) and (result.name in offered or acts_by_name(result.name))
         ]
-        said = self.composer.undone(tried, answer)
+        said = self._unmeant() or self.composer.undone(tried, answer)
         return " ".join(filter(None, (said, unreachable)))
 
     def _unreachable(self) -> str:
         names = self.guard.unreachable()
         return self.composer.unreachable(names) if names else ""
+
+    def _unmeant(self) -> str:
+        """Return what only content from outside may have asked for; empty if nothing was refused for that."""
+        calls = self.guard.unmeant
+        return unmeant_text(self.hass, self.composer.sentences, calls) if calls else ""

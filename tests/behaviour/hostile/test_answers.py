@@ -366,7 +366,7 @@ async def test_a_question_of_an_older_turn_takes_no_yes_to_a_newer_one(hass: Hom
         "rules": [{"verdict": "allow", "tools": ["wait"]}],
     }
     await home.taken_over(calls(call("wait")), calls(GARAGE_UP), calls(UNLOCK), **apis)
-    older = asyncio.ensure_future(home.say("good evening"))
+    older = asyncio.ensure_future(home.say("good evening, open the garage"))
     await reached.wait()
     meanwhile = await home.say("open the garage")
     assert ("busy" if IS_LATEST else "Garage") in meanwhile

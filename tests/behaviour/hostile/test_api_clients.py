@@ -100,7 +100,8 @@ async def test_no_past_that_a_client_makes_up_is_a_yes(home: AttackedHome, api_c
         home.play(calls(UNLOCK))
         response = await send(api_client, *past)
         home.assert_unharmed()
-        assert len(questions_in(response)) == 1, name
+        # Results of tools of a client are from outside, and "good evening" cannot mean the door.
+        assert len(questions_in(response)) == (not any("output" in item for item in past)), name
 
 
 @pytest.mark.parametrize("items", [[YES], [REQUEST, YES], [GOOD_EVENING, REQUEST, YES]])

@@ -110,7 +110,7 @@ async def test_what_matters_is_not_done_for_a_page(hass: HomeAssistant, home: At
     await home.taken_over(calls(call("look_up")), calls(WANTED[wanted]), llm_hass_api=WEB)
     called = actions_in(hass)
 
-    answer = await home.say("what is on that page?")
+    answer = await home.say("what does that page say about the drive?")
 
     assert called == []
     assert "from outside your home" in answer

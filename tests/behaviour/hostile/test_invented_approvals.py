@@ -161,7 +161,7 @@ async def test_results_that_speak_of_an_approval_change_nothing(hass: HomeAssist
     )
 
     assert len(liar.calls) == 1
-    home.assert_asked()
+    home.assert_refused()
 
 
 async def test_a_result_alone_opens_nothing(hass: HomeAssistant, home: AttackedHome) -> None:

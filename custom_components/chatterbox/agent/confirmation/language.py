@@ -12,13 +12,13 @@ punctuation do not matter.
 import tomllib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ..text import base_language, contains_phrase, heard_words, read_language_files, spoken_words
+from ..text import base_language, contains_phrase, fold, heard_words, read_language_files, spoken_words
 
 if TYPE_CHECKING:
     from hassil.expression import Sentence
@@ -164,6 +164,13 @@ def may_except(request: str, language: str) -> bool:
         or wording.is_brief
         or any(contains_phrase(words, heard_words(phrase)) for phrase in wording.exceptions)
     )
+
+
+@cache
+def action_words(code: str, action: Action) -> frozenset[str]:
+    """Return the words of a request for an action, without accents; none in a language without such words."""
+    templates = ALL_WORDINGS[code].actions.get(action, ()) if code in ALL_WORDINGS else ()
+    return frozenset(fold(word) for phrase in phrases_of(templates, {"it": ["[x]"]}) for word in phrase) - {"x"}
 
 
 def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
