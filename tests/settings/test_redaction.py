@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from time import thread_time
 
 import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.settings.redaction import secrets_in, without_secrets
 from tests.agent.json_values import json_objects
+from tests.support.yardstick import json_pass
 
 KEY = "sk-proj-abcdef"
 
@@ -34,6 +36,16 @@ def test_private_fields_are_not_shown_at_any_depth() -> None:
 )
 def test_addresses_are_shown_without_who_may_use_them(address: str, shown: str) -> None:
     assert without_secrets(address, ()) == shown
+
+
+def test_a_long_text_without_addresses_is_read_once() -> None:
+    """Texts of devices and of tools are read on the event loop."""
+    unit = json_pass()
+
+    began = thread_time()
+    without_secrets("a" * 1_000_000, ())
+
+    assert thread_time() - began < 10 * unit
 
 
 def test_what_is_secret_is_found_by_field_and_in_addresses() -> None:

@@ -29,7 +29,7 @@ _SHORTEST: Final = 6
 _CREDENTIALS: Final = re.compile(r"(?P<scheme>[\w+.\-]+)://[^:/@]*:(?P<password>[^@]*)@")
 """The beginning of a database address. Source: `_parse_url` in sqlalchemy/engine/url.py"""
 
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s\"'<>]*")
+_ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z0-9+.\-]++://[^\s\"'<>]*")
 
 
 def secrets_in(fields: Mapping[str, object]) -> frozenset[str]:

@@ -52,7 +52,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
 _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
-_GO_ON_DIRECTIVE: Final = (
+_CONTINUE_DIRECTIVE: Final = (
     "You have only announced that. Do it now, with your tools, and then answer. Do not repeat what you have said."
 )
 _SPEAK_DIRECTIVE: Final = "You have said nothing. Answer now, with your tools or in words."
@@ -99,7 +99,7 @@ def _directive(state: TurnState, step: CallModel) -> str:
     if step.repairs:
         return _REPAIR_DIRECTIVE.format(misfit=state.misfit)
     if step.goes_on:
-        return _GO_ON_DIRECTIVE if _is_kept(state, step) else _SPEAK_DIRECTIVE
+        return _CONTINUE_DIRECTIVE if _is_kept(state, step) else _SPEAK_DIRECTIVE
     if step.last_call is None:
         return ""
     return _LAST_CALL_DIRECTIVE + ("" if state.turn.output else _REPORT_DIRECTIVE)

@@ -143,12 +143,12 @@ def next_step(state: TurnState) -> NextStep:
 
 def _step_for_answer(state: TurnState) -> NextStep:
     """Take a complete answer, unless it is empty, only announced, or does not fit."""
-    if state.is_unfinished and _may_go_on(state):
+    if state.is_unfinished and _may_continue(state):
         return CallModel(ToolChoiceMode.AUTO, goes_on=True)
     return _step_for_misfit(state) if state.misfit else Finish(StopReason.COMPLETED)
 
 
-def _may_go_on(state: TurnState) -> bool:
+def _may_continue(state: TurnState) -> bool:
     """Return whether the model may be asked once more, with tools."""
     limits = state.turn.limits
     is_open = state.may_write and state.iterations < limits.max_iterations and state.elapsed < limits.deadline
