@@ -174,7 +174,7 @@ async def test_a_dead_device_is_neither_asked_about_nor_called_done(
 
     assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == said
 
-    assert "cannot be reached" in result_read(server.requests[-1])
+    assert "cannot be reached, and the call would end in an error" in result_read(server.requests[-1])
     assert [change.data["outcome"] for change in changes] == ["unreachable"]
     assert "cannot be reached" in changes[0].data["message"]
 

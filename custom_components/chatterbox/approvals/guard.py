@@ -101,7 +101,7 @@ _MESSAGES: Final = {
     Refusal.PIN_BY_API_CLIENT: "Not run: it needs a PIN, which can only be given to an assistant in the home or in "
     "the app of Home Assistant. Say so, and do not try it another way.",
     Refusal.PIN_NOT_SET: "Not run: it needs a PIN, and none is set. Say so, and do not try it another way.",
-    Refusal.UNREACHABLE: "Not run: {names} cannot be reached. Say so.",
+    Refusal.UNREACHABLE: "Not run: {names} cannot be reached, and the call would end in an error. Say so.",
 }
 """The results that the model receives."""
 
