@@ -96,6 +96,26 @@ async def test_a_text_in_place_of_a_list_is_asked_for_again(hass: HomeAssistant)
         assert await have_done(hass, structure=lines) == {"lines": ["Done.", "Dry!"]}
 
 
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (
+            ScriptedAnswer(content="", reasoning_content='So: {"lamps": 9}'),
+            ScriptedAnswer(content='{"lamps": 3}'),
+        ),
+        (
+            ScriptedAnswer(
+                content='<|channel|>analysis<|message|>They want {"lamps": 9}<|end|>'
+                '<|start|>assistant<|channel|>final<|constrain|>json<|message|>{"lamps": 3}'
+            ),
+        ),
+    ],
+)
+async def test_data_is_never_taken_from_thoughts(hass: HomeAssistant, answers: tuple[ScriptedAnswer, ...]) -> None:
+    async with working(hass, Script(answers=answers)):
+        assert await have_done(hass, structure=LAMPS) == {"lamps": 3}
+
+
 async def test_the_model_reads_what_the_task_is(hass: HomeAssistant) -> None:
     async with working(hass, says("{}", '{"lamps": 3}')) as server:
         await have_done(hass, structure=LAMPS)
@@ -321,6 +341,17 @@ async def test_a_model_is_shown_pictures(hass: HomeAssistant, media: Path, kind:
         assert await have_done(hass, attachments=[picture(media, "lamp.png")]) == "A lamp."
 
     assert "iVBORw==" in str(server.requests[0].body)
+
+
+async def test_of_a_camera_that_streams_the_still_picture_is_shown(hass: HomeAssistant) -> None:
+    camera = {"media_content_id": "media-source://camera/camera.driveway"}
+    async with working(hass, says("A car.")) as server:
+        await add_camera(hass, "Driveway")
+        assert await async_setup_component(hass, "media_source", {})
+        stream = camera | {"media_content_type": "application/vnd.apple.mpegurl"}
+        assert await have_done(hass, attachments=[stream]) == "A car."
+
+    assert "data:image/jpeg;base64" in str(server.requests[0].body)
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,7 @@ async def test_the_times_of_a_turn_are_shown_with_its_answer_and_in_its_trace(
     assert response is not None
     shown = response["response"]
     assert isinstance(shown, dict)
+    assert shown["speech"]["plain"]["speech"] == "It is on."  # type: ignore[call-overload,index]  # JSON
     lines = shown["speech"]["plain"]["extra_data"].splitlines()  # type: ignore[call-overload,index,union-attr]  # JSON
     assert [line.partition(":")[0] for line in lines] == [
         "turn",

@@ -12,6 +12,7 @@ from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 
+from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import EVENT_CHANGE
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -342,20 +343,20 @@ async def test_a_script_that_ends_in_an_error_is_a_failure(
 
 
 @pytest.mark.parametrize(
-    "sequence",
+    ("sequence", "response"),
     [
-        answering({"title": "Blue", "error": None}),
-        [{"stop": "Enough"}],
-        [{"condition": "{{ false }}"}],
+        (answering({"title": "Blue", "error": None}), {"title": "Blue", "error": None}),
+        ([{"stop": "Enough"}], {}),
+        ([{"condition": "{{ false }}"}], {}),
     ],
 )
 @pytest.mark.parametrize("mode", ["single", "queued"])
-async def test_a_script_that_ends_well_is_done(
-    hass: HomeAssistant, serve: Serve, sequence: list[object], mode: str
+async def test_a_script_that_ends_well_is_done_and_gives_its_response(
+    hass: HomeAssistant, serve: Serve, sequence: list[object], response: JsonObject, mode: str
 ) -> None:
     read, said = await with_script(hass, serve, {"mode": mode, "sequence": sequence}, "The coffee is on its way.")
 
-    assert "result" in json.loads(read)
+    assert json.loads(read) == {"result": response}
     assert said == "The coffee is on its way."
 
 

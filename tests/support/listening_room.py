@@ -32,7 +32,7 @@ class WholeVoice(tts.TextToSpeechEntity):
     @property
     @override
     def supported_languages(self) -> list[str]:
-        return ["en", "de", "fr"]
+        return ["en", "de", "fr", "ja", "zh"]
 
     @override
     async def async_get_tts_audio(self, message: str, language: str, options: dict[str, object]) -> tts.TtsAudioType:

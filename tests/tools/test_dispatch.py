@@ -4,9 +4,15 @@ import asyncio
 import json
 import logging
 from contextlib import suppress
+from datetime import date, datetime
+from typing import override
 
 import pytest
 import voluptuous as vol
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.calendar import CalendarEntity, CalendarEvent
+from homeassistant.components.calendar.const import DATA_COMPONENT as CALENDARS
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
@@ -297,3 +303,36 @@ async def test_a_thermostat_with_two_set_points_says_what_it_takes(hass: HomeAss
     assert "Range keeps between 18.0 and 25.0" in outcome.content
     assert "It takes one in its modes heat, cool" in outcome.content
     assert "Similar names" not in outcome.content
+
+
+class _Calendar(CalendarEntity):
+    """Has one event, which lasts the whole of Sunday."""
+
+    _attr_name = "Family"
+
+    @property
+    @override
+    def event(self) -> None:
+        return None
+
+    @override
+    async def async_get_events(
+        self, hass: HomeAssistant, start_date: datetime, end_date: datetime
+    ) -> list[CalendarEvent]:
+        return [CalendarEvent(start=date(2026, 11, 29), end=date(2026, 11, 30), summary="Fair")]
+
+
+async def test_an_event_of_a_whole_day_is_told_apart_from_one_of_two_days(
+    home: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to("2026-11-28 20:00:00+00:00")
+    assert await async_setup_component(home, "calendar", {})
+    await home.data[CALENDARS].async_add_entities([_Calendar()])
+    async_expose_entity(home, "conversation", "calendar.family", should_expose=True)
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
+
+    (tool,) = (one for one in offer.definitions if one.name.endswith("get_events"))
+    outcome = await run(offer, tool.name, calendar="Family", range="week")
+
+    assert "exclusive" in tool.description
+    assert '"all_day":true' in outcome.content

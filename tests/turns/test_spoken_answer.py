@@ -160,6 +160,36 @@ async def test_a_voice_that_takes_no_stream_speaks_the_answer_alone(hass: HomeAs
     assert room.heard == "[It is noon.]"
 
 
+LONG = "".join(f"Sentence number {number} says a little more about it. " for number in range(120)).strip()
+
+
+SPOKEN = {
+    "en": (LONG, LONG),
+    "ja": (
+        "どういたしまして\uff01😊今後も、ご質問がございましたら、お気軽にどうぞ。",
+        "どういたしまして\uff01今後も、ご質問がございましたら、お気軽にどうぞ。",
+    ),
+    "zh": (
+        "哇\uff0c这个功能真的很酷\uff01🤩让用户有更多**自由**。",
+        "哇\uff0c这个功能真的很酷\uff01让用户有更多自由。",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", SPOKEN)
+@pytest.mark.parametrize("voice", [WholeVoice, StreamingVoice])
+async def test_all_of_an_answer_is_heard(
+    hass: HomeAssistant, serve: Serve, voice: type[WholeVoice], language: str
+) -> None:
+    answer, heard = SPOKEN[language]
+    await serve(Script(answers=(ScriptedAnswer(content=answer),)))
+    room = await furnish(hass, voice(), language)
+
+    await room.say("tell me about it")
+
+    assert room.heard.replace("][", " " if language == "en" else "") == f"[{heard}]"
+
+
 async def test_who_reads_needs_no_filler(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(Script(answers=(LATE,)))
     ears = Ears()

@@ -34,6 +34,8 @@ from tests.agent.wire.encoding import sse
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 CALL: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}
 
+NAMELESS: JsonObject = {"name": "", "arguments": ""}
+
 
 def chunk(delta: JsonValue, finish: JsonValue = None, **more: JsonValue) -> JsonObject:
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
@@ -118,6 +120,38 @@ CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(Finish
             [chunk({"tool_calls": [{"index": 0}]}), chunk({"tool_calls": None}), chunk({"tool_calls": []}), STOP],
             [DONE],
             id="calls without anything",
+        ),
+        pytest.param(
+            [
+                chunk({"content": "Hi"}),
+                chunk({"tool_calls": [{"index": 0, "id": "", "type": "function", "function": {}}]}),
+                chunk({}, "tool_calls"),
+            ],
+            [TextDelta("Hi"), DONE],
+            id="a call without anything after words",
+        ),
+        *(
+            pytest.param(
+                [
+                    chunk({"content": "", "tool_calls": [{"index": 0, "id": "a", "function": begun}]}),
+                    chunk({"content": "", "tool_calls": []}),
+                    chunk({"tool_calls": [{"index": 0, "id": None, "function": {"name": "on", "arguments": '{"x"'}}]}),
+                    chunk({"tool_calls": [{"index": 0, "id": "", "function": {"name": empty, "arguments": ":1}"}}]}),
+                    chunk({"content": ""}, "tool_calls"),
+                ],
+                CALLED,
+                id=f"a call that begins with {begun} and goes on with the name {empty!r}",
+            )
+            for begun, empty in ((None, None), (NAMELESS, ""))
+        ),
+        pytest.param(
+            [
+                chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "on", "arguments": ""}}]}, ""),
+                chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"arguments": '{"x":1}'}}]}, ""),
+                chunk({"content": ""}, "tool_calls"),
+            ],
+            CALLED,
+            id="an empty finish reason in each chunk",
         ),
         pytest.param(
             [{"choices": [{"finish_reason": "stop", "message": {"content": "Hi", "tool_calls": [CALL]}}]}],

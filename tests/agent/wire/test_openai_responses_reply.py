@@ -282,6 +282,11 @@ A, B = ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')
         pytest.param(
             [added(call("a"), 0), whole_arguments({"x": 1}, 0), completed()], ready(A), id="arguments as an object"
         ),
+        pytest.param(
+            [added(call("a"), 0), whole_arguments('{"x":1}', 0, "fc_a"), done(call("a"), 0), completed()],
+            ready(A),
+            id="arguments whole, and none at the end of the call",
+        ),
         pytest.param([completed(call("a", text={"x": 1}))], ready(A), id="a call at the end"),
         pytest.param(
             [added(call("a"), 0), completed(call("a", text='{"x":1}'))], ready(A), id="a call that ends at the end"
