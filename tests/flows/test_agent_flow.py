@@ -200,7 +200,7 @@ async def test_a_server_that_fails_is_quoted_at_a_part_of_the_form(
         step = await submit(hass, await change(hass, entry, form), typed)
 
     quoted = sentence(f"{ERRORS}.service_said", words="CUDA error: out of memory")
-    assert problems_in(step) == [f"{path}: {sentence(f'{ERRORS}.provider_failed')}", f"{path}: {quoted}"]
+    assert problems_in(step) == [f"{path}: {sentence(f'{ERRORS}.server_out_of_memory')}", f"{path}: {quoted}"]
 
 
 async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_list_does(hass: HomeAssistant) -> None:
