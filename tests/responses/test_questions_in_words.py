@@ -150,3 +150,19 @@ async def test_a_second_yes_opens_nothing(
 
     assert words_of(response) == "Yes to what?"
     assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_one_yes_answers_one_of_two_questions_with_the_same_words(
+    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
+) -> None:
+    answers = (ASKS, ASKS, ScriptedAnswer(content="Open."), ScriptedAnswer(content="Yes to what?"))
+    await serve(Script(answers=answers))
+    await enable_api(hass)
+    client = await hass_client()
+    first, _second = [await create(client, **REQUEST) for _ in range(2)]
+
+    assert words_of(await create(client, input="Yes.", previous_response_id=first["id"])) == "Open."
+    hass.states.async_set(DOOR, "locked")
+
+    assert words_of(await create(client, input="Yes.", previous_response_id=first["id"])) == "Yes to what?"
+    assert hass.states.is_state(DOOR, "locked")

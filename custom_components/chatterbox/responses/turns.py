@@ -89,17 +89,16 @@ class ApiTurns:
             return None
         language = self._hass.config.language
         sentences, last = await async_get_sentences(self._hass, language), before[0].text
-        for question in reversed(self._waiting(request)):
-            if last.endswith(question.text):
-                asked = asked_of(self._hass, sentences, question.calls, understood_language(language))
-                match understand_answer(words.text, understood_language(language), asked):
-                    case Answer.YES:
-                        return question, Approved()
-                    case Answer.NO:
-                        return question, Denied()
-                    case Answer.OTHER:
-                        return None
-        return None
+        if not (alike := [one for one in self._waiting(request) if last.endswith(one.text)]):
+            return None
+        *older, question = alike
+        asked = asked_of(self._hass, sentences, question.calls, understood_language(language))
+        answer = understand_answer(words.text, understood_language(language), asked)
+        if answer is Answer.OTHER:
+            return None
+        for one in older:  # the same words must not count twice
+            async_get_approvals(self._hass).drop(one.id)
+        return question, Approved() if answer is Answer.YES else Denied()
 
     def _from_client(self, read: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""
