@@ -112,7 +112,7 @@ async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: 
         await frontend.choose_model(dialog, "small-model")
         await camera.take_dialog(dialog, "choose-model")
         await frontend.submit(dialog)
-        warning = sentence("config.step.no_tools.description", model="small-model", docs="").partition("\n")[0]
+        warning = sentence("common.trial_talked", model="small-model")
         await dialog.get_by_text(warning).wait_for()
         await dialog.get_by_text("Use it anyway").click()
         await frontend.complete(dialog, ai_task=True)
