@@ -29,7 +29,7 @@ SCENES = (
     Scene("The agent looks before it answers", (_OPEN, _RAIN)),
     Scene("A door is unlocked after a question, and only with the PIN", (_UNLOCK, "yes", "2 5 8 0")),
     Scene("The model dies amid its answer: what was done is told, nothing is done twice", (_BLIND,)),
-    Scene("A web page tells the model to open the garage: the agent asks you", (_PANCAKES, "no")),
+    Scene("A web page tells the model to open the garage: the agent refuses, and tells you", (_PANCAKES,)),
 )
 
 

@@ -15,6 +15,7 @@ LONG = "The light in the kitchen is on, and so is the one in the garden, as you 
 NOBODY_THERE = ScriptedCall(name="HassTurnOn", arguments={"name": "Lighthouse"})
 UNREADABLE = "I have an answer, but it cannot be read aloud."
 NO_ANSWER = "I don't have an answer to that."
+NOT_DONE = "As far as I can tell, that wasn't done."
 BROKEN = "The language model sent an invalid answer. Please try again."
 
 ANSWERS = (
@@ -38,14 +39,14 @@ ENDS = (
     (ScriptedAnswer(reasoning_content=LONG * 100, piece_characters=500), "kept repeating itself"),
     (ScriptedAnswer(content=LONG * 100, piece_characters=500), LONG.strip()),
     (ScriptedAnswer(content=LONG, cut_after_bytes=2500), BROKEN),
-    (ScriptedFailure(status=401, body={}), "no longer accepts my API key"),
+    (ScriptedFailure(status=401, body={}), "refuses the API key"),
 )
 ACTED = ScriptedAnswer(tool_calls=(LIGHT_ON,))
 AFTER_A_CALL = (
     (ACTED, ScriptedAnswer(content=""), "Done: Kitchen Ceiling Light."),
     (ACTED, ScriptedAnswer(content=LONG, cut_after_bytes=2500), f"Done: Kitchen Ceiling Light. {BROKEN}"),
     (ACTED, ScriptedAnswer(content="✅"), "Okay."),
-    (ScriptedAnswer(tool_calls=(NOBODY_THERE,)), ScriptedAnswer(content=""), NO_ANSWER),
+    (ScriptedAnswer(tool_calls=(NOBODY_THERE,)), ScriptedAnswer(content=""), NOT_DONE),
 )
 
 

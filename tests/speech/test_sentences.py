@@ -160,7 +160,7 @@ async def test_what_was_done_comes_before_why_it_ended(english: TranslatedCompos
     assert english.compose(StopReason.DEADLINE, [LOOKED], None) == TOO_LONG
     assert english.compose(StopReason.DEADLINE, [done], None) == f"Done: Kitchen light. {TOO_LONG}"
     unreachable = english.compose(StopReason.PROVIDER_FAILED, [done], ProviderUnreachable(""))
-    assert unreachable == "Done: Kitchen light. I can't reach the language model. Please check that it is running."
+    assert unreachable == "Done: Kitchen light. I can't reach my language model."
 
 
 async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(hass: HomeAssistant) -> None:

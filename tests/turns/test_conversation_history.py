@@ -66,7 +66,7 @@ async def test_a_key_refused_after_its_entry_is_gone_asks_nobody(
     talking = asyncio.create_task(say(hass, "hello"))
     await server.asked.wait()
     await hass.config_entries.async_remove(entry.entry_id)
-    assert "no longer accepts my API key" in speech(await talking)
+    assert "refuses the API key" in speech(await talking)
     await hass.async_block_till_done()
 
     assert agent is not None
