@@ -605,3 +605,21 @@ def test_a_request_without_tools_is_sent_as_ever() -> None:
     trial.accepted()
 
     assert refused.trial(PAYLOAD).payload == PAYLOAD
+
+
+def test_instructions_of_the_responses_interface_say_that_no_tools_can_be_used() -> None:
+    payload: JsonObject = {"model": "m", "instructions": "You help.", "input": [], "tools": [{"type": "function"}]}
+
+    sent, _ = asked_otherwise(400, '{"error": "m does not support tools"}', payload)
+
+    assert "tools" not in sent
+    assert str(sent["instructions"]).startswith("You help.\n\nNo tools can be used")
+
+
+def test_a_request_without_tools_stays_as_it_is_where_tools_are_refused() -> None:
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+    trial = refused.trial(WITH_TOOLS)
+    assert trial.leave_out(400, b"m does not support tools")
+    trial.accepted()
+
+    assert refused.trial(PAYLOAD).payload == PAYLOAD
