@@ -1,11 +1,13 @@
 """The reasons for which the actions of a call failed, in the words of the integrations that raised them."""
 
 import logging
+import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, override
 
+from homeassistant.components.diagnostics import REDACTED
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.generated.languages import LANGUAGES
@@ -21,6 +23,11 @@ type Failures = Mapping[str, BaseException]
 
 _LONGEST: Final = 300
 """Characters of a reason."""
+_CREDENTIAL: Final = re.compile(
+    r"""\b((?:access_?token|api_?key|password|secret|authorization)['"]?\s?[:=]\s?['"]?(?:bearer\s)?|bearer\s)[^\s'",;&}]+""",
+    re.IGNORECASE,
+)
+"""A name of a secret, and its value, as integrations quote requests."""
 _INTENT_LOGGER: Final = logging.getLogger(intent.__name__)
 
 
@@ -77,7 +84,7 @@ async def async_reason(hass: HomeAssistant, language: str, error: BaseException 
 
 def shown_reason(text: str) -> str:
     """Return a reason in one line, shortened, with credentials and queries in addresses redacted."""
-    shown = " ".join(str(without_secrets(text, ())).split())
+    shown = _CREDENTIAL.sub(rf"\1{REDACTED}", " ".join(str(without_secrets(text, ())).split()))
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
 
