@@ -203,7 +203,8 @@ async def test_what_may_narrow_or_delay_a_call_is_never_ignored(
             {"name": "Kitchen Light", "area": "Kitchen", "domain": ["light"]},
         ),
         (ON, {"name": "Kitchen Light", "floor": "Kitchen"}, {"name": "Kitchen Light", "area": "Kitchen"}),
-        (ON, {"name": "Kitchen Light", "area": "Downstairs", "floor": "Kitchen"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "Kitchen Light", "area": "Light", "floor": "Kitchen"}, {"name": "Kitchen Light"}),
+        (ON, {"name": "Kitchen Light", "floor": "the kitchen light"}, {"name": "Kitchen Light"}),
         (ON, {"name": "Lone Light", "area": "Kitchen"}, {"name": "Lone Light"}),
         (ON, {"name": "Garage Door", "device_class": ["door"]}, {"name": "Garage Door"}),
         (ON, {"name": "Garage Door", "floor": "Upper Floor"}, {"name": "Garage Door"}),
@@ -234,11 +235,7 @@ async def test_a_filter_that_leaves_nothing_of_what_is_determined_is_dropped(
 @pytest.mark.parametrize(
     "written",
     [
-        {"name": "Kitchen Light", "area": "Bedroom"},
-        {"name": "Kitchen Light", "floor": "Upper Floor"},
-        {"name": "Kitchen Light", "domain": ["switch"]},
         {"name": "Nothing", "area": "Nowhere"},
-        {"name": "Light", "area": "Nowhere"},
         {"area": "Nowhere", "domain": ["light"]},
         {"floor": "Nowhere", "domain": ["light"]},
         {"area": "Kitchen", "floor": "Upper Floor", "domain": ["light"]},
@@ -249,6 +246,43 @@ async def test_a_filter_that_leaves_nothing_of_what_is_determined_is_dropped(
 )
 async def test_a_filter_that_says_something_else_stays(home: HomeAssistant, written: JsonObject) -> None:
     assert await read(home, ON, written) == (ON, written, "")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"area": "Bedroom"},
+        {"area": "Nowhere"},
+        {"area": "Kitchen 2"},
+        {"area": "?"},
+        {"floor": "Upper Floor"},
+        {"floor": "Nowhere"},
+        {"floor": "Floor 9"},
+        {"domain": ["switch"]},
+        {"area": "Kitchen", "floor": "Nowhere"},
+        {"area": "Nowhere", "floor": "Ground Floor", "domain": ["light"]},
+    ],
+)
+@pytest.mark.parametrize("name", ["Kitchen Light", "light.kitchen"])
+async def test_what_contradicts_a_name_refuses_the_call_with_what_there_is(
+    home: HomeAssistant, name: str, wrong: JsonObject
+) -> None:
+    told, ran, _ = await read(home, ON, {"name": name, **wrong})
+
+    assert ran == {}
+    assert told.startswith("Nothing was done: ")
+    assert f" does not fit {name}. There is Kitchen Light (light, Kitchen, Ground Floor). If that is meant, " in told
+
+
+async def test_a_place_that_a_short_name_may_lack_refuses_the_call(home: HomeAssistant) -> None:
+    assert await read(home, ON, {"name": "Light", "area": "Nowhere"}) == (
+        (
+            "Nothing was done: area Nowhere does not fit Light. There is Kitchen Light (light, Kitchen, Ground Floor)."
+            " If that is meant, leave out area; otherwise ask."
+        ),
+        {},
+        "",
+    )
 
 
 async def test_a_class_that_nothing_in_a_room_has_is_refused_with_the_classes_that_there_are(
@@ -346,7 +380,7 @@ async def test_a_script_has_only_its_own_parameters(home: HomeAssistant) -> None
 async def test_a_word_without_quotes_is_a_text(home: HomeAssistant, domain: str) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    judged = judge(ToolCall("1", ON, f'{{"name": "Plug", "domain": {domain}}}'), offer.definitions, None, ())
+    judged = judge(ToolCall("1", ON, f'{{"name": "Lone Light", "domain": {domain}}}'), offer.definitions, None, ())
 
     assert isinstance(judged.verdict, Runnable)
-    assert judged.verdict.arguments == {"name": "Plug", "domain": ["light"]}
+    assert judged.verdict.arguments == {"name": "Lone Light", "domain": ["light"]}

@@ -1,7 +1,10 @@
 """Repairs calls of intents that Home Assistant would refuse, and refuses those whose parameters it would ignore.
 
 A repaired call acts on no entity that the call as written would not act on, unless the call as written would fail. A
-filter is dropped only where a name or a room has determined what is meant, and where nothing of that contradicts it.
+filter is dropped only where a name or a room has determined what is meant, and where it says nothing else of that: it
+repeats a part of the names of the entity, of its area or its floor, or the home does not know. Another area or floor
+beside a name, also one that does not exist, refuses the call: the name or the place is wrong, and the model knows the
+request. Recorded models wrote "Downstairs" as the area of "Roborock Downstairs", and no other place of their own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
@@ -17,9 +20,9 @@ from homeassistant.helpers import area_registry as ar, floor_registry as fr, int
 
 from ..agent.json.coercion import Unfit, bare_name, is_called
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
-from ..agent.text import clipped
+from ..agent.text import clipped, plain_name
 from ..effects.intents import Naming, intent_naming
-from ..home.entities import listed
+from ..home.entities import listed, quoted, telling_words
 from ..home.entity_matches import areas_of_entities, matching_states
 from ..home.name_index import place_name
 from .merge import unwrapped
@@ -153,7 +156,7 @@ class _Selection:
     def repaired(self, arguments: JsonObject) -> JsonObject:
         """Return arguments without the filters that leave nothing of what a name or a room determines.
 
-        Raises `Unfit` for a class that nothing in the room has.
+        Raises `Unfit` for a class that nothing in the room has, and for what contradicts a name.
         """
         filters = [one for one in _FILTERS if self._is_given(arguments, one)]
         by_room = not _name(arguments)
@@ -169,6 +172,8 @@ class _Selection:
         dropped = [one for one in useless if self._contradicts_nothing(arguments, one, base)]
         kept = [one for one in filters if one not in dropped]
         if not base or not self.states(arguments, [one for one in kept if one != _CLASS]):
+            if not by_room and base and {*kept} <= {*self.known}:
+                raise Unfit(self._contradiction(arguments, [one for one in useless if one in kept] or kept, base))
             return arguments
         if _CLASS in useless and _CLASS in kept:
             classes = {state.name: state.attributes.get(ATTR_DEVICE_CLASS) or "none" for state in base}
@@ -220,13 +225,34 @@ class _Selection:
                 meant, name = self._places(one, _text(arguments[one])), _name(arguments)
                 if not meant:  # a short name could mean another thing there, and beside a room it may be a second place
                     called = entities_called(self.hass, self.assistant, name, in_full=True) if name else frozenset()
-                    return called.issuperset(state.entity_id for state in base)
+                    words = telling_words(_text(arguments[one]))
+                    return bool(words) and all(
+                        state.entity_id in called and words <= telling_words(name, *self._where(state))
+                        for state in base
+                    )
                 return all(self._place_of(one, state) in {None, *meant} for state in base)
             case "domain":
                 return bool(self.naming.domains)
             case _:
                 is_without = not any(state.attributes.get(ATTR_DEVICE_CLASS) for state in base)
                 return bool(_name(arguments)) or (len(base) == 1 and is_without)
+
+    def _contradiction(self, arguments: JsonObject, filters: Sequence[str], base: Sequence[State]) -> str:
+        """Return the error for filters that contradict the name beside them."""
+        given = " and ".join(f"{one} {listed(_given_texts(arguments[one]))}" for one in filters)
+        there = (
+            f"{quoted(state.name)} ({', '.join((state.domain, *map(quoted, self._where(state))))})"
+            for state in sorted(base, key=lambda state: state.entity_id)
+        )
+        told = f"Nothing was done: {given} does not fit {quoted(_name(arguments))}. There is {'; '.join(there)}."
+        return f"{told} If that is meant, leave out {' and '.join(filters)}; otherwise ask."
+
+    def _where(self, state: State) -> list[str]:
+        """Return the names of the area and the floor of an entity."""
+        areas, floors = ar.async_get(self.hass), fr.async_get(self.hass)
+        area = areas.async_get_area(self._place_of("area", state) or "")
+        floor = floors.async_get_floor(area.floor_id) if area and area.floor_id else None
+        return [place.name for place in (area, floor) if place]
 
     def _places(self, kind: str, name: str) -> set[str]:
         """Return the ids of the areas or floors that have a name."""
@@ -249,7 +275,7 @@ def _says_nothing(intent_type: str, naming: Naming, name: str, value: JsonValue)
     if name == "domain" and naming.domains:
         return _texts(value) == naming.domains
     bare, is_plain = bare_name(name), not isinstance(value, list | dict)
-    repeats = bare in _STATES and str(value).strip().casefold() in _SWITCHES.get(intent_type, ())
+    repeats = bare in _STATES and plain_name(str(value)) in _SWITCHES.get(intent_type, ())
     return is_plain and (bare in _SILENT or repeats)
 
 
@@ -275,4 +301,8 @@ def _text(value: JsonValue) -> str:
 
 def _texts(value: JsonValue) -> set[str]:
     """Return a text or the texts of a list in small letters."""
-    return {_text(one).casefold() for one in (value if isinstance(value, list) else [value]) if _text(one)}
+    return {*map(plain_name, _given_texts(value))}
+
+
+def _given_texts(value: JsonValue) -> list[str]:
+    return [text for one in (value if isinstance(value, list) else [value]) if (text := _text(one))]
