@@ -368,6 +368,98 @@ async def test_a_script_that_fails_at_once_is_told_without_a_model(hass: HomeAss
     assert speech(await say(hass, "run coffee")) == "That didn't work: Coffee. No water in the tank."
 
 
+LAMP: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
+COUNTER: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": "light.kitchen_counter"}}
+DEAD_LAMP = "Kitchen Ceiling Light cannot be reached."
+
+
+async def with_wrappers(hass: HomeAssistant, steps: list[object]) -> None:
+    """Set up a script, scenes and a group around the ceiling light of the kitchen, which is dead."""
+    kill(hass, LIGHT)
+    assert await async_setup_component(hass, "homeassistant", {})
+    for name, lights in (("bright", (LIGHT,)), ("cosy", (LIGHT, "light.kitchen_counter"))):
+        data = {"scene_id": name, "entities": dict.fromkeys(lights, "on")}
+        await hass.services.async_call("scene", "create", data, blocking=True)
+    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": steps}}})
+    groups = {"gloomy": {"name": "Gloomy", "entities": [LIGHT]}}
+    assert await async_setup_component(hass, "group", {"group": groups})
+    await hass.async_block_till_done()
+    for entity_id in ("script.coffee", "scene.bright", "scene.cosy", "group.gloomy"):
+        async_expose_entity(hass, "conversation", entity_id, should_expose=True)
+
+
+RUN_COFFEE = ScriptedCall(name="script__coffee")
+
+
+def turning_on(name: str) -> ScriptedCall:
+    """Return the call that turns a thing on."""
+    return ScriptedCall(name="HassTurnOn", arguments={"name": name})
+
+
+@pytest.mark.parametrize(
+    ("call", "steps", "said"),
+    [
+        (RUN_COFFEE, [LAMP], DEAD_LAMP),
+        (RUN_COFFEE, [{"delay": 0}, {"if": "{{ true }}", "then": [LAMP]}], DEAD_LAMP),
+        (turning_on("Coffee"), [LAMP], DEAD_LAMP),
+        (turning_on("Bright"), [], DEAD_LAMP),
+        (turning_on("Gloomy"), [], DEAD_LAMP),
+        (RUN_COFFEE, [LAMP, COUNTER], f"Done: Coffee. {DEAD_LAMP}"),
+        (turning_on("Coffee"), [LAMP, COUNTER], f"Done: Coffee. {DEAD_LAMP}"),
+        (turning_on("Cosy"), [], f"Done: cosy. {DEAD_LAMP}"),
+    ],
+)
+async def test_what_a_script_a_scene_or_a_group_cannot_reach_is_not_done(
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], said: str
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(calling(call, NO_WORDS))
+    await with_wrappers(hass, steps)
+
+    assert speech(await say(hass, "Please see to it")) == said
+
+    assert "cannot be reached" in result_read(server.requests[-1])
+    assert [change.data["outcome"] for change in changes] == ["partly" if said != DEAD_LAMP else "unreachable"]
+
+
+@pytest.mark.parametrize("steps", [[LAMP], [LAMP, COUNTER]])
+async def test_what_a_script_cannot_reach_is_named_after_the_answer(
+    hass: HomeAssistant, serve: Serve, steps: list[object]
+) -> None:
+    await serve(calling(RUN_COFFEE, "All done."))
+    await with_wrappers(hass, steps)
+
+    assert speech(await say(hass, "Please see to it")) == f"All done. {DEAD_LAMP}"
+
+
+async def test_what_a_script_makes_unreachable_has_not_failed(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(calling(RUN_COFFEE, NO_WORDS))
+    await with_wrappers(hass, [{"action": "light.turn_off", "target": {"entity_id": "light.kitchen_pendant"}}])
+    action, pendant = "turn_off", entity_of(hass, "light.kitchen_pendant")
+
+    async def lose_power(**_: object) -> None:
+        kill(hass, "light.kitchen_pendant")
+
+    setattr(pendant, f"async_{action}", lose_power)
+
+    assert speech(await say(hass, "Please see to it")) == "Done."
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("run coffee", DEAD_LAMP),
+        ("activate the bright scene", DEAD_LAMP),
+        ("activate the cosy scene", DEAD_LAMP),
+    ],
+)
+async def test_what_wrappers_cannot_reach_is_told_without_a_model(hass: HomeAssistant, text: str, said: str) -> None:
+    await with_wrappers(hass, [LAMP])
+
+    assert speech(await say(hass, text)).endswith(said)
+
+
 SUNNY = ("It is sunny.", "It is sunny.")
 
 

@@ -43,6 +43,7 @@ from .effect import (
     Unknown,
     UnknownReason,
     Unresolved,
+    actions_of,
     effects_of,
     named_action,
 )
@@ -129,6 +130,16 @@ def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
     if isinstance(listed, (list, tuple)):
         found |= {member for member in listed if isinstance(member, str)}
     return frozenset(found - {entity_id})
+
+
+def controlled_by(effects: Effects) -> frozenset[str]:
+    """Return the entities that a call controls itself: no script, scene or group that passes it on.
+
+    Actions of other domains, such as reloading an integration, may also work on a device that is unavailable.
+    """
+    passing = {*_RUNNING, _ACTIVATING}
+    own = (one for one in actions_of(effects) if one.action.partition(".")[0] == one.domain != "group")
+    return frozenset(one.entity_id for one in own if one.action not in passing)
 
 
 @callback

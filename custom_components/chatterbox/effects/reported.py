@@ -8,15 +8,30 @@ from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
-from homeassistant.const import ATTR_ASSUMED_STATE, STATE_OFF, STATE_ON, STATE_UNAVAILABLE, STATE_UNKNOWN
-from homeassistant.core import Context, Event, EventStateChangedData, HomeAssistant, callback
+from homeassistant.const import (
+    ATTR_ASSUMED_STATE,
+    SERVICE_TURN_OFF,
+    SERVICE_TURN_ON,
+    STATE_OFF,
+    STATE_ON,
+    STATE_UNAVAILABLE,
+    STATE_UNKNOWN,
+)
+from homeassistant.core import (
+    DOMAIN as HOMEASSISTANT_DOMAIN,
+    Context,
+    Event,
+    EventStateChangedData,
+    HomeAssistant,
+    callback,
+)
 from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.event import async_track_state_change_event
 
 from ..home.entity_matches import entity_name
 from ..records.turn_record import UNREACHABLE, FailedTarget, UnconfirmedTarget
-from .actions import members_of
-from .effect import Annotated, Effects, Touches, Unresolved
+from .actions import ActionReader, controlled_by, members_of
+from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved
 from .failures import shown_reason
 from .intents import intent_effects, is_question_intent
 
@@ -56,7 +71,10 @@ def is_unavailable(hass: HomeAssistant, entity_id: str) -> bool:
 
 @callback
 def out_of_reach(hass: HomeAssistant, effects: Effects) -> frozenset[str]:
-    """Return the entities that a call acts on now if none of them can be reached and it does nothing else."""
+    """Return the entities that a call acts on now if none of them can be reached and it does nothing else.
+
+    A script, a scene or a group is as dead as all that it acts on.
+    """
     match effects:
         case Annotated(named=named, is_complete=is_complete):
             return out_of_reach(hass, named) if is_complete else frozenset()
@@ -64,28 +82,43 @@ def out_of_reach(hass: HomeAssistant, effects: Effects) -> frozenset[str]:
             return frozenset()
         case Touches(actions=actions, delay=0) | Unresolved(actions=actions, delay=0):
             unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
-            sources = {unknown.source.entity_id if unknown.source else "" for unknown in unknowns}
             entity_ids = frozenset(action.entity_id for action in actions)
-            is_dead = all(is_unavailable(hass, entity_id) for entity_id in entity_ids | sources)
+            controlled = controlled_by(effects) | {_source_of(unknown) for unknown in unknowns}
+            is_dead = all(is_unavailable(hass, entity_id) for entity_id in controlled or entity_ids)
             return entity_ids if is_dead else frozenset()
         case _:
             return frozenset()
 
 
+def _source_of(unknown: Unknown) -> str:
+    """Return the entity whose content is unknown; empty for what may act on anything."""
+    return unknown.source.entity_id if unknown.source and unknown.reason is UnknownReason.CONTENT else ""
+
+
 @callback
-def unavailable_names(hass: HomeAssistant, entity_ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of the entities that are exposed and cannot be reached, by their ids, sorted."""
+def unavailable_names(hass: HomeAssistant, entity_ids: Iterable[str], *, since: float | None = None) -> dict[str, str]:
+    """Return the names of the entities that are exposed and cannot be reached, by their ids, sorted.
+
+    Those that were reached after `since`, seconds since the epoch, do not count.
+    """
+    states = {entity_id: hass.states.get(entity_id) for entity_id in sorted(entity_ids)}
     return {
         entity_id: entity_name(hass, entity_id)
-        for entity_id in sorted(entity_ids)
-        if is_unavailable(hass, entity_id) and async_should_expose(hass, CONVERSATION, entity_id)
+        for entity_id, state in states.items()
+        if is_unavailable(hass, entity_id)
+        and (since is None or state is None or state.last_changed_timestamp <= since)
+        and async_should_expose(hass, CONVERSATION, entity_id)
     }
 
 
-async def async_check_response(hass: HomeAssistant, response: intent.IntentResponse, context: Context | None) -> None:
+async def async_check_response(
+    hass: HomeAssistant, response: intent.IntentResponse, context: Context | None, began: float
+) -> None:
     """Correct the results of an intent by what its entities report. Home Assistant counts all calls that do not raise.
 
-    Entities that cannot be reached have failed, with the members of groups, and so have scripts that ended in an error.
+    Entities that cannot be reached have failed, and so have scripts that ended in an error. What groups, scripts and
+    scenes pass the call on to has failed if it was out of reach when it `began`, in seconds since the epoch: a script
+    may cut the power of a television.
     """
     asked = response.intent.intent_type if response.intent else ""
     if response.response_type is not intent.IntentResponseType.ACTION_DONE or is_question_intent(hass, asked):
@@ -96,8 +129,9 @@ async def async_check_response(hass: HomeAssistant, response: intent.IntentRespo
     failed = {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
     failed |= {entity_id: error for entity_id in ids if (error := script_error(hass, entity_id, context))}
     unconfirmed = _unconfirmed(hass, expected)
-    members = {member for entity_id in ids if entity_id not in failed for member in members_of(hass, entity_id)}
-    dead = unavailable_names(hass, members.difference(ids))
+    reader, service = ActionReader(hass), SERVICE_TURN_OFF if asked == intent.INTENT_TURN_OFF else SERVICE_TURN_ON
+    reader.touch([one for one in ids if one not in failed], HOMEASSISTANT_DOMAIN, service, {})
+    dead = unavailable_names(hass, controlled_by(reader.effects()).difference(ids), since=began)
     response.failed_results += [
         FailedTarget(one.name, one.type, one.id, failed[one.id])
         for one in response.success_results

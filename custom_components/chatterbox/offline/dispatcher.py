@@ -4,6 +4,7 @@ The built-in agent gets conversations of its own, so that it writes nothing into
 """
 
 import asyncio
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -79,6 +80,7 @@ class OfflineDispatcher:
         if call.name != PROCESS_SENTENCE.name or not isinstance(sentence, str):
             native = llm.ToolResult({"error": f"Expected {PROCESS_SENTENCE.name} with a {SENTENCE}."}, error=True)
             return ToolOutcome(result_content(native), is_error=True, native=native)
+        began = time.time()
         with _entered() as nesting, intent_failures() as failures:
             said = self._input(sentence)
             if nesting > MAX_NESTING:
@@ -94,18 +96,18 @@ class OfflineDispatcher:
                 if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                     response = await async_act_on_meant(self.hass, said, area) or response
                 await async_add_sensors(self.hass, said, response)
-        await self._report_failures(response, failures)
+        await self._report_failures(response, failures, began)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
             await self._add_help(response)
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
-    async def _report_failures(self, response: intent.IntentResponse, failures: Failures) -> None:
+    async def _report_failures(self, response: intent.IntentResponse, failures: Failures, began: float) -> None:
         """Make a response say what it could not act on, and why: Home Assistant's sentence does not."""
         if response.error_code in _FAILED:
             response.failed_results = [_failed_target(self.hass, subject) for subject in failures]
         elif not response.error_code and response.success_results:
-            await async_check_response(self.hass, response, self.context)
+            await async_check_response(self.hass, response, self.context, began)
         await async_add_reasons(self.hass, self.language, response, failures)
         native = llm.ToolResult(llm.IntentResponseDict(response))
         composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())

@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import logging
+import time
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
@@ -30,14 +31,21 @@ from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..agent.text import compared
 from ..const import LOGGER
 from ..data import singleton
-from ..effects.actions import ActionReader
-from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved, run_by
+from ..effects.actions import ActionReader, controlled_by
+from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved, actions_of, run_by
 from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures, shown_reason
 from ..effects.intents import delayed_command, intent_effects
-from ..effects.reported import async_check_response, script_error
-from ..home.entity_matches import exposed_names, matching_states
+from ..effects.reported import async_check_response, script_error, unavailable_names
+from ..home.entity_matches import entity_name, exposed_names, matching_states
 from ..offline.sentence_effects import async_later_effects
-from ..records.turn_record import FailedTarget, did_nothing, intent_response, result_content, targets_not_done
+from ..records.turn_record import (
+    UNREACHABLE,
+    FailedTarget,
+    did_nothing,
+    intent_response,
+    result_content,
+    targets_not_done,
+)
 from .llm_apis import UnavailableTool
 from .merge import annotations_of, class_path, own_annotations, unwrapped
 from .own.own_tool import OwnCall
@@ -190,6 +198,7 @@ class LlmToolDispatcher:
         """Run a tool. Every exception becomes an outcome with `is_error`, except for the cancellation of this task."""
         # A tool may change its arguments, and the loop records them.
         tool_input = llm.ToolInput(tool_name=call.name, tool_args=deepcopy(arguments), id=call.id)
+        began = time.time()
         with intent_failures() as failures:
             try:
                 result = await self._instance.async_call_tool(tool_input)
@@ -200,7 +209,7 @@ class LlmToolDispatcher:
             except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
                 return await self._failure(call, arguments, error, failures)
         if (response := intent_response(result)) and response.success_results:
-            await async_check_response(self._hass, response, self._instance.llm_context.context)
+            await async_check_response(self._hass, response, self._instance.llm_context.context, began)
             await async_add_reasons(self._hass, self._language, response, failures)
             result = llm.ToolResult(llm.IntentResponseDict(response), error=result.error)
             if did_nothing(result):
@@ -208,6 +217,8 @@ class LlmToolDispatcher:
         elif reported := self._reported_error(call, result):
             unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reported)
             return _failed(reported, [unnamed], result.data)
+        elif not result.error:
+            result = self._with_dead_targets(call, arguments, result, began)
         try:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:
@@ -223,6 +234,21 @@ class LlmToolDispatcher:
             if error := script_error(self._hass, script, self._instance.llm_context.context):
                 return error
         return error_in(result.data)
+
+    def _with_dead_targets(
+        self, call: ToolCall, arguments: JsonObject, result: llm.ToolResult, began: float
+    ) -> llm.ToolResult:
+        """Add to a result which entities could not be reached when the call began, if there are any."""
+        effects = call_effects(self._hass, self._instance.llm_context, self.tools[call.name], arguments)
+        entity, controlled = intent.IntentResponseTargetType.ENTITY, controlled_by(effects)
+        dead = unavailable_names(self._hass, controlled, since=began)
+        if not dead or not isinstance(result.data, dict):
+            return result
+        used = {action.entity_id for action in actions_of(effects)}
+        done = sorted(used - controlled or controlled.difference(dead))
+        failed = [FailedTarget(name, entity, entity_id, UNREACHABLE) for entity_id, name in dead.items()]
+        told = [intent.IntentResponseTarget(entity_name(self._hass, one), entity, one) for one in done]
+        return llm.ToolResult(_with_targets({"not_done": [*map(str, failed)], **result.data}, told, failed))
 
     @property
     def _language(self) -> str:
@@ -278,14 +304,22 @@ def error_in(data: object) -> str:
 
 
 def _failed(
-    text: str, targets: Sequence[intent.IntentResponseTarget] = (), told: Mapping[str, object] = MappingProxyType({})
+    text: str, targets: Sequence[intent.IntentResponseTarget] = (), told: JsonObject | None = None
 ) -> ToolOutcome:
     """Return the outcome of a call that failed, for these targets as far as they are known. `told` is its own data."""
-    data = llm.IntentResponseDict({**told, "error": text})
-    data.original = intent.IntentResponse("")
-    data.original.async_set_results([], list(targets))
+    data = _with_targets({**(told or {}), "error": text}, [], targets)
     native = llm.ToolResult(data=data, error=True)
     return ToolOutcome(result_content(native), is_error=True, native=native)
+
+
+def _with_targets(
+    data: JsonObject, done: Sequence[intent.IntentResponseTarget], failed: Sequence[intent.IntentResponseTarget]
+) -> llm.IntentResponseDict:
+    """Return data with the entities of a call that is no intent."""
+    told = llm.IntentResponseDict(data)
+    told.original = intent.IntentResponse("")
+    told.original.async_set_results(list(done), list(failed))
+    return told
 
 
 @singleton
