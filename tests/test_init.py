@@ -14,7 +14,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er, 
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.chatterbox.approvals.questions import GivenAnswer, Question, async_get_approvals
+from custom_components.chatterbox.approvals.questions import Question, async_get_approvals
 from custom_components.chatterbox.const import DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
@@ -227,7 +227,7 @@ async def two_agents(hass: HomeAssistant, address: str) -> tuple[MockConfigEntry
     return entry, first, second
 
 
-async def nothing_to_resume(_question: Question, _answer: GivenAnswer) -> str:
+async def nothing_to_resume(_question: Question) -> str:
     """Stand for a turn."""
     return ""
 

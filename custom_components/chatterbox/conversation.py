@@ -20,7 +20,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .agent.events import StopReason
 from .agent.speech import asks_back, speakable_in_pieces
 from .approvals.assistants import AssistantWatch
-from .approvals.questions import GivenAnswer, Question
+from .approvals.questions import Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
 from .records.turn_record import TurnFacts, TurnRecord
@@ -136,19 +136,19 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
                 spoken.break_off(result.response.speech["plain"]["speech"])
         return result
 
-    async def _async_resume(self, question: Question, answer: GivenAnswer) -> str:
+    async def _async_resume(self, question: Question) -> str:
         """Resume the turn whose question was answered elsewhere, and return its answer.
 
         The turn continues even if nobody waits for it.
         """
-        resumed = self._async_take_resumed(question, answer)
+        resumed = self._async_take_resumed(question)
         return await asyncio.shield(
             self.entry.async_create_background_task(self.hass, resumed, "chatterbox resumed turn")
         )
 
-    async def _async_take_resumed(self, question: Question, answer: GivenAnswer) -> str:
+    async def _async_take_resumed(self, question: Question) -> str:
         try:
-            return await async_resume(self.hass, self._turns, self._source, question, answer)
+            return await async_resume(self.hass, self._turns, self._source, question)
         except Exception:  # noqa: BLE001  # the failure is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.entity_id)
             return (await async_get_sentences(self.hass, question.language))["spoken_agent_failed"]

@@ -10,6 +10,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import MaxIterationsExceeded, ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
+    Answer,
     CompletionResult,
     StopReason,
     TextDelta,
@@ -19,7 +20,7 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
 )
 from custom_components.chatterbox.agent.loop.loop import PlainComposer
-from custom_components.chatterbox.agent.loop.turn import Approved, Denied, Limits
+from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -68,6 +69,7 @@ def unlock(door: str) -> str:
     return f"{door} is open"
 
 
+YES = Answer(approved=True)
 BOX = Toolbox([add, wait, unlock])
 SUM = ToolCall("1", "add", '{"a": 1, "b": 2}')
 UNLOCK = ToolCall("u", "unlock", '{"door": "front"}')
@@ -350,7 +352,7 @@ async def test_a_call_that_a_hook_asks_about_is_handed_out_after_the_yes_alone()
 
     await talk.ask("Open!")
     assert (waiting(talk), talk.open_calls) == (["unlock"], ())
-    async with aclosing(talk.answer(Approved())) as events:
+    async with aclosing(talk.answer(YES)) as events:
         assert finished([event async for event in events]).stop_reason is StopReason.CLIENT_TOOLS
 
     [handed_out] = talk.open_calls
@@ -367,7 +369,7 @@ async def test_a_yes_to_other_terms_is_asked_for_anew_in_manual_mode() -> None:
     talk, _ = session(call(UNLOCK), run_tools=False, hooks=(hook,))
 
     await talk.ask("Open!")
-    async with aclosing(talk.answer(Approved())) as events:
+    async with aclosing(talk.answer(YES)) as events:
         assert finished([event async for event in events]).stop_reason is StopReason.APPROVAL_REQUIRED
 
     assert talk.open_calls == ()
@@ -457,7 +459,7 @@ async def test_a_question_is_answered_with_a_yes() -> None:
 
     assert await talk.ask("Open!") == ""
     assert waiting(talk) == ["unlock"]
-    async with aclosing(talk.answer(Approved(), "Yes, do.")) as events:
+    async with aclosing(talk.answer(YES, "Yes, do.")) as events:
         end = finished([event async for event in events])
 
     assert end.text == "It is open."
@@ -472,7 +474,7 @@ async def test_each_call_may_be_answered_for_itself() -> None:
     back = ToolCall("b", "unlock", '{"door": "back"}')
     talk, _ = session(call(UNLOCK, back), say("The back door."), hooks=(asks_for("unlock"),))
     await talk.ask("Open both!")
-    async with aclosing(talk.answer({"u": Denied("Not that one."), "b": Approved()})) as events:
+    async with aclosing(talk.answer({"u": Answer(approved=False, reason="Not that one."), "b": YES})) as events:
         end = finished([event async for event in events])
     assert [result.content for result in end.tool_results] == ["back is open"]
 
@@ -480,10 +482,10 @@ async def test_each_call_may_be_answered_for_itself() -> None:
 async def test_an_answer_to_nothing_is_refused() -> None:
     talk, _ = session(call(UNLOCK), hooks=(asks_for("unlock"),))
     with pytest.raises(ValueError, match="Nothing waits for a yes"):
-        talk.answer(Approved())
+        talk.answer(YES)
     await talk.ask("Open!")
     with pytest.raises(ValueError, match=r"No call 'x' waits for a yes; waiting: u\."):
-        talk.answer({"x": Approved()})
+        talk.answer({"x": YES})
     with pytest.raises(ValueError, match="use answer"):
         talk.resume()
 

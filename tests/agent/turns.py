@@ -96,7 +96,7 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
     assert walk[-1] is Phase.OUTPUT
     assert walk.count(Phase.OUTPUT) == 1
 
-    used_before = turn.approval.pending if turn.approval else None
+    used_before = turn.approval
     inferences = walk.count(Phase.LLM_INFERENCE)
     assert end.iterations <= turn.limits.max_iterations
     assert end.iterations == inferences + (

@@ -261,7 +261,7 @@ async def test_an_approved_call_that_does_not_come_to_run_is_told(talk: AuditedT
     question = await talk.take(call(UNLOCK))
     late = replace(question, pending=replace(question.pending, expires_at=0))
     async_get_approvals(talk.hass).take(question.id, YES)
-    await talk.events_of(say("That was too late."), answered=(late, YES))
+    await talk.events_of(say("That was too late."), answered=late.with_answer(YES))
 
     assert told(changes[1:], "outcome", "approval", "message") == [
         ("not_run", "voice", "did not unlock Front Door: it was approved, but did not run")
@@ -462,8 +462,7 @@ async def test_an_approved_call_that_is_interrupted_is_told(talk: AuditedTalk, c
 
 async def test_a_yes_to_a_turn_that_breaks_before_it_begins_is_told(talk: AuditedTalk, changes: Changes) -> None:
     question = await talk.take(call(UNLOCK))
-    async_get_approvals(talk.hass).take(question.id, YES)
-    begun = await talk.begin((question, YES))
+    begun = await talk.begin(async_get_approvals(talk.hass).take(question.id, YES))
 
     begun.audit.finished()
     begun.audit.finished()

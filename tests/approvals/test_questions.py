@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
+from custom_components.chatterbox.agent.events import Answer
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
     Approvals,
@@ -77,14 +79,30 @@ async def test_an_answer_where_it_was_asked_is_taken_once(
     turn = ask(hass, asked)
 
     assert approvals.asked_at(asked.scope) is asked
-    assert approvals.take(asked.id, NO) is asked
+    assert approvals.take(asked.id, NO) == asked.with_answer(NO)
 
     assert approvals.waiting == ()
     assert approvals.asked_at(asked.scope) is None
     with pytest.raises(QuestionGone):
         approvals.take(asked.id, YES)
     assert turn.answers == []
-    assert news[1:] == [QuestionUpdate(asked, QuestionState.DENIED, NO)]
+    assert news[1:] == [QuestionUpdate(asked.with_answer(NO), QuestionState.DENIED)]
+
+
+@pytest.mark.parametrize("with_pin", [False, True])
+def test_a_yes_without_the_pin_that_it_needs_approves_no_call(*, with_pin: bool) -> None:
+    asked, yes = question(asked_call(needs_pin=True)), replace(YES, with_pin=with_pin)
+    (waiting,) = asked.pending.calls
+
+    assert bool(asked.with_answer(yes).pending.approved) is with_pin
+    assert bool(asked.with_answer(yes, {waiting.call.id: Answer(approved=True)}).pending.approved) is with_pin
+    assert asked.pending.approved == ()
+
+
+def test_an_answer_to_each_call_approves_no_other_call() -> None:
+    asked = question(asked_call())
+
+    assert asked.with_answer(YES, {"another-call": YES}).pending.approved == ()
 
 
 async def test_only_the_same_scope_is_asked(hass: HomeAssistant, approvals: Approvals) -> None:
@@ -105,8 +123,8 @@ async def test_an_answer_from_elsewhere_takes_the_turn_on(
 
     assert turn.answers == [YES]
     assert news[1:] == [
-        QuestionUpdate(asked, QuestionState.APPROVED, YES),
-        QuestionUpdate(asked, QuestionState.CONCLUDED, YES, "It is unlocked."),
+        QuestionUpdate(asked.with_answer(YES), QuestionState.APPROVED),
+        QuestionUpdate(asked.with_answer(YES), QuestionState.CONCLUDED, "It is unlocked."),
     ]
 
 
@@ -137,7 +155,7 @@ async def test_a_turn_that_breaks_is_told_to_be_over(
     with pytest.raises(RuntimeError, match="broken"):
         await approvals.answer(asked.id, YES)
 
-    assert news[-1] == QuestionUpdate(asked, QuestionState.CONCLUDED, YES)
+    assert news[-1] == QuestionUpdate(asked.with_answer(YES), QuestionState.CONCLUDED)
     assert approvals.waiting == ()
 
 

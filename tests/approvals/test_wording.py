@@ -11,7 +11,7 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.answers import Meaning, understand_answer
 from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall, canonical_json
 from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_text, question_text, wrong_pin_text
@@ -135,7 +135,7 @@ async def question(hass: HomeAssistant, calls: Sequence[AskedCall], language: st
     return question_text(hass, await async_get_sentences(hass, language), calls)
 
 
-async def answered(hass: HomeAssistant, text: str, calls: Sequence[AskedCall], language: str = "en") -> Answer:
+async def answered(hass: HomeAssistant, text: str, calls: Sequence[AskedCall], language: str = "en") -> Meaning:
     sentences = await async_get_sentences(hass, language)
     return understand_answer(text, language, asked_of(hass, sentences, calls, language))
 
@@ -246,8 +246,8 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
     for calls, text in cases:
         assert (await question(home, calls)).removeprefix("I can't tell everything this would do. ") == text
     calls = cases[0][0]
-    assert await answered(home, "yes", calls) is Answer.YES
-    assert await answered(home, "yes, open it", calls) is Answer.OTHER
+    assert await answered(home, "yes", calls) is Meaning.YES
+    assert await answered(home, "yes, open it", calls) is Meaning.OTHER
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -266,8 +266,8 @@ async def test_arming_for_less_is_asked_as_what_it_is(home: HomeAssistant, langu
     assert not asked_for & set(texts.values())
     if language == "en":
         assert asked_for == {"Arm the House Alarm with less protection?"}
-        assert await answered(home, "yes, arm it", [less]) is Answer.YES
-        assert await answered(home, "yes, disarm it", [less]) is Answer.OTHER
+        assert await answered(home, "yes, arm it", [less]) is Meaning.YES
+        assert await answered(home, "yes, disarm it", [less]) is Meaning.OTHER
 
 
 def setting(action: str, entity_id: str, **arguments: JsonValue) -> AskedCall:
@@ -349,7 +349,7 @@ async def test_a_position_that_is_not_closed_is_open(home: HomeAssistant) -> Non
     for action in ("cover.set_cover_position", "cover.set_cover_tilt_position", "valve.set_valve_position"):
         calls = [doing(EntityAction(GARAGE.entity_id, action))]
         assert await question(home, calls) == "Open the Garage Door?"
-        assert await answered(home, "yes, open it", calls) is Answer.YES
+        assert await answered(home, "yes, open it", calls) is Meaning.YES
 
 
 async def test_in_other_languages_names_stay_as_they_are(home: HomeAssistant) -> None:
@@ -367,8 +367,8 @@ async def test_a_place_is_repeated_as_it_was_asked(home: HomeAssistant) -> None:
     home.states.async_set("lock.front_door", "locked", {"friendly_name": "Haustür"})
 
     for said in ("ja, die Haustür im Bereich Hallway", "ja, im Bereich Hallway", "ja, aufschließen im Bereich Hallway"):
-        assert await answered(home, said, [doing(FRONT)], "de") is Answer.YES
-    assert await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de") is Answer.OTHER
+        assert await answered(home, said, [doing(FRONT)], "de") is Meaning.YES
+    assert await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de") is Meaning.OTHER
 
 
 @pytest.mark.parametrize(
@@ -467,27 +467,27 @@ async def test_reasons_of_the_owner_are_said_once_and_as_they_are(home: HomeAssi
 
 async def test_answers_that_repeat_the_question(home: HomeAssistant) -> None:
     cases = [
-        ("one door", "yes, unlock the front door", Answer.YES),
-        ("one door", "yes, the front door", Answer.YES),
-        ("one door", "yes, the front door in the hallway", Answer.YES),
-        ("one door", "yes, unlock it in our hallway", Answer.YES),
-        ("one door", "yes, the front door in the kitchen", Answer.OTHER),
-        ("one with its place in its name", "yes, open the garage door in the garage", Answer.YES),
-        ("one door", "unlock the front door", Answer.OTHER),
-        ("one door", "yes, the garage door", Answer.OTHER),
-        ("one door", "yes, lock it", Answer.OTHER),
-        ("one door", "don't unlock the front door", Answer.NO),
-        ("several", "yes, both", Answer.YES),
-        ("several", "yes, unlock the front door", Answer.OTHER),
-        ("several", "yes, unlock the front door and open the garage door", Answer.YES),
-        ("several of a kind", "yes, open them", Answer.YES),
-        ("with the rest", "yes, the front door", Answer.OTHER),
-        ("with the rest", "yes, everything", Answer.YES),
-        ("a scene that does it", "yes, run movie night", Answer.OTHER),
-        ("a scene that cannot be read", "yes, run movie night", Answer.YES),
-        ("a tool", "yes, use send email", Answer.YES),
-        ("a tool", "yes, run it", Answer.OTHER),
-        ("many", "yes, all of them", Answer.YES),
+        ("one door", "yes, unlock the front door", Meaning.YES),
+        ("one door", "yes, the front door", Meaning.YES),
+        ("one door", "yes, the front door in the hallway", Meaning.YES),
+        ("one door", "yes, unlock it in our hallway", Meaning.YES),
+        ("one door", "yes, the front door in the kitchen", Meaning.OTHER),
+        ("one with its place in its name", "yes, open the garage door in the garage", Meaning.YES),
+        ("one door", "unlock the front door", Meaning.OTHER),
+        ("one door", "yes, the garage door", Meaning.OTHER),
+        ("one door", "yes, lock it", Meaning.OTHER),
+        ("one door", "don't unlock the front door", Meaning.NO),
+        ("several", "yes, both", Meaning.YES),
+        ("several", "yes, unlock the front door", Meaning.OTHER),
+        ("several", "yes, unlock the front door and open the garage door", Meaning.YES),
+        ("several of a kind", "yes, open them", Meaning.YES),
+        ("with the rest", "yes, the front door", Meaning.OTHER),
+        ("with the rest", "yes, everything", Meaning.YES),
+        ("a scene that does it", "yes, run movie night", Meaning.OTHER),
+        ("a scene that cannot be read", "yes, run movie night", Meaning.YES),
+        ("a tool", "yes, use send email", Meaning.YES),
+        ("a tool", "yes, run it", Meaning.OTHER),
+        ("many", "yes, all of them", Meaning.YES),
     ]
     for calls, text, answer in cases:
         assert await answered(home, text, KINDS[calls]) is answer, text
@@ -496,16 +496,16 @@ async def test_answers_that_repeat_the_question(home: HomeAssistant) -> None:
 async def test_an_alias_is_as_good_as_a_name(home: HomeAssistant) -> None:
     er.async_get(home).async_update_entity("lock.front_door", aliases=[er.COMPUTED_NAME, "Main entrance"])
 
-    assert await answered(home, "yes, the main entrance", KINDS["one door"]) is Answer.YES
+    assert await answered(home, "yes, the main entrance", KINDS["one door"]) is Meaning.YES
 
 
 async def test_a_name_that_another_entity_has_too_is_no_answer(home: HomeAssistant) -> None:
     async_expose_entity(home, "conversation", "lock.other", should_expose=True)
     for other in ("Front Door", "the front-door", "front  DOOR"):
         home.states.async_set("lock.other", "locked", {"friendly_name": other})
-        assert await answered(home, "yes, the front door", KINDS["one door"]) is Answer.OTHER
-        assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.YES
-        assert await answered(home, "yes, unlock the front door in the hallway", KINDS["one door"]) is Answer.YES
+        assert await answered(home, "yes, the front door", KINDS["one door"]) is Meaning.OTHER
+        assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Meaning.YES
+        assert await answered(home, "yes, unlock the front door in the hallway", KINDS["one door"]) is Meaning.YES
 
 
 async def test_a_name_that_is_given_twice_in_a_room_is_no_answer_with_that_room(home: HomeAssistant) -> None:
@@ -515,13 +515,13 @@ async def test_a_name_that_is_given_twice_in_a_room_is_no_answer_with_that_room(
     async_expose_entity(home, "conversation", other.entity_id, should_expose=True)
     home.states.async_set(other.entity_id, "locked", {"friendly_name": "Front Door"})
 
-    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.OTHER
-    assert await answered(home, "yes", KINDS["one door"]) is Answer.YES
+    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Meaning.OTHER
+    assert await answered(home, "yes", KINDS["one door"]) is Meaning.YES
 
 
 async def test_an_article_does_not_tell_two_names_apart(home: HomeAssistant) -> None:
     home.states.async_set("lock.front_door", "locked", {"friendly_name": "Entrée"})
-    assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.YES
+    assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Meaning.YES
 
     async_expose_entity(home, "conversation", "lock.other", should_expose=True)
     for own, other in (
@@ -531,7 +531,7 @@ async def test_an_article_does_not_tell_two_names_apart(home: HomeAssistant) -> 
     ):
         home.states.async_set("lock.front_door", "locked", {"friendly_name": own})
         home.states.async_set("lock.other", "locked", {"friendly_name": other})
-        assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Answer.OTHER
+        assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Meaning.OTHER
 
 
 async def test_a_name_with_its_area_may_be_the_name_of_another_entity(home: HomeAssistant) -> None:
@@ -540,20 +540,20 @@ async def test_a_name_with_its_area_may_be_the_name_of_another_entity(home: Home
     home.states.async_set("lock.other", "locked", {"friendly_name": "Front Door"})
     home.states.async_set("lock.third", "locked", {"friendly_name": "Front Door in the Hallway"})
 
-    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Answer.OTHER
+    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Meaning.OTHER
 
 
 async def test_what_no_assistant_may_see_is_not_meant(home: HomeAssistant) -> None:
     home.states.async_set("lock.other", "locked", {"friendly_name": "Front Door"})
     async_expose_entity(home, "conversation", "lock.other", should_expose=False)
 
-    assert await answered(home, "yes, the front door", KINDS["one door"]) is Answer.YES
+    assert await answered(home, "yes, the front door", KINDS["one door"]) is Meaning.YES
 
 
 async def test_a_name_that_a_room_has_too_is_no_answer(home: HomeAssistant) -> None:
     ar.async_get(home).async_create("Porch", aliases={"front door"})
 
-    assert await answered(home, "yes, the front door", KINDS["one door"]) is Answer.OTHER
+    assert await answered(home, "yes, the front door", KINDS["one door"]) is Meaning.OTHER
 
 
 async def test_one_of_two_alike_is_named_with_its_place(home: HomeAssistant) -> None:
@@ -594,9 +594,9 @@ async def test_who_repeats_a_question_behind_a_yes_agrees(home: HomeAssistant) -
             repeated = named.repetition
             assert repeated, (language, kind)
             assert repeated.casefold() in question_text(home, sentences, calls).casefold(), (language, kind)
-            assert understand_answer(f"{yes}, {repeated}", language, named) is Answer.YES, (language, kind)
+            assert understand_answer(f"{yes}, {repeated}", language, named) is Meaning.YES, (language, kind)
             for said in (f"{no}, {repeated}", repeated, f"{yes}, {no}, {repeated}", f"{yes}, {repeated}?"):
-                assert understand_answer(said, language, named) is not Answer.YES, (language, kind)
+                assert understand_answer(said, language, named) is not Meaning.YES, (language, kind)
 
 
 async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> None:
@@ -613,8 +613,8 @@ async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> N
         assert len(text) < 700
         named = asked_of(home, sentences[language], KINDS[kind], language)
         yes, no = YES_AND_NO[language]
-        assert understand_answer(yes, language, named) is Answer.YES
-        assert understand_answer(no, language, named) is not Answer.YES
+        assert understand_answer(yes, language, named) is Meaning.YES
+        assert understand_answer(no, language, named) is not Meaning.YES
 
     hold()
 

@@ -12,9 +12,8 @@ from homeassistant.helpers import llm
 from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.events import StopReason, TextDelta, ToolStarted
+from custom_components.chatterbox.agent.events import Answer, StopReason, TextDelta, ToolStarted
 from custom_components.chatterbox.agent.history.store import HistoryStore
-from custom_components.chatterbox.agent.loop.turn import Approved, Denied
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -44,6 +43,7 @@ from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
+YES, NO = Answer(approved=True), Answer(approved=False)
 DOOR = "lock.front_door"
 LIGHT = "light.kitchen_ceiling"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
@@ -270,14 +270,16 @@ async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: S
     assert asked.pending.expires_at >= began_at + 600
     assert not [event for event in asked.events if isinstance(event, TextDelta)]
 
-    answered = await api_client.answers(request, asked.pending, Approved())
+    answered = await api_client.answers(request, asked.pending, YES)
 
     assert hass.states.is_state(DOOR, "unlocked")
     assert answered.end.text == "Come in."
-    assert (asked.offered.question, answered.offered.question) == (None, asked.pending), "what is shown belongs to it"
+    (waiting,) = asked.pending.calls
+    of_answer = replace(asked.pending, answers={waiting.call.id: YES})
+    assert (asked.offered.question, answered.offered.question) == (None, of_answer), "what is shown belongs to it"
     assert len(server.requests) == 2
     with pytest.raises(ApiError) as refused:
-        await api_client.answers(request, asked.pending, Approved())
+        await api_client.answers(request, asked.pending, YES)
     assert (refused.value.status, refused.value.code) == (400, "approval_continuation_invalid")
 
 
@@ -296,12 +298,12 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
         replace(request, hosted=(replace(ASSIST, allowed=others),)),
     ):
         with pytest.raises(ApiError):
-            await api_client.answers(wrong, asked.pending, Approved())
-    await api_client.answers(request, asked.pending, Approved())
+            await api_client.answers(wrong, asked.pending, YES)
+    await api_client.answers(request, asked.pending, YES)
 
     assert hass.states.is_state(DOOR, "unlocked")
     again = await api_client.takes(request)
-    await api_client.answers(replace(request, hosted=()), again.pending, Denied())
+    await api_client.answers(replace(request, hosted=()), again.pending, NO)
 
 
 async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
@@ -315,9 +317,9 @@ async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
     somebody_else = Caller(a_user(hass, "Ben").id)
 
     for wrong in (
-        replace(request, caller=somebody_else, approval=ApprovalDecisions(asked.pending.id, {0: Approved()})),
-        replace(request, approval=ApprovalDecisions("unknown", {0: Approved()})),
-        replace(request, approval=ApprovalDecisions(asked.pending.id, {1: Approved()})),
+        replace(request, caller=somebody_else, approval=ApprovalDecisions(asked.pending.id, {0: YES})),
+        replace(request, approval=ApprovalDecisions("unknown", {0: YES})),
+        replace(request, approval=ApprovalDecisions(asked.pending.id, {1: YES})),
     ):
         with pytest.raises(ApiError) as refused:
             await api_client.takes(wrong)
@@ -344,7 +346,7 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
     asked = await api_client.takes(request)
     assert [one.call.name for one in asked.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
 
-    await api_client.answers(request, asked.pending, Approved(), Denied("It is day."))
+    await api_client.answers(request, asked.pending, YES, Answer(approved=False, reason="It is day."))
     await hass.async_block_till_done()
 
     assert hass.states.is_state(DOOR, "unlocked")
@@ -369,7 +371,7 @@ async def test_a_question_of_a_client_can_be_answered_elsewhere(
     assert speech == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
     with pytest.raises(ApiError):
-        await api_client.answers(request, asked.pending, Approved())
+        await api_client.answers(request, asked.pending, YES)
 
 
 async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
@@ -408,7 +410,7 @@ async def test_too_many_questions_of_a_client_make_room(
 
     waiting = [question.id for question in async_get_approvals(hass).waiting]
     assert waiting == [one.pending.id for one in asked[1:]]
-    await api_client.answers(request, asked[1].pending, Approved())
+    await api_client.answers(request, asked[1].pending, YES)
     assert hass.states.is_state(DOOR, "unlocked")
     assert len(async_get_approvals(hass).waiting) == 19
 

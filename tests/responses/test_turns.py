@@ -9,7 +9,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er, llm
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.loop.turn import Approved
+from custom_components.chatterbox.agent.events import Answer
 from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.responses.backend import Caller
@@ -95,7 +95,7 @@ async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve: Ser
     request = api_client.wants("Unlock the front door.", conversation_id="add-on")
 
     asked = await api_client.takes(request)
-    await api_client.answers(request, asked.pending, Approved())
+    await api_client.answers(request, asked.pending, Answer(approved=True))
 
     assert hass.states.is_state(DOOR, "unlocked")
     store = api_client.backend.store(AGENT)

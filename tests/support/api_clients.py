@@ -9,8 +9,13 @@ from homeassistant.auth.permissions.types import PolicyType
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
-from custom_components.chatterbox.agent.events import ApprovalRequested, PendingApproval, ToolFinished, TurnFinished
-from custom_components.chatterbox.agent.loop.turn import Approved, Denied
+from custom_components.chatterbox.agent.events import (
+    Answer,
+    ApprovalRequested,
+    PendingApproval,
+    ToolFinished,
+    TurnFinished,
+)
 from custom_components.chatterbox.agent.messages import Message, ToolChoiceMode, ToolResult, UserMessage
 from custom_components.chatterbox.agent.responses.backend import (
     ApprovalDecisions,
@@ -99,7 +104,7 @@ class ApiClient:
         """Say something, and hear all of the answer."""
         return await self.takes(self.wants(*transcript, **wishes))
 
-    async def answers(self, asked: TurnRequest, pending: PendingApproval, *decisions: Approved | Denied) -> TurnOutcome:
+    async def answers(self, asked: TurnRequest, pending: PendingApproval, *decisions: Answer) -> TurnOutcome:
         """Answer a question of an earlier turn."""
         given = ApprovalDecisions(pending.id, dict(enumerate(decisions)))
         return await self.takes(replace(asked, approval=given))

@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.events import StopReason, TurnEvent, TurnFinished
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, Transcript, canonical_json
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
@@ -72,14 +72,14 @@ class AuditedTalk:
     history: Transcript = ()
     limits: Limits = field(default_factory=Limits)
 
-    async def begin(self, answered: tuple[Question, GivenAnswer] | None = None) -> Begun:
+    async def begin(self, answered: Question | None = None) -> Begun:
         """Return what a turn begins with."""
         said = conversation.ConversationInput(
             "please", self.context, "a-talk", self.device_id, "assist_satellite.kitchen", "en", AGENT
         )
         offer = await async_offer_tools(self.hass, self.apis, said.as_llm_context("chatterbox"))
         effects_of = self.effects_of or offer.dispatcher.async_effects
-        agreed = answered[0] if answered and answered[1].approved else None
+        agreed = answered if answered and answered.pending.approved else None
         guard = CallGuard(
             self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside, agreed=agreed
         )
@@ -89,19 +89,15 @@ class AuditedTalk:
         return Begun(offer, guard, audit, origin)
 
     async def events_of(
-        self, *inferences: Sequence[Line], answered: tuple[Question, GivenAnswer] | None = None
+        self, *inferences: Sequence[Line], answered: Question | None = None
     ) -> tuple[Question | None, Sequence[TurnEvent]]:
         """Take a turn; return the question that it ends with, and its events."""
         begun = await self.begin(answered)
         hooks = [begun.audit, *self.scripts, begun.guard] if self.scripts else [begun.guard]
         loop = AgenticLoop(ScriptedProvider(*inferences), begun.offer.dispatcher, hooks=hooks)
         said = None if answered else "please"
-        turn = Turn(said, self.history, "", begun.offer.definitions, limits=self.limits)
-        if answered:
-            question, answer = answered
-            decision = Approved() if answer.approved else Denied()
-            decisions = {waiting.call.id: decision for waiting in question.pending.calls}
-            turn = replace(turn, approval=ApprovalAnswer(question.pending, decisions))
+        approval = answered.pending if answered else None
+        turn = Turn(said, self.history, "", begun.offer.definitions, limits=self.limits, approval=approval)
         recorder, events = TranscriptRecorder(), list[TurnEvent]()
         try:
             async with aclosing(loop.stream(turn)) as walk:
@@ -133,14 +129,14 @@ class AuditedTalk:
 
     async def answer(self, question: Question, answer: GivenAnswer, *inferences: Sequence[Line]) -> None:
         """Answer a question, and take the turn that goes on with it."""
-        async_get_approvals(self.hass).take(question.id, answer)
-        again, _ = await self.events_of(*inferences, answered=(question, answer))
+        answered = async_get_approvals(self.hass).take(question.id, answer)
+        again, _ = await self.events_of(*inferences, answered=answered)
         if again is not None:
             async_get_approvals(self.hass).ask(again, 60, _nobody_goes_on)
         await self.hass.async_block_till_done()
 
 
-async def _nobody_goes_on(_question: Question, _answer: GivenAnswer) -> str:
+async def _nobody_goes_on(_question: Question) -> str:
     raise AssertionError("nobody answers from elsewhere here")
 
 

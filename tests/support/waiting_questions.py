@@ -92,8 +92,9 @@ class ResumedTurn:
     """Where there is one, the turn takes until it is set."""
     error: Exception | None = None
 
-    async def __call__(self, _question: Question, answer: GivenAnswer) -> str:
-        self.answers.append(answer)
+    async def __call__(self, question: Question) -> str:
+        assert question.answer is not None
+        self.answers.append(question.answer)
         if self.may_end is not None:
             await self.may_end.wait()
         if self.error is not None:

@@ -8,13 +8,13 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.answers import Meaning, understand_answer
 from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
 from custom_components.chatterbox.agent.confirmation.pin_guard import Locked
 from custom_components.chatterbox.approvals.pin_tries import Wrong
 from custom_components.chatterbox.approvals.questions import ApprovalScope
-from custom_components.chatterbox.turns.input import Reading, async_read_answer
+from custom_components.chatterbox.turns.input import async_read_answer
 from tests.support.waiting_questions import NAMED, scope, unlocking
 
 PIN = "8593614207"
@@ -47,7 +47,7 @@ async def read(  # as what it calls
     needs_pin: bool = True,
     is_late: bool = False,
     where: ApprovalScope | None = None,
-) -> Reading | Wrong | Locked:
+) -> Meaning | Wrong | Locked:
     """Read an answer to the question whether the front door shall be unlocked."""
     question = unlocking(where or scope(), needs_pin=needs_pin)
     return await async_read_answer(hass, question, text, "en", NAMED, pin, is_late)
@@ -56,20 +56,20 @@ async def read(  # as what it calls
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
-        ("Yes.", Reading.AGREED),
-        ("Yes, unlock the front door.", Reading.AGREED),
-        ("No, leave it.", Reading.DECLINED),
-        ("Yes, the garage.", Reading.SOMETHING_ELSE),
-        ("turn on the light", Reading.SOMETHING_ELSE),
-        ("wake me at 12:30", Reading.SOMETHING_ELSE),
-        (PIN, Reading.PIN_NOT_NEEDED),
-        (f"Yes, {PIN}", Reading.PIN_NOT_NEEDED),
-        (f"{PIN}?", Reading.PIN_NOT_NEEDED),
-        ("no, at 10:15", Reading.SOMETHING_ELSE),
-        ("ten minutes", Reading.SOMETHING_ELSE),
+        ("Yes.", Meaning.YES),
+        ("Yes, unlock the front door.", Meaning.YES),
+        ("No, leave it.", Meaning.NO),
+        ("Yes, the garage.", Meaning.OTHER),
+        ("turn on the light", Meaning.OTHER),
+        ("wake me at 12:30", Meaning.OTHER),
+        (PIN, Meaning.PIN_NOT_NEEDED),
+        (f"Yes, {PIN}", Meaning.PIN_NOT_NEEDED),
+        (f"{PIN}?", Meaning.PIN_NOT_NEEDED),
+        ("no, at 10:15", Meaning.OTHER),
+        ("ten minutes", Meaning.OTHER),
     ],
 )
-async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text: str, reading: Reading | Wrong) -> None:
+async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text: str, reading: Meaning | Wrong) -> None:
     pin = watched_pin()
 
     assert await read(hass, text, pin, needs_pin=False) == reading
@@ -81,50 +81,50 @@ async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text:
 async def test_numbers_are_a_request_to_an_agent_without_a_pin(
     hass: HomeAssistant, text: str, *, is_late: bool
 ) -> None:
-    assert await read(hass, text, None, needs_pin=False, is_late=is_late) == Reading.SOMETHING_ELSE
+    assert await read(hass, text, None, needs_pin=False, is_late=is_late) == Meaning.OTHER
 
 
 @pytest.mark.usefixtures("hass_storage")
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
-        ("one moment", Reading.SOMETHING_ELSE),
-        ("ten minutes", Reading.SOMETHING_ELSE),
-        ("Yes.", Reading.PIN_MISSING),
-        ("No.", Reading.DECLINED),
-        ("turn on the light", Reading.SOMETHING_ELSE),
-        ("set a timer for 10 minutes", Reading.SOMETHING_ELSE),
-        (SAID, Reading.AGREED_WITH_PIN),
-        (f"my PIN is {PIN}", Reading.AGREED_WITH_PIN),
-        (f"Yes, unlock the front door, {PIN}", Reading.AGREED_WITH_PIN),
+        ("one moment", Meaning.OTHER),
+        ("ten minutes", Meaning.OTHER),
+        ("Yes.", Meaning.PIN_MISSING),
+        ("No.", Meaning.NO),
+        ("turn on the light", Meaning.OTHER),
+        ("set a timer for 10 minutes", Meaning.OTHER),
+        (SAID, Meaning.YES_WITH_PIN),
+        (f"my PIN is {PIN}", Meaning.YES_WITH_PIN),
+        (f"Yes, unlock the front door, {PIN}", Meaning.YES_WITH_PIN),
         ("47 11", Wrong(4)),
-        (f"{PIN}?", Reading.PIN_UNCLEAR),
-        (f"No, {PIN}", Reading.PIN_UNCLEAR),
-        ("for seven one one", Reading.PIN_UNCLEAR),
+        (f"{PIN}?", Meaning.PIN_UNCLEAR),
+        (f"No, {PIN}", Meaning.PIN_UNCLEAR),
+        ("for seven one one", Meaning.PIN_UNCLEAR),
     ],
 )
 async def test_a_question_that_needs_a_pin_takes_nothing_less(
-    hass: HomeAssistant, text: str, reading: Reading | Wrong
+    hass: HomeAssistant, text: str, reading: Meaning | Wrong
 ) -> None:
     pin = watched_pin()
 
     assert await read(hass, text, pin) == reading
-    assert len(pin.compared) == (isinstance(reading, Wrong) or reading is Reading.AGREED_WITH_PIN)
+    assert len(pin.compared) == (isinstance(reading, Wrong) or reading is Meaning.YES_WITH_PIN)
 
 
 @pytest.mark.parametrize("needs_pin", [True, False])
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
-        ("Yes.", Reading.TOO_LATE),
-        ("No.", Reading.TOO_LATE),
-        (PIN, Reading.TOO_LATE),
-        (f"Yes, {PIN}", Reading.TOO_LATE),
-        ("turn on the light", Reading.SOMETHING_ELSE),
+        ("Yes.", Meaning.TOO_LATE),
+        ("No.", Meaning.TOO_LATE),
+        (PIN, Meaning.TOO_LATE),
+        (f"Yes, {PIN}", Meaning.TOO_LATE),
+        ("turn on the light", Meaning.OTHER),
     ],
 )
 async def test_a_question_that_has_run_out_compares_nothing(
-    hass: HomeAssistant, text: str, reading: Reading, *, needs_pin: bool
+    hass: HomeAssistant, text: str, reading: Meaning, *, needs_pin: bool
 ) -> None:
     pin = watched_pin()
 
@@ -134,10 +134,10 @@ async def test_a_question_that_has_run_out_compares_nothing(
 
 @pytest.mark.parametrize(
     ("text", "reading"),
-    [("Yes.", Reading.TOO_LATE), (PIN, Reading.TOO_LATE), ("No.", Reading.DECLINED), ("hello", Reading.SOMETHING_ELSE)],
+    [("Yes.", Meaning.TOO_LATE), (PIN, Meaning.TOO_LATE), ("No.", Meaning.NO), ("hello", Meaning.OTHER)],
 )
 async def test_nothing_is_agreed_to_if_the_pin_was_taken_away(
-    hass: HomeAssistant, text: str, reading: Reading | Wrong
+    hass: HomeAssistant, text: str, reading: Meaning | Wrong
 ) -> None:
     assert await read(hass, text, None) == reading
 
@@ -151,11 +151,11 @@ async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation
 
     assert said == [Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
     assert await read(hass, PIN, pin) == Locked(600)
-    assert await read(hass, "Yes.", pin) == Reading.PIN_MISSING
-    assert await read(hass, "No.", pin) == Reading.DECLINED
+    assert await read(hass, "Yes.", pin) == Meaning.PIN_MISSING
+    assert await read(hass, "No.", pin) == Meaning.NO
     assert await read(hass, PIN, pin, where=scope(agent_id="conversation.otto")) == Locked(600), "the PIN is the home's"
     freezer.tick(600)
-    assert await read(hass, PIN, pin) == Reading.AGREED_WITH_PIN
+    assert await read(hass, PIN, pin) == Meaning.YES_WITH_PIN
     assert pin.compared == ["4711"] * 5 + [PIN]
 
 
@@ -188,13 +188,13 @@ async def test_a_request_holds_no_pin_and_only_a_plain_yes_or_the_pin_agrees(
     reading = await read(hass, text, pin, needs_pin=needs_pin, is_late=is_late)
 
     match reading:
-        case Reading.SOMETHING_ELSE:
+        case Meaning.OTHER:
             assert not may_be_pin(text, "en", NAMED, is_asked_for=needs_pin)
-        case Reading.AGREED:
-            assert (answer, needs_pin, is_late) == (Answer.YES, False, False)
-        case Reading.AGREED_WITH_PIN:
+        case Meaning.YES:
+            assert (answer, needs_pin, is_late) == (Meaning.YES, False, False)
+        case Meaning.YES_WITH_PIN:
             pytest.fail("nobody said the PIN")
-        case Reading.DECLINED:
-            assert answer is Answer.NO
+        case Meaning.NO:
+            assert answer is Meaning.NO
         case _:
-            assert needs_pin or is_late or reading == Reading.PIN_NOT_NEEDED
+            assert needs_pin or is_late or reading == Meaning.PIN_NOT_NEEDED

@@ -51,7 +51,7 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
     question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
     if refusal := await async_refusal(hass, question, call.context, approved=approved):
         raise NotYoursToAnswer(call.context, refusal) if refusal in _OF_USERS else _invalid(refusal)
-    answer = GivenAnswer(approved, Channel.ACTION, call.context.user_id)
+    answer = GivenAnswer(approved, channel=Channel.ACTION, user_id=call.context.user_id)
     try:
         speech = await async_get_approvals(hass).answer(question.id, answer)
     except QuestionGone as error:

@@ -4,6 +4,7 @@ from .errors import (
     ProviderError as ProviderError,
 )
 from .events import (
+    Answer as Answer,
     TextDelta as TextDelta,
     ToolFinished as ToolFinished,
     ToolStarted as ToolStarted,
@@ -11,7 +12,7 @@ from .events import (
     TurnFinished as TurnFinished,
 )
 from .loop.loop import AgenticLoop as AgenticLoop
-from .loop.turn import Approved as Approved, Denied as Denied, Limits as Limits, Turn as Turn
+from .loop.turn import Limits as Limits, Turn as Turn
 from .messages import (
     AssistantMessage as AssistantMessage,
     NamedTool as NamedTool,

@@ -5,8 +5,10 @@ The events of a turn end with exactly one `TurnFinished`. Every `ToolCallReady` 
 `TurnFinished.client_calls` hands to the caller.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from .errors import AgentError
 from .messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolResult, Usage
@@ -63,10 +65,22 @@ class PendingCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of a person to a call that waits for approval."""
+
+    approved: bool
+    reason: str = ""
+    """Why it is denied, for the model; may be empty."""
+
+
+_NO: Final = Answer(approved=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PendingApproval:
     """Calls that wait for approval, and the budgets that the turn has used.
 
-    The caller keeps it and passes it back, with decisions, in the next turn.
+    The caller keeps it and passes it back, with `answers`, in the next turn.
     """
 
     id: str
@@ -77,6 +91,13 @@ class PendingApproval:
     """Inferences of the turn so far."""
     tool_calls: int
     """Tool calls of the turn so far."""
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    """By call id; a missing one denies. Empty until it is answered."""
+
+    @property
+    def approved(self) -> tuple[PendingCall, ...]:
+        """The calls that are approved."""
+        return tuple([one for one in self.calls if self.answers.get(one.call.id, _NO).approved])
 
 
 @dataclass(frozen=True, slots=True)

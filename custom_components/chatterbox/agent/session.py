@@ -9,10 +9,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Self
 
-from .events import PendingApproval, Phase, PhaseEntered, PromptReplaced, TurnEvent, TurnFinished, UsageReported
+from .events import Answer, PendingApproval, Phase, PhaseEntered, PromptReplaced, TurnEvent, TurnFinished, UsageReported
 from .loop.hooks import HookChain
 from .loop.loop import AgenticLoop, answer_of
-from .loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from .loop.turn import Limits, Turn
 from .messages import (
     AssistantMessage,
     NamedTool,
@@ -27,8 +27,6 @@ from .messages import (
 from .protocols import Hooks, LLMProvider, ResponseComposer
 from .toolbox import Toolbox, as_outcome
 from .transcript import NOT_STARTED, TranscriptRecorder, repair, synthetic_result
-
-type Decision = Approved | Denied
 
 
 class Session:
@@ -106,7 +104,7 @@ class Session:
             ends = [event async for event in events if isinstance(event, TurnFinished)]
         return answer_of(ends[-1]) if ends else ""
 
-    def answer(self, decision: Decision | Mapping[str, Decision], text: str | None = None) -> AsyncGenerator[TurnEvent]:
+    def answer(self, answer: Answer | Mapping[str, Answer], text: str | None = None) -> AsyncGenerator[TurnEvent]:
         """Answer the `pending` approval, for all calls or by call id, and continue the turn.
 
         `text` holds the person's words, if any. Raises ValueError if nothing is pending.
@@ -114,11 +112,11 @@ class Session:
         if (pending := self.pending) is None:
             raise ValueError("Nothing waits for a yes.")
         ids = [pending_call.call.id for pending_call in pending.calls]
-        decisions = decision if isinstance(decision, Mapping) else dict.fromkeys(ids, decision)
-        for call_id in decisions:
+        answers = answer if isinstance(answer, Mapping) else dict.fromkeys(ids, answer)
+        for call_id in answers:
             if call_id not in ids:
                 raise ValueError(f"No call {call_id!r} waits for a yes; waiting: {', '.join(ids)}.")
-        return self._take(text, ApprovalAnswer(pending, decisions))
+        return self._take(text, replace(pending, answers=answers))
 
     async def add_result(self, call_id: str, result: object, *, is_error: bool = False) -> None:
         """Add the result of an open call, after hooks have seen it: any value that `toolbox.as_outcome` accepts.
@@ -164,7 +162,7 @@ class Session:
         for call in self.open_calls:
             self._add(synthetic_result(call, NOT_STARTED))
 
-    async def _take(self, text: str | None, approval: ApprovalAnswer | None = None) -> AsyncGenerator[TurnEvent]:
+    async def _take(self, text: str | None, approval: PendingApproval | None = None) -> AsyncGenerator[TurnEvent]:
         while self._live is not None:
             await self.interrupt()
         turn = Turn(

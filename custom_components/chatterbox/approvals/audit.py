@@ -17,7 +17,7 @@ from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from ..agent.events import MessageDone, PendingCall, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
+from ..agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from ..agent.messages import (
     JsonObject,
     JsonValue,
@@ -389,19 +389,17 @@ class CallAudit(Hooks):
         texts: ChangeTexts,
         origin: Mapping[str, JsonValue],
         context: Context,
-        answered: tuple[Question, GivenAnswer] | None = None,
-        denied: Sequence[PendingCall] = (),
+        answered: Question | None = None,
     ) -> None:
         """Start with the approved calls: each of them gets exactly one record, whatever happens.
 
         `origin` identifies the turn (see `turns.record.turn_origin`), whose calls run in `context`. `answered` is the
-        question that it resumes; of its calls, `denied` were denied while others were approved.
+        question that it resumes.
         """
         self._texts = texts
         self._origin = origin
         self._context = context
         self._answered = answered
-        self._denied = denied
         self._tools: dict[tuple[str, str], ToolDefinition] = {}
         """The tools of calls that it has seen as a hook, by name and arguments."""
         self._calls: dict[str, ToolCall] = {}
@@ -411,8 +409,8 @@ class CallAudit(Hooks):
         """Approved calls without a record, by their IDs, which are new once the turn has repeated them."""
         self._guard: CallGuard | None = None
         self._effects_of: EffectsOf = _unknown_effects
-        if answered and answered[1].approved:
-            self._owed = {asked.pending.call.id: asked for asked in answered[0].calls}
+        if answered and answered.answer and answered.answer.approved:
+            self._owed = {asked.pending.call.id: asked for asked in answered.calls}
 
     def judged_by(self, guard: CallGuard, effects_of: EffectsOf) -> None:
         """Set the guard before the first call; `effects_of` resolves calls that it never judged."""
@@ -464,7 +462,8 @@ class CallAudit(Hooks):
             return
         elif (refusal := self._refusal(call)) is None:
             if asked:
-                is_denied = asked.pending in self._denied
+                approved = self._answered.pending.approved if self._answered else ()
+                is_denied = approved and asked.pending not in approved
                 outcome = ChangeOutcome.DENIED if is_denied else ChangeOutcome.NOT_RUN
                 self._record(self._change(call, asked), outcome, asked)
         elif (key := (call.name, call.arguments)) not in self._refused:
@@ -519,7 +518,8 @@ class CallAudit(Hooks):
         not_done = targets_not_done(result.native) if result else ()
         seen = self._seen(change.call)
         is_answered = asked or (seen and seen.is_repeated)
-        question, answer = self._answered if is_answered and self._answered else (None, None)
+        question = self._answered if is_answered else None
+        answer = question.answer if question else None
         record = ChangeRecord(
             origin=self._origin,
             change=change,
@@ -584,6 +584,6 @@ async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> N
                 outcome=ChangeOutcome(update.state),
                 approval=ApprovalWay.MISSING,
                 question_id=question.id,
-                answer=update.answer,
+                answer=question.answer,
             )
             async_publish_change(texts, record, question.context)

@@ -106,7 +106,7 @@ class _NotificationTexts:
 
     async def async_outcome(self, update: QuestionUpdate) -> _Notification:
         """Return the outcome of the question, or a command to remove its notification."""
-        answer = update.answer
+        answer = update.question.answer
         removal: _Notification = {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": self._tag}}
         match update.state:
             case QuestionState.EXPIRED:
@@ -280,7 +280,7 @@ class ApprovalNotifications:
             async with recipient.order:
                 await _async_send(self._hass, recipient.entity_id, texts.refusing(refusal), _below(question))
         else:
-            answer = GivenAnswer(approved, Channel.NOTIFICATION, recipient.user_id)
+            answer = GivenAnswer(approved, channel=Channel.NOTIFICATION, user_id=recipient.user_id)
             try:
                 await async_get_approvals(self._hass).answer(question.id, answer)
             except Exception:  # noqa: BLE001  # nobody waits for what this task returns

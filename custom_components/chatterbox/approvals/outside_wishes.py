@@ -5,7 +5,7 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant
 
-from ..agent.confirmation.answers import Answer, understand_answer
+from ..agent.confirmation.answers import Meaning, understand_answer
 from ..agent.confirmation.language import action_words, is_about_all, language_code
 from ..agent.text import fold, heard_words
 from ..effects.effect import Effects, actions_of
@@ -55,7 +55,7 @@ class Wish:
         if not (lets_in(self.hass, effects) or any(one.action == _DISARMS for one in actions)):
             return True
         words = heard_words(self.request)
-        if not words or understand_answer(self.request, self.language) is Answer.YES:
+        if not words or understand_answer(self.request, self.language) is Meaning.YES:
             return True
         known = [self._words_of(one.action) for one in actions]
         if not all(known) or is_about_all(self.request, self.language):

@@ -5,7 +5,7 @@ Nothing is stored, so no question survives a restart.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -19,7 +19,7 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
 
-from ..agent.events import PendingApproval, PendingCall
+from ..agent.events import Answer, PendingApproval, PendingCall
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from ..data import singleton
@@ -47,6 +47,16 @@ class Channel(StrEnum):
     """By a Home Assistant action."""
     API = "api"
     """By the API client that received the question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenAnswer(Answer):
+    """An answer, and how it was given."""
+
+    channel: Channel
+    user_id: str | None = None
+    """The user who answered, if known."""
+    with_pin: bool = False
 
 
 class QuestionState(StrEnum):
@@ -132,6 +142,19 @@ class Question:
     """Identifies its turn; see `turns.record.turn_origin`."""
     request: str = ""
     """The words that led to it, in `language`."""
+    answer: GivenAnswer | None = None
+    """The answer to the question as a whole; those to its calls are in `pending`."""
+
+    def with_answer(self, answer: GivenAnswer, answers: Mapping[str, Answer] | None = None) -> Question:
+        """Return the question with its answer, for all of its calls or with `answers` by call ID.
+
+        A yes without the PIN that it needs approves no call.
+        """
+        if answers is None:
+            answers = dict.fromkeys((one.call.id for one in self.pending.calls), answer)
+        if answer.approved and self.needs_pin and not answer.with_pin:
+            answers = {}
+        return replace(self, answer=answer, pending=replace(self.pending, answers=answers))
 
     @property
     def id(self) -> str:
@@ -155,32 +178,19 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenAnswer:
-    """An answer to a question."""
-
-    approved: bool
-    channel: Channel
-    user_id: str | None = None
-    """The user who answered, if known."""
-    with_pin: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class QuestionUpdate:
     """A change of the state of a question."""
 
     question: Question
     state: QuestionState
-    answer: GivenAnswer | None = None
-    """Set once the question is approved or denied."""
     speech: str = ""
     """What the agent says at the end; set when the question is concluded."""
 
 
 SIGNAL_QUESTION: SignalType[QuestionUpdate] = SignalType(f"{DOMAIN}_question")
 
-type Resume = Callable[[Question, GivenAnswer], Awaitable[str]]
-"""Resumes the turn that asked, and returns what the agent says."""
+type Resume = Callable[[Question], Awaitable[str]]
+"""Resumes the turn that asked the answered question, and returns what the agent says."""
 
 
 class QuestionGone(Exception):
@@ -261,16 +271,16 @@ class Approvals:
     @callback
     def take(self, question_id: str, answer: GivenAnswer) -> Question:
         """Close a question with an answer and return it. Raises `QuestionGone` if it is not open."""
-        return self._take(question_id, answer).question
+        return self._take(question_id, answer)[0]
 
     async def answer(self, question_id: str, answer: GivenAnswer) -> str:
         """Answer a question through another channel, and return what the agent says. Raises `QuestionGone`."""
-        closed = self._take(question_id, answer)
+        question, resume = self._take(question_id, answer)
         speech = ""
         try:
-            speech = await closed.resume(closed.question, answer)
+            speech = await resume(question)
         finally:
-            self._send(QuestionUpdate(closed.question, QuestionState.CONCLUDED, answer, speech))
+            self._send(QuestionUpdate(question, QuestionState.CONCLUDED, speech))
         return speech
 
     @callback
@@ -291,15 +301,15 @@ class Approvals:
             if opened.question.scope.agent_id == agent_id:
                 self.drop(opened.question.id)
 
-    def _take(self, question_id: str, answer: GivenAnswer) -> _OpenQuestion:
+    def _take(self, question_id: str, answer: GivenAnswer) -> tuple[Question, Resume]:
         opened = self._open.get(question_id)
         if opened is None or opened.has_expired:
             raise QuestionGone
         del self._open[question_id]
         opened.cancel_timer()
-        state = QuestionState.APPROVED if answer.approved else QuestionState.DENIED
-        self._send(QuestionUpdate(opened.question, state, answer))
-        return opened
+        question = opened.question.with_answer(answer)
+        self._send(QuestionUpdate(question, QuestionState.APPROVED if answer.approved else QuestionState.DENIED))
+        return question, opened.resume
 
     def _expire_in(self, seconds: float, question_id: str) -> CALLBACK_TYPE:
         job = HassJob(partial(self._expire, question_id), cancel_on_shutdown=True)

@@ -11,7 +11,7 @@ from homeassistant.components.conversation import ChatLog
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
-from ..agent.loop.turn import Approved, Denied, Limits
+from ..agent.loop.turn import Limits
 from ..agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -68,10 +68,8 @@ class ApiTurnSource(TurnSource):
     request: TurnRequest
     tell: Callable[[BackendEvent], None]
     """Hears every event of the turn but its end."""
-    decisions: Mapping[str, Approved | Denied] = field(default_factory=dict)
-    """The client's decision about each call of the question that it answers."""
     answered: PendingApproval | None = None
-    """That question."""
+    """The question that the client answers."""
     _recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
 
     @classmethod
@@ -79,14 +77,12 @@ class ApiTurnSource(TurnSource):
         cls,
         request: TurnRequest,
         tell: Callable[[BackendEvent], None],
-        decisions: Mapping[str, Approved | Denied] | None = None,
         answered: PendingApproval | None = None,
     ) -> Self:
         """Return the source for a request, which may answer a question."""
         return cls(
             request=request,
             tell=tell,
-            decisions=decisions or {},
             answered=answered,
             question_scope=ulid_now(),  # two responses that follow the same one have questions of their own
             asks_in_words=request.hosted is None and request.output is None,  # it may not know approval requests
@@ -180,8 +176,8 @@ class ApiTurnSource(TurnSource):
         A request that is rejected here leaves the question open.
         """
         names = {tool.name for tool in kept}
-        for call in (pending.call for pending in self.answered.calls) if self.answered else ():
-            if call.name not in names and isinstance(self.decisions.get(call.id), Approved):
+        for call in (pending.call for pending in self.answered.approved) if self.answered else ():
+            if call.name not in names:
                 message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."
                 raise invalid(message, "tools", "approval_continuation_invalid")
         for function in self.client_tools:

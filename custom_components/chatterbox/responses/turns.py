@@ -4,7 +4,7 @@ A question that a client is asked can be answered by the client, or wherever eve
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import Context as Variables
 from dataclasses import replace
 from functools import partial
@@ -14,10 +14,9 @@ from homeassistant.components.conversation import ChatLog, ConversationInput, Us
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 
-from ..agent.confirmation.answers import Answer, understand_answer, understood_language
-from ..agent.loop.turn import Approved, Denied
+from ..agent.confirmation.answers import Meaning, understand_answer, understood_language
 from ..agent.messages import AssistantMessage, ToolChoiceMode
-from ..agent.responses.backend import ApprovalDecisions, BackendEvent, TurnRequest
+from ..agent.responses.backend import ApprovalDecisions, BackendEvent, Caller, TurnRequest
 from ..agent.responses.errors import ApiError, invalid
 from ..approvals.asking import asked_of
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
@@ -69,21 +68,16 @@ class ApiTurns:
         )
         speaker = _as_client(await async_get_speaker(self._hass, nothing), request.caller.user_id)
         read = TurnInput(replace(nothing, context=speaker_context(context, speaker)), speaker)
+        answered: Question | None
         if request.approval is not None:
-            question = self._question(request, request.approval)
-            decisions = _decisions(question, request.approval)
-        elif in_words := await self._async_answer_in_words(request):
-            question, decision = in_words
-            decisions = {pending_call.call.id: decision for pending_call in question.pending.calls}
+            answered = _with_answers(self._question(request, request.approval), request.approval, request.caller)
         else:
-            return self._from_client(read, ApiTurnSource.of(request, tell))
-        is_yes = any(isinstance(decision, Approved) for decision in decisions.values())
-        answer = GivenAnswer(is_yes, Channel.API, request.caller.user_id)
-        read = replace(read, answered=(question, answer), decisions=decisions)
-        return self._from_client(read, ApiTurnSource.of(request, tell, decisions, question.pending))
+            answered = await self._async_answer_in_words(request)
+        source = ApiTurnSource.of(request, tell, answered.pending if answered else None)
+        return self._from_client(replace(read, answered=answered), source)
 
-    async def _async_answer_in_words(self, request: TurnRequest) -> tuple[Question, Approved | Denied] | None:
-        """Return the question that is the end of a transcript before the words, if these are a yes or a no to it."""
+    async def _async_answer_in_words(self, request: TurnRequest) -> Question | None:
+        """Return the answered question if a transcript ends with it and the words are a yes or a no to it."""
         words, before = words_of(request), request.transcript[-2:-1]
         if words is None or request.hosted is not None or not before or not isinstance(before[0], AssistantMessage):
             return None
@@ -94,11 +88,11 @@ class ApiTurns:
         *older, question = alike
         asked = asked_of(self._hass, sentences, question.calls, understood_language(language))
         answer = understand_answer(words.text, understood_language(language), asked)
-        if answer is Answer.OTHER:
+        if answer is Meaning.OTHER:
             return None
         for one in older:  # the same words must not count twice
             async_get_approvals(self._hass).drop(one.id)
-        return question, Approved() if answer is Answer.YES else Denied()
+        return question.with_answer(_by_client(request.caller, approved=answer is Meaning.YES))
 
     def _from_client(self, read: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""
@@ -114,38 +108,31 @@ class ApiTurns:
             chat_log.async_add_user_content(UserContent(read.user_input.text))
         try:
             prepared = await self._turns.async_prepare(read, chat_log)
-            if read.answered and read.answered[1].channel is Channel.API:  # others have taken the question already
-                self._take_question(*read.answered)
+            if read.answered:
+                self._take_question(read.answered)
             return await self._turns.async_run(read, chat_log, prepared)
         finally:
             self._make_room(read.user_input.context.user_id)
             async_check_health(self._hass)
 
-    async def _async_resume(
-        self, read: TurnInput, source: ApiTurnSource, question: Question, answer: GivenAnswer
-    ) -> str:
+    async def _async_resume(self, read: TurnInput, source: ApiTurnSource, question: Question) -> str:
         """Resume a turn whose question was answered elsewhere, and return its answer.
 
         The turn continues even if nobody waits for it, for as long as the agent exists.
         """
-        resumed = self._async_take_resumed(read, source, question, answer)
+        resumed = self._async_take_resumed(read, source, question)
         # The answer may come in the middle of another turn, whose context variables must not leak into this one.
         start = partial(self._entry.async_create_background_task, self._hass, resumed)
         return await asyncio.shield(Variables().run(start, "chatterbox resumed turn of an API client"))
 
-    async def _async_take_resumed(
-        self, read: TurnInput, source: ApiTurnSource, question: Question, answer: GivenAnswer
-    ) -> str:
+    async def _async_take_resumed(self, read: TurnInput, source: ApiTurnSource, question: Question) -> str:
         """Resume a turn without its client, which is not informed; client functions are not offered.
 
         If the tools that the client requested are missing too, the answer says that it did not work.
         """
         request = replace(source.request, transcript=source.so_far, added=(), functions=(), approval=None)
         request = replace(request, tool_choice=ToolChoiceMode.AUTO)
-        decision = Approved() if answer.approved else Denied()
-        decisions = {one.call.id: decision for one in question.pending.calls}
-        again = replace(read, answered=(question, answer), decisions=decisions)
-        resumed = self._from_client(again, ApiTurnSource.of(request, _nobody_hears, decisions))
+        resumed = self._from_client(replace(read, answered=question), ApiTurnSource.of(request, _nobody_hears))
         try:
             record = await self.async_take(resumed, request.conversation_id)
         except ApiError:
@@ -179,11 +166,13 @@ class ApiTurns:
         raise _no_question()
 
     @callback
-    def _take_question(self, question: Question, answer: GivenAnswer) -> None:
-        try:
-            async_get_approvals(self._hass).take(question.id, answer)
-        except QuestionGone:
-            raise _no_question() from None
+    def _take_question(self, answered: Question) -> None:
+        """Close a question that its client has answered. One that was answered elsewhere is closed already."""
+        if answered.answer and answered.answer.channel is Channel.API:
+            try:
+                async_get_approvals(self._hass).take(answered.id, answered.answer)
+            except QuestionGone:
+                raise _no_question() from None
 
 
 def _check_without_model(request: TurnRequest) -> None:
@@ -208,11 +197,17 @@ def _nobody_hears(_event: BackendEvent) -> None:
     pass
 
 
-def _decisions(question: Question, given: ApprovalDecisions) -> Mapping[str, Approved | Denied]:
+def _by_client(caller: Caller, *, approved: bool) -> GivenAnswer:
+    return GivenAnswer(approved, channel=Channel.API, user_id=caller.user_id)
+
+
+def _with_answers(question: Question, given: ApprovalDecisions, caller: Caller) -> Question:
     calls = question.pending.calls
     if any(index >= len(calls) for index in given.decisions):
         raise _no_question()
-    return {calls[index].call.id: decision for index, decision in given.decisions.items()}
+    answers = {calls[index].call.id: answer for index, answer in given.decisions.items()}
+    approved = any(answer.approved for answer in answers.values())
+    return question.with_answer(_by_client(caller, approved=approved), answers)
 
 
 def _no_question() -> ApiError:

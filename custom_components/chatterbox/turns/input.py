@@ -3,21 +3,19 @@
 A spoken PIN is used here and redacted: no later step sees it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum, auto
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import HomeAssistant
 
-from ..agent.confirmation.answers import Answer, QuestionContext, understand_answer, understood_language
+from ..agent.confirmation.answers import Meaning, QuestionContext, understand_answer, understood_language
 from ..agent.confirmation.pin import PinHash
 from ..agent.confirmation.pin_detection import may_be_pin
 from ..agent.confirmation.pin_guard import LOCK_SECONDS, Locked
 from ..agent.confirmation.spoken_digits import spoken_digits
 from ..agent.events import PendingCall
-from ..agent.loop.turn import ApprovalAnswer, Approved, Denied
 from ..agent.text import heard_words
 from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
@@ -36,28 +34,6 @@ _MOST_CHARACTERS: Final = 5
 _QUESTION_MARKS: Final = "? \N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK};"
 
 
-class Reading(Enum):
-    """The meaning of words as the answer to a question."""
-
-    AGREED = auto()
-    AGREED_WITH_PIN = auto()
-    DECLINED = auto()
-    PIN_MISSING = auto()
-    """A plain yes although the PIN is required; the PIN is then requested."""
-    PIN_UNCLEAR = auto()
-    """Something like a PIN that cannot be understood. It costs no attempt, and the PIN is requested again."""
-    PIN_NOT_NEEDED = auto()
-    """A PIN although a yes suffices. The question is repeated, since it may have been mistaken for another one."""
-    TOO_LATE = auto()
-    """An answer to an expired question, or to one that requires a PIN that the home no longer has."""
-    UNHEARD = auto()
-    """An answer although a question is waiting that has not been spoken here yet; the question is spoken first."""
-    NEITHER = auto()
-    """A few words that are no request: "great!". The question is asked again, once."""
-    SOMETHING_ELSE = auto()
-    """A new request. It contains no PIN, so a model may read it."""
-
-
 async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone changes what an answer is
     hass: HomeAssistant,
     question: Question,
@@ -66,7 +42,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     asked: QuestionContext,
     pin: PinHash | None,
     is_late: bool,  # noqa: FBT001  # it stands beside the question that it tells of
-) -> Reading | Wrong | Locked:
+) -> Meaning | Wrong | Locked:
     """Return the meaning of words that were spoken where `question` was asked: `text` as it was said, in `language`.
 
     `asked` holds the names in the question. `pin` is that of the home; if the question requires it and the words are a
@@ -75,20 +51,20 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     answer = understand_answer(text, understood_language(language), asked)
     knows_pin = question.needs_pin or pin is not None
     is_pin = knows_pin and may_be_pin(text, language, asked, is_asked_for=question.needs_pin)
-    if answer is Answer.OTHER and not is_pin:
-        return Reading.SOMETHING_ELSE
+    if answer is Meaning.OTHER and not is_pin:
+        return Meaning.OTHER
     if is_late:
-        return Reading.TOO_LATE
-    if answer is Answer.NO:
-        return Reading.DECLINED
+        return Meaning.TOO_LATE
+    if answer is Meaning.NO:
+        return Meaning.NO
     if not question.needs_pin:
-        return Reading.AGREED if answer is Answer.YES else Reading.PIN_NOT_NEEDED
+        return Meaning.YES if answer is Meaning.YES else Meaning.PIN_NOT_NEEDED
     if pin is None:
-        return Reading.TOO_LATE
-    if answer is Answer.YES:
-        return Reading.PIN_MISSING
+        return Meaning.TOO_LATE
+    if answer is Meaning.YES:
+        return Meaning.PIN_MISSING
     digits = spoken_digits(text, understood_language(language), asked)
-    return Reading.PIN_UNCLEAR if digits is None else await _async_compare(hass, question, pin, digits)
+    return Meaning.PIN_UNCLEAR if digits is None else await _async_compare(hass, question, pin, digits)
 
 
 async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput) -> bool:
@@ -100,19 +76,19 @@ async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput) -
     if len(text.split()) > _MOST_WORDS or len(heard_words(text)) > _MOST_CHARACTERS:
         return False
     bare = text.rstrip(_QUESTION_MARKS)
-    if bare != text.rstrip() and understand_answer(bare, language) is Answer.OTHER:
+    if bare != text.rstrip() and understand_answer(bare, language) is Meaning.OTHER:
         return False
     return not is_any_named_in(hass, text) and not await async_is_request(hass, user_input)
 
 
 async def _async_compare(
     hass: HomeAssistant, question: Question, pin: PinHash, digits: str
-) -> Reading | Wrong | Locked:
+) -> Meaning | Wrong | Locked:
     # A user can pretend to be at any device. The person at a satellite speaks in a child of its context.
     is_user = question.context.user_id is not None and question.context.parent_id is None
     device_id = None if is_user else question.scope.device_id
     tried = await async_get_pin_tries(hass).async_try(async_tried_device(hass, device_id), pin, digits)
-    return Reading.AGREED_WITH_PIN if isinstance(tried, Right) else tried
+    return Meaning.YES_WITH_PIN if isinstance(tried, Right) else tried
 
 
 CONVERSATION: Final = TurnSource()
@@ -127,10 +103,8 @@ class TurnInput:
     """The user's input; its text is empty in a resumed turn."""
     speaker: Speaker
     source: TurnSource = CONVERSATION
-    answered: tuple[Question, GivenAnswer] | None = None
+    answered: Question | None = None
     """A question that was answered, by this input or elsewhere."""
-    decisions: Mapping[str, Approved | Denied] = field(default_factory=dict)
-    """The decision on each call of that question, by call id."""
     prefix: str = ""
     """Text that is spoken before the answer."""
     reply: str = ""
@@ -141,46 +115,25 @@ class TurnInput:
     """The id of the question that the answer repeats."""
 
     @property
-    def approved(self) -> Sequence[PendingCall]:
+    def approved(self) -> tuple[PendingCall, ...]:
         """The approved calls, with the PIN where one is required."""
-        return [one for one in self._asked if isinstance(self.decisions.get(one.call.id), Approved)]
-
-    @property
-    def denied(self) -> Sequence[PendingCall]:
-        """The calls that were denied while others of the same question were approved."""
-        approved = self.approved
-        return [one for one in self._asked if one not in approved] if approved else ()
+        return self.answered.pending.approved if self.answered else ()
 
     @property
     def agreed(self) -> Question | None:
         """The question that the speaker approved with this input."""
-        return self.answered[0] if self.answered and self.approved and not self.is_resumed else None
-
-    @property
-    def approval(self) -> ApprovalAnswer | None:
-        """The answer to the question, in the form of the loop."""
-        return ApprovalAnswer(self.answered[0].pending, self.decisions) if self.answered else None
+        return self.answered if self.approved and not self.is_resumed else None
 
     @property
     def is_resumed(self) -> bool:
         """Whether the question was answered elsewhere, so that nobody hears this turn where the question was asked."""
-        return self.answered is not None and self.answered[1].channel is not Channel.VOICE
+        answer = self.answered.answer if self.answered else None
+        return answer is not None and answer.channel is not Channel.VOICE
 
     @property
     def is_heard(self) -> bool:
         """Return whether the answer is spoken."""
         return self.user_input.satellite_id is not None or self.user_input.device_id is not None
-
-    @property
-    def _asked(self) -> Sequence[PendingCall]:
-        return self.answered[0].pending.calls if self.answered else ()
-
-    def with_answer(self, question: Question, answer: GivenAnswer) -> TurnInput:
-        """Return this input as the answer to a question: one decision for all of its calls."""
-        is_yes = answer.approved and (answer.with_pin or not question.needs_pin)
-        decision = Approved() if is_yes else Denied()
-        decisions = {pending_call.call.id: decision for pending_call in question.pending.calls}
-        return replace(self, answered=(question, answer), decisions=decisions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,37 +181,37 @@ class InputReader:
         text, language, pin = user_input.text, user_input.language, None if is_unheard else pin
         reading = await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
         if is_unheard:
-            if reading is Reading.SOMETHING_ELSE:
+            if reading is Meaning.OTHER:
                 return read
-            reading = Reading.UNHEARD
-        elif reading is Reading.SOMETHING_ELSE and await async_is_neither(self.hass, user_input):
-            reading = Reading.NEITHER if approvals.repeat(question.id) else reading
+            reading = Meaning.UNHEARD
+        elif reading is Meaning.OTHER and await async_is_neither(self.hass, user_input):
+            reading = Meaning.NEITHER if approvals.repeat(question.id) else reading
         return self._as_answer(read, question, reading, sentences)
 
     def _as_answer(
-        self, read: TurnInput, question: Question, reading: Reading | Wrong | Locked, sentences: Mapping[str, str]
+        self, read: TurnInput, question: Question, reading: Meaning | Wrong | Locked, sentences: Mapping[str, str]
     ) -> TurnInput:
         """Return the input of a turn from the meaning of its words as an answer."""
         approvals = async_get_approvals(self.hass)
         match reading:
-            case Reading.AGREED | Reading.AGREED_WITH_PIN | Reading.DECLINED:
-                with_pin = reading is Reading.AGREED_WITH_PIN
-                answer = GivenAnswer(reading is not Reading.DECLINED, Channel.VOICE, read.speaker.user_id, with_pin)
+            case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
+                with_pin = reading is Meaning.YES_WITH_PIN
+                user_id, approved = read.speaker.user_id, reading is not Meaning.NO
+                answer = GivenAnswer(approved, channel=Channel.VOICE, user_id=user_id, with_pin=with_pin)
                 try:
-                    approvals.take(question.id, answer)
+                    return replace(read, answered=approvals.take(question.id, answer))
                 except QuestionGone:  # someone else answered first
                     return replace(read, reply=sentences["spoken_question_expired"])
-                return read.with_answer(question, answer)
-            case Reading.SOMETHING_ELSE:
+            case Meaning.OTHER:
                 return replace(read, prefix=sentences["spoken_question_dropped"] if approvals.drop(question.id) else "")
-            case Reading.TOO_LATE:
+            case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(read, reply=sentences["spoken_question_expired"])
-            case Reading.PIN_MISSING | Reading.PIN_UNCLEAR:
-                key = "missing" if reading is Reading.PIN_MISSING else "unclear"
+            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
+                key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
                 return replace(read, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
-            case Reading.UNHEARD | Reading.PIN_NOT_NEEDED | Reading.NEITHER:
-                is_unclear = reading is Reading.NEITHER and not question.needs_pin
+            case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED | Meaning.NEITHER:
+                is_unclear = reading is Meaning.NEITHER and not question.needs_pin
                 again = f"{sentences['spoken_yes_or_no']} {question.text}" if is_unclear else question.text
                 return replace(read, reply=again, asks_again=True, said_again=question.id)
             case Wrong(tries_left) if tries_left:

@@ -220,7 +220,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         selection.choice,
         selection.allowed,
         source.limits(settings.limits).after(record.duration),
-        approval=read.approval,
+        approval=read.answered.pending if read.answered else None,
         context=prompt.context if said is None else said.context,
         attachments=() if said is None else said.attachments,
         checked_language=user_input.language if source.says_undone else None,

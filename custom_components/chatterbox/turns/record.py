@@ -90,7 +90,7 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
 async def async_audit(hass: HomeAssistant, read: TurnInput, record: TurnRecord) -> CallAudit:
     """Return the audit of a turn, which has to record every call that was approved."""
     texts = await async_get_change_texts(hass)
-    return CallAudit(texts, record.origin, read.user_input.context, read.answered, read.denied)
+    return CallAudit(texts, record.origin, read.user_input.context, read.answered)
 
 
 @dataclass(slots=True)

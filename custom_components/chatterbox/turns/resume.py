@@ -12,7 +12,7 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session
 
-from ..approvals.questions import GivenAnswer, Question
+from ..approvals.questions import Question
 from .input import TurnInput
 from .run import AgentTurns
 from .source import TurnSource
@@ -25,24 +25,20 @@ _OF_NOBODY: Final[Mapping[str, Any]] = {"context": None} if _IS_OWNED else {}
 """Since Home Assistant 2026.11, a conversation belongs to its first user, and is entered in that user's context."""
 
 
-async def async_resume(
-    hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question, answer: GivenAnswer
-) -> str:
-    """Resume a turn with an answer, in its own conversation, and return the final text."""
+async def async_resume(hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question) -> str:
+    """Resume the turn of an answered question, in its own conversation, and return the final text."""
     # The answer may arrive during another conversation, whose context variables must not leak into this one.
     task = asyncio.get_running_loop().create_task(
-        _async_take(hass, turns, source, question, answer), name="chatterbox resumed turn", context=Variables()
+        _async_take(hass, turns, source, question), name="chatterbox resumed turn", context=Variables()
     )
     return await task
 
 
-async def _async_take(
-    hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question, answer: GivenAnswer
-) -> str:
+async def _async_take(hass: HomeAssistant, turns: AgentTurns, source: TurnSource, question: Question) -> str:
     scope = question.scope
     where = scope.conversation_id, scope.device_id, scope.satellite_id
     without_words = ConversationInput("", question.context, *where, question.language, scope.agent_id)
-    read = TurnInput(without_words, question.speaker, source).with_answer(question, answer)
+    read = TurnInput(without_words, question.speaker, source, question)
     try:
         await _async_until_put_away(hass, question)
     except TimeoutError:

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.confirmation.answers import (
     MAX_WORDS,
-    Answer,
+    Meaning,
     QuestionContext,
     understand_answer,
     understood_language,
@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.confirmation.answers import (
 from custom_components.chatterbox.agent.confirmation.language import WORDINGS, Action, phrases_of
 from custom_components.chatterbox.agent.text import fold, spoken_words
 
-YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
+YES, NO, OTHER = Meaning.YES, Meaning.NO, Meaning.OTHER
 DOOR = QuestionContext(Action.UNLOCK, ("Front door",))
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
 
@@ -64,7 +64,7 @@ def agreed(language: str) -> st.SearchStrategy[str]:
         ("...", OTHER),
     ],
 )
-def test_answers_to_a_question_about_one_door(text: str, answer: Answer) -> None:
+def test_answers_to_a_question_about_one_door(text: str, answer: Meaning) -> None:
     assert understand_answer(text, "en", DOOR) is answer
 
 
@@ -80,7 +80,7 @@ def test_answers_to_a_question_about_one_door(text: str, answer: Answer) -> None
         ("leave it", NO),
     ],
 )
-def test_answers_to_a_question_about_several_doors(text: str, answer: Answer) -> None:
+def test_answers_to_a_question_about_several_doors(text: str, answer: Meaning) -> None:
     assert understand_answer(text, "en", QuestionContext(Action.UNLOCK, several=True)) is answer
 
 
@@ -88,7 +88,7 @@ def test_answers_to_a_question_about_several_doors(text: str, answer: Answer) ->
     ("text", "answer"),
     [("yes", YES), ("go ahead", YES), ("yes, unlock it", OTHER), ("yes, the front door", OTHER), ("leave it", NO)],
 )
-def test_an_answer_repeats_nothing_that_was_not_asked(text: str, answer: Answer) -> None:
+def test_an_answer_repeats_nothing_that_was_not_asked(text: str, answer: Meaning) -> None:
     assert understand_answer(text, "en") is answer
 
 
@@ -202,7 +202,7 @@ def test_a_name_is_read_like_an_answer() -> None:
         ("fr", "yes", OTHER),
     ],
 )
-def test_each_language_has_words_of_its_own(language: str, text: str, answer: Answer) -> None:
+def test_each_language_has_words_of_its_own(language: str, text: str, answer: Meaning) -> None:
     asked = QuestionContext(Action.OPEN)
 
     assert understand_answer(text, language, asked) is answer

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.agent.confirmation.answers import Answer
+from custom_components.chatterbox.agent.confirmation.answers import Meaning
 from custom_components.chatterbox.agent.confirmation.language import WORDINGS
 from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
 from custom_components.chatterbox.agent.confirmation.spoken_digits import spoken_digits
@@ -149,7 +149,7 @@ def test_a_single_number_is_no_part_of_a_pin(language: str, text: str) -> None:
 @pytest.mark.parametrize("language", WORDINGS)
 def test_a_plain_answer_is_never_suspected(language: str) -> None:
     asked = question_in(language)
-    plain = [one.text for one in read_answers(language) if one.answer is not Answer.OTHER]
+    plain = [one.text for one in read_answers(language) if one.answer is not Meaning.OTHER]
 
     assert [text for text in plain if may_be_pin(text, language, asked, is_asked_for=True)] == []
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.agent.confirmation.answers import Answer, QuestionContext
+from custom_components.chatterbox.agent.confirmation.answers import Meaning, QuestionContext
 from custom_components.chatterbox.agent.confirmation.language import WORDINGS, Action, phrases_of
 from custom_components.chatterbox.agent.confirmation.spoken_digits import spoken_digits
 from tests.behaviour.confirmation.labelled import Kind, read_answers
@@ -127,7 +127,7 @@ def test_what_may_be_no_pin_or_another_is_none(language: str, text: str) -> None
 
 @pytest.mark.parametrize("language", WORDINGS)
 def test_a_plain_yes_may_stand_around_the_digits(language: str) -> None:
-    plain = [one.text for one in read_answers(language) if one.answer is Answer.YES and one.kind is Kind.PLAIN]
+    plain = [one.text for one in read_answers(language) if one.answer is Meaning.YES and one.kind is Kind.PLAIN]
 
     assert plain
     assert [yes for yes in plain if spoken_digits(f"{yes}, 4711", language) != "4711"] == []

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.events import PendingApproval
+from custom_components.chatterbox.agent.events import Answer, PendingApproval
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Turn
+from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Transcript, UserMessage
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
@@ -16,8 +16,9 @@ from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, Scrip
 type Opinion = Deny | Ask | Rewrite[JsonObject] | None
 type Opinions = dict[str, tuple[Opinion, Opinion]]
 """What a hook thinks of the calls of a tool, by the door that they are about."""
-type Decisions = dict[str, Approved | Denied]
+type Decisions = dict[str, Answer]
 
+YES, NO = Answer(approved=True), Answer(approved=False)
 NAMES = ["unlock", "disarm", "open"]
 TURN = Turn("Go!", tools=tuple(tool(name) for name in NAMES))
 CALLS = [ToolCall(name, name, '{"door":0}') for name in NAMES]
@@ -27,7 +28,7 @@ REWRITES = st.sampled_from([Rewrite[JsonObject]({"door": door}) for door in (0, 
 OPINION = st.none() | ASKS | ASKS | ASKS | REWRITES | st.just(Deny("Never."))
 HOOK = st.fixed_dictionaries(dict.fromkeys(NAMES, st.tuples(OPINION, OPINION)))
 HOOKS = st.lists(HOOK, min_size=3, max_size=3)
-YES_OR_NO = st.sampled_from([Approved(), Approved(), Approved(), Denied()])
+YES_OR_NO = st.sampled_from([YES, YES, YES, NO])
 ANSWERS = st.lists(st.tuples(HOOKS, st.dictionaries(st.sampled_from(NAMES), YES_OR_NO)), max_size=4)
 
 
@@ -164,7 +165,7 @@ async def test_a_yes_runs_what_it_was_given_to(
         if pending is None:
             break
         home.opinions = now
-        approved = [name for name in fates if isinstance(decisions.get(name), Approved)]
+        approved = [name for name in fates if (said := decisions.get(name)) and said.approved]
         asked = {name: one for name, one in fates.items() if isinstance(one, Waits)}
         fates = {
             name: fate_of_approved(home.of(name), one) if name in approved else None for name, one in asked.items()
@@ -173,7 +174,7 @@ async def test_a_yes_runs_what_it_was_given_to(
             *home.hooks[0].approved_calls,
             *((name, {"door": one.door}) for name, one in asked.items() if name in approved),
         ]
-        answer = ApprovalAnswer(pending, by_id(pending, decisions))
+        answer = replace(pending, answers=by_id(pending, decisions))
 
         pending = await home.take(replace(TURN, user_text="Yes", approval=answer), fates)
 

@@ -4,11 +4,11 @@ from copy import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.events import PendingCall, StopReason
+from custom_components.chatterbox.agent.events import Answer, PendingCall, StopReason
 from custom_components.chatterbox.agent.loop.call_rules import decide_call, judge_call
 from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
 from custom_components.chatterbox.agent.loop.next_step import TurnState
-from custom_components.chatterbox.agent.loop.turn import Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     ToolCall,
@@ -20,6 +20,7 @@ from custom_components.chatterbox.agent.messages import (
 from tests.support.doubles import tool
 
 LIGHT, PAGE = tool("light_on"), tool("show_page", client=True)
+YES, NO = Answer(approved=True), Answer(approved=False)
 TURN = Turn("Light!", tools=(LIGHT, PAGE), limits=Limits(max_tool_calls=3))
 STATE = TurnState(TURN, (UserMessage("Light!"),), iterations=1)
 CALL = ToolCall("a", "light_on", '{"n":1}')
@@ -132,7 +133,7 @@ ASKED = PendingCall(CALL, "It is risky.")
 
 
 def test_an_approved_call_runs_as_it_was_asked_under_a_new_id() -> None:
-    call = decide_call(STATE, ASKED, Approved(), expired=False)
+    call = decide_call(STATE, ASKED, YES, expired=False)
 
     assert call.verdict == Runnable(LIGHT, {"n": 1})
     assert call.call == replace(CALL, id=call.call.id)
@@ -142,17 +143,15 @@ def test_an_approved_call_runs_as_it_was_asked_under_a_new_id() -> None:
 @pytest.mark.parametrize(
     ("decision", "expired", "words"),
     [
-        (Denied(), False, "the person said no."),
-        (Denied("Not at night."), False, "the person said no. Not at night."),
-        (Denied("Not at night."), True, "the person said no. Not at night."),
-        (Approved(), True, "no yes came in time"),
+        (NO, False, "the person said no."),
+        (Answer(approved=False, reason="Not at night."), False, "the person said no. Not at night."),
+        (Answer(approved=False, reason="Not at night."), True, "the person said no. Not at night."),
+        (YES, True, "no yes came in time"),
         (None, True, "no yes came in time"),
         (None, False, "no yes was given"),
     ],
 )
-def test_without_a_yes_in_time_a_call_does_not_run(
-    decision: Approved | Denied | None, words: str, *, expired: bool
-) -> None:
+def test_without_a_yes_in_time_a_call_does_not_run(decision: Answer | None, words: str, *, expired: bool) -> None:
     assert words in refusal(decide_call(STATE, ASKED, decision, expired=expired))
 
 
@@ -170,12 +169,12 @@ def test_without_a_yes_in_time_a_call_does_not_run(
     ids=["vanished", "other prefix", "other case", "other schema", "the client's now", "not allowed", "none wanted"],
 )
 def test_a_yes_holds_only_for_the_very_call_that_was_asked(turn: Turn) -> None:
-    call = decide_call(replace(STATE, turn=turn), ASKED, Approved(), expired=False)
+    call = decide_call(replace(STATE, turn=turn), ASKED, YES, expired=False)
     assert not isinstance(call.verdict, Runnable | ClientCall)
 
 
 def test_an_approved_call_costs_a_call_of_the_budget() -> None:
-    call = decide_call(replace(STATE, tool_calls=3), ASKED, Approved(), expired=False)
+    call = decide_call(replace(STATE, tool_calls=3), ASKED, YES, expired=False)
     assert "used up" in refusal(call)
 
 
@@ -211,6 +210,6 @@ def came_anew(call: ToolCall) -> Transcript:
 def test_a_yes_holds_once(past: Transcript, *, runs: bool) -> None:
     state = replace(STATE, turn=replace(TURN, history=past))
 
-    call = decide_call(state, ASKED, Approved(), expired=False)
+    call = decide_call(state, ASKED, YES, expired=False)
 
     assert isinstance(call.verdict, Runnable) is runs

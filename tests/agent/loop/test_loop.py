@@ -7,6 +7,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
+    Answer,
     PendingApproval,
     PendingCall,
     Phase,
@@ -16,7 +17,7 @@ from custom_components.chatterbox.agent.events import (
     ToolCallReady,
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -35,16 +36,17 @@ from .loop_tools import ON, SHOW, TURN, UNLOCK
 RECEIVE, INFER, DECIDE = Phase.RECEIVE_INPUT, Phase.LLM_INFERENCE, Phase.TOOL_DECISION
 EXECUTE, AGGREGATE = Phase.TOOL_EXECUTION, Phase.RESULT_AGGREGATION
 COMPOSE, OUTPUT = Phase.RESPONSE_COMPOSITION, Phase.OUTPUT
+YES, NO = Answer(approved=True), Answer(approved=False)
 THINK = [INFER, DECIDE]
 ACT = [EXECUTE, AGGREGATE]
 ANSWER = [COMPOSE, OUTPUT]
 NEVER = Limits(deadline=0.02)
 
 
-def answer_to(decision: Approved | Denied, *, expires_in: float = 60) -> ApprovalAnswer:
+def answer_to(decision: Answer, *, expires_in: float = 60) -> PendingApproval:
     """Return the decision about a question that was asked in an earlier turn."""
     pending = PendingApproval("q", (PendingCall(UNLOCK, "It opens the house."),), time.time() + expires_in, 1, 0)
-    return ApprovalAnswer(pending, {UNLOCK.id: decision})
+    return replace(pending, answers={UNLOCK.id: decision})
 
 
 ASKED: Transcript = (
@@ -84,19 +86,19 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         StopReason.APPROVAL_REQUIRED,
     ),
     "a yes": (
-        replace(RESUMED, approval=answer_to(Approved())),
+        replace(RESUMED, approval=answer_to(YES)),
         [say("It is open.")],
         [RECEIVE, DECIDE, *ACT, *THINK, *ANSWER],
         StopReason.COMPLETED,
     ),
     "a no": (
-        replace(RESUMED, approval=answer_to(Denied())),
+        replace(RESUMED, approval=answer_to(NO)),
         [say("As you wish.")],
         [RECEIVE, DECIDE, *ACT, *THINK, *ANSWER],
         StopReason.COMPLETED,
     ),
     "a yes that comes too late": (
-        replace(RESUMED, approval=answer_to(Approved(), expires_in=-1)),
+        replace(RESUMED, approval=answer_to(YES, expires_in=-1)),
         [say("That was too late.")],
         [RECEIVE, DECIDE, *ACT, *THINK, *ANSWER],
         StopReason.COMPLETED,

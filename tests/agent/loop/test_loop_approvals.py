@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from custom_components.chatterbox.agent.events import (
+    Answer,
     ApprovalRequested,
     PendingApproval,
     PendingCall,
@@ -14,7 +15,7 @@ from custom_components.chatterbox.agent.events import (
     ToolFinished,
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -76,10 +77,10 @@ class Home:
         return [one.name for one in self.dispatcher.finished]
 
 
-def yes(pending: PendingApproval | None) -> ApprovalAnswer:
+def yes(pending: PendingApproval | None) -> PendingApproval:
     """Say yes to all that is asked."""
     assert pending
-    return ApprovalAnswer(pending, {pending_call.call.id: Approved() for pending_call in pending.calls})
+    return replace(pending, answers={pending_call.call.id: Answer(approved=True) for pending_call in pending.calls})
 
 
 async def test_a_question_holds_the_exact_calls_and_the_budgets() -> None:
@@ -258,7 +259,9 @@ async def test_what_was_denied_is_not_asked_again_in_the_same_turn() -> None:
     pending = await home.take(TURN)
     assert pending
 
-    again = await home.take(replace(TURN, user_text=None, approval=ApprovalAnswer(pending, {"2": Denied()})))
+    again = await home.take(
+        replace(TURN, user_text=None, approval=replace(pending, answers={"2": Answer(approved=False)}))
+    )
 
     assert again is None
     assert home.ran == []

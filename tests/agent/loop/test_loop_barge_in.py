@@ -10,6 +10,7 @@ from typing import override
 import pytest
 
 from custom_components.chatterbox.agent.events import (
+    Answer,
     CompletionResult,
     PendingApproval,
     PendingCall,
@@ -20,7 +21,7 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -129,7 +130,7 @@ SCENES = {
     "held speech": Scene(TURN, (message("look", "light_on", text="One moment."), say("Done.")), (SlowCensor(),)),
     "a question": Scene(TURN, (message("look", "unlock", "light_on", text="One moment."),)),
     "a yes": Scene(
-        replace(TURN, user_text="Yes", approval=ApprovalAnswer(PENDING, {"u": Approved()})),
+        replace(TURN, user_text="Yes", approval=replace(PENDING, answers={"u": Answer(approved=True)})),
         (message("light_on"), say("Done.")),
     ),
     "the client's tools": Scene(replace(TURN, tools=(*TOOLS, PAGE)), (message("look", "show_page", text="Look:"),)),

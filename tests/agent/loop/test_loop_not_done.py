@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.events import PendingApproval, PendingCall, StopReason, TurnEvent
+from custom_components.chatterbox.agent.events import Answer, PendingApproval, PendingCall, StopReason, TurnEvent
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Turn
+from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from tests.agent.turns import assert_valid, collect, finished, spoken
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, say, tool
 
+YES, NO = Answer(approved=True), Answer(approved=False)
 TOOLS = (tool("fails"), tool("light_on"), tool("look", read_only=True))
 TURN = Turn("Light!", tools=TOOLS, checked_language="en")
 FAILS, ON, LOOK = ToolCall("a", "fails", "{}"), ToolCall("b", "light_on", "{}"), ToolCall("c", "look", "{}")
@@ -77,11 +78,9 @@ async def test_a_model_without_words_is_answered_for_as_always() -> None:
     assert "As far as" not in spoken(events)
 
 
-@pytest.mark.parametrize(("decision", "said"), [(Approved(), TOLD), (Denied(), LIE), (None, LIE)], ids=str)
-async def test_after_a_question_it_is_told_only_if_the_answer_was_yes(
-    decision: Approved | Denied | None, said: str
-) -> None:
+@pytest.mark.parametrize(("decision", "said"), [(YES, TOLD), (NO, LIE), (None, LIE)], ids=str)
+async def test_after_a_question_it_is_told_only_if_the_answer_was_yes(decision: Answer | None, said: str) -> None:
     pending = PendingApproval("q", (PendingCall(FAILS, ""),), time.time() + 60, 1, 0)
-    answer = ApprovalAnswer(pending, {"a": decision} if decision else {})
+    answer = replace(pending, answers={"a": decision} if decision else {})
 
     assert spoken(await play(say(LIE), turn=replace(TURN, user_text="yes", approval=answer))) == said

@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
+    Answer,
     CompletionResult,
     PromptReplaced,
     ReasoningDelta,
@@ -16,7 +17,7 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -35,6 +36,7 @@ from tests.agent.turns import assert_valid, collect, finished
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, tool
 
 NUMBER: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
+YES = Answer(approved=True)
 TOOLS = (
     tool("home__on", parameters=NUMBER),
     tool("home__off", parameters=NUMBER),
@@ -87,7 +89,7 @@ OPINIONS: st.SearchStrategy[Opinion] = st.sampled_from(
 BY_HOOK = st.tuples(
     st.dictionaries(st.sampled_from(NAMES), DECISIONS), st.dictionaries(st.sampled_from(NAMES), OPINIONS)
 )
-ANSWERS = st.sampled_from([Approved(), Approved(), Denied("No."), None])
+ANSWERS = st.sampled_from([YES, YES, Answer(approved=False, reason="No."), None])
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Script:
     hooks: list[tuple[dict[str, Decision], dict[str, Opinion]]]
     """What each says of the calls of a tool, before the question and after it."""
     prompt: Deny | Rewrite[str] | None
-    answers: list[Approved | Denied | None]
+    answers: list[Answer | None]
     brings_results: bool
     speaks: bool
     one_by_one: bool
@@ -185,7 +187,7 @@ class Conversation:
             ids = [pending_call.call.id for pending_call in self.last.pending.calls]
             decisions = {call_id: answer for call_id, answer in zip(ids, script.answers, strict=False) if answer}
             words = "Yes" if script.speaks else None
-            return replace(turn, user_text=words, approval=ApprovalAnswer(self.last.pending, decisions))
+            return replace(turn, user_text=words, approval=replace(self.last.pending, answers=decisions))
         if self.last and self.last.client_calls and script.brings_results:
             results = tuple(ToolResult(call.id, call.name, "shown") for call in self.last.client_calls)
             return replace(turn, user_text=None, history=self.history + results)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
 
 CALL = ToolCall("1", "light_on", "{}")
@@ -47,8 +47,8 @@ def test_a_turn_may_continue_without_new_words(history: Transcript) -> None:
 
 
 def test_an_approval_of_nothing_is_refused() -> None:
-    empty = ApprovalAnswer(PendingApproval("1", (), 0, 1, 0), {})
+    empty = PendingApproval("1", (), 0, 1, 0)
     with pytest.raises(ValueError, match="calls that it is about"):
         Turn("yes", approval=empty)
-    asked = replace(empty, pending=replace(empty.pending, calls=(PendingCall(CALL, ""),)))
+    asked = replace(empty, calls=(PendingCall(CALL, ""),))
     assert Turn(None, approval=asked).approval == asked

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from custom_components.chatterbox.agent.events import PendingApproval, TurnFinished
 from custom_components.chatterbox.agent.history.records import ResponseRecord
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import ToolDefinition, Transcript, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import Hooks, LLMProvider
 from custom_components.chatterbox.agent.responses.backend import (
@@ -120,7 +120,7 @@ class BackendDouble:
         try:
             offered = self._offered(turn)
             answer = self._answer(turn)
-            yield replace(offered, question=answer.pending if answer else None)
+            yield replace(offered, question=answer)
             loop = AgenticLoop(self.provider, self.dispatcher, hooks=self.hooks)
             async with aclosing(loop.stream(_loop_turn(turn, offered, answer, self.limits))) as events:
                 async for event in events:
@@ -159,7 +159,7 @@ class BackendDouble:
             wanted[hosted.server_label] = [one for one in tools if hosted.allowed is None or hosted.allowed.takes(one)]
         return ToolsOffered(wanted)
 
-    def _answer(self, turn: TurnRequest) -> ApprovalAnswer | None:
+    def _answer(self, turn: TurnRequest) -> PendingApproval | None:
         if (approval := turn.approval) is None:
             return None
         caller, pending = self.questions.get(approval.pending_id, (None, None))
@@ -173,16 +173,16 @@ async def _awaiting(work: Coroutine[object, object, None]) -> None:
     await work
 
 
-def _answer_to(pending: PendingApproval, approval: ApprovalDecisions) -> ApprovalAnswer:
+def _answer_to(pending: PendingApproval, approval: ApprovalDecisions) -> PendingApproval:
     decisions = {
         pending.calls[index].call.id: decision
         for index, decision in approval.decisions.items()
         if index < len(pending.calls)
     }
-    return ApprovalAnswer(pending, decisions)
+    return replace(pending, answers=decisions)
 
 
-def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: ApprovalAnswer | None, limits: Limits) -> Turn:
+def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: PendingApproval | None, limits: Limits) -> Turn:
     backend = tuple(tool for tools in offered.tools.values() for tool in tools)
     spoken = turn.transcript[-1] if turn.transcript else None
     words = spoken if isinstance(spoken, UserMessage) else None

@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderBusy
 from custom_components.chatterbox.agent.events import (
+    Answer,
     ApprovalRequested,
     CompletionResult,
     PendingApproval,
@@ -19,7 +20,7 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
-from custom_components.chatterbox.agent.loop.turn import ApprovalAnswer, Approved, Denied, Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -43,6 +44,7 @@ from tests.agent.responses.valid_stream import ValidStream
 from tests.agent.turns import assert_valid
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, tool
 
+YES = Answer(approved=True)
 TOOLS = (
     tool("on"),
     tool("look", read_only=True),
@@ -94,7 +96,11 @@ LIMITS = st.builds(Limits, max_iterations=st.integers(1, 4), max_tool_calls=st.i
 DECISIONS = st.sampled_from([None, None, Ask("Sure?"), Ask("Sure?"), Deny("No."), Rewrite[JsonObject]({"n": 3})])
 HOOKS = st.dictionaries(st.sampled_from(["on", "look", "fails"]), DECISIONS)
 PROMPTS = st.sampled_from([None, None, None, Rewrite("Please!"), Deny("No.")])
-ANSWERS = st.lists(st.sampled_from([Approved(), Approved(), Denied("No."), None]), min_size=8, max_size=8)
+ANSWERS = st.lists(
+    st.sampled_from([YES, YES, Answer(approved=False, reason="No."), None]),
+    min_size=8,
+    max_size=8,
+)
 
 
 class Chain:
@@ -130,11 +136,11 @@ class Chain:
         answers = enumerate(self.data.draw(ANSWERS)[: len(self.pending.calls)])
         return ApprovalDecisions(self.pending.id, {index: answer for index, answer in answers if answer})
 
-    def _answer(self, approval: ApprovalDecisions | None) -> ApprovalAnswer | None:
+    def _answer(self, approval: ApprovalDecisions | None) -> PendingApproval | None:
         if self.pending is None or approval is None:
             return None
         ids = [pending_call.call.id for pending_call in self.pending.calls]
-        return ApprovalAnswer(self.pending, {ids[index]: one for index, one in approval.decisions.items()})
+        return replace(self.pending, answers={ids[index]: one for index, one in approval.decisions.items()})
 
     async def _answered(self, stream: ResponseStream, turn: Turn) -> list[TurnEvent]:
         """Take the turn as far as it goes; return what happened."""

@@ -185,7 +185,7 @@ class Driver:
     async def _tap(self, turn: Turn) -> None:
         """Answer a question by phone, unless somebody else was faster."""
         assert turn.question
-        answer = GivenAnswer(turn.plan.reply.agrees, Channel.NOTIFICATION)
+        answer = GivenAnswer(turn.plan.reply.agrees, channel=Channel.NOTIFICATION)
         async with deadline(self.clock, turn.plan.agent.deadline) as late:
             try:
                 said = await async_get_approvals(self.hass).answer(turn.question.id, answer)

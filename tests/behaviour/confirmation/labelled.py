@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from custom_components.chatterbox.agent.confirmation.answers import Answer, QuestionContext
+from custom_components.chatterbox.agent.confirmation.answers import Meaning, QuestionContext
 from custom_components.chatterbox.agent.confirmation.language import Action
 
 _WRITTEN = Path(__file__).parents[2] / "fixtures" / "confirmation"
@@ -60,7 +60,7 @@ class LabelledAnswer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
-    answer: Answer
+    answer: Meaning
     kind: Kind
 
 
@@ -69,13 +69,13 @@ def question_in(language: str) -> QuestionContext:
     return QuestionContext(Action.UNLOCK, (NAMES[language],) if language in NAMES else ())
 
 
-def labelled_answers(language: str) -> Iterator[tuple[str, Answer]]:
+def labelled_answers(language: str) -> Iterator[tuple[str, Meaning]]:
     """Yield the answers of any language, and what they are."""
     if language in NAMES:
         yield from ((one.text, one.answer) for one in read_answers(language))
         return
     for answer, texts in _OTHER_LANGUAGES[language].items():
-        yield from ((text, Answer(answer)) for text in texts)
+        yield from ((text, Meaning(answer)) for text in texts)
 
 
 def read_answers(language: str) -> tuple[LabelledAnswer, ...]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from custom_components.chatterbox.agent.confirmation.answers import Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.answers import Meaning, understand_answer
 from tests.support.page_tables import DOCS, table
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in
@@ -42,18 +42,18 @@ def measure() -> tuple[Measurement, ...]:
     return tuple(_measurement(language) for language in sorted((*NAMES, *OTHER_LANGUAGES)))
 
 
-def measurement_of(language: str, pairs: Iterable[tuple[Answer, Answer]]) -> Measurement:
+def measurement_of(language: str, pairs: Iterable[tuple[Meaning, Meaning]]) -> Measurement:
     """Count pairs: what an answer is, and what it was understood as."""
     counts = Counter(pairs)
     said = Counter(is_ for is_, _ in counts.elements())
     return Measurement(
         language,
-        yes=said[Answer.YES],
-        yes_understood=counts[Answer.YES, Answer.YES],
-        no=said[Answer.NO],
-        no_understood=counts[Answer.NO, Answer.NO],
-        other=said[Answer.OTHER],
-        false_yes=counts[Answer.NO, Answer.YES] + counts[Answer.OTHER, Answer.YES],
+        yes=said[Meaning.YES],
+        yes_understood=counts[Meaning.YES, Meaning.YES],
+        no=said[Meaning.NO],
+        no_understood=counts[Meaning.NO, Meaning.NO],
+        other=said[Meaning.OTHER],
+        false_yes=counts[Meaning.NO, Meaning.YES] + counts[Meaning.OTHER, Meaning.YES],
     )
 
 

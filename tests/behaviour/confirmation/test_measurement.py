@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.confirmation.answers import MAX_WORDS, Answer, understand_answer
+from custom_components.chatterbox.agent.confirmation.answers import MAX_WORDS, Meaning, understand_answer
 from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN
 from custom_components.chatterbox.agent.confirmation.pin_guard import LOCK_SECONDS, MAX_TRIES
 from custom_components.chatterbox.const import REDACTED_PIN
@@ -11,7 +11,7 @@ from custom_components.chatterbox.turns.pin_redaction import LATELY
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in
 from .measurement import PAGE, Measurement, measure, measured_table, measurement_of
 
-YES, NO, OTHER = Answer.YES, Answer.NO, Answer.OTHER
+YES, NO, OTHER = Meaning.YES, Meaning.NO, Meaning.OTHER
 
 
 @pytest.mark.parametrize("language", [*NAMES, *OTHER_LANGUAGES])
@@ -53,7 +53,7 @@ def test_a_yes_and_a_no_together_are_no_yes(language: str) -> None:
     ],
 )
 def test_a_word_means_what_it_means_in_the_language_of_the_conversation(
-    language: str, text: str, answer: Answer
+    language: str, text: str, answer: Meaning
 ) -> None:
     assert understand_answer(text, language) is answer
 

@@ -21,13 +21,26 @@ _FALLBACK: Final = "en"
 """Questions are asked in English, too, where a language has no words."""
 
 
-class Answer(StrEnum):
-    """What an answer means."""
+class Meaning(StrEnum):
+    """The meaning of words as the answer to a question. Words alone are `YES`, `NO` or `OTHER`."""
 
     YES = "yes"
+    YES_WITH_PIN = "yes_with_pin"
     NO = "no"
     OTHER = "other"
-    """Neither a plain yes nor a plain no; it may be a new request."""
+    """Neither a plain yes nor a plain no; it may be a new request. It contains no PIN, so a model may read it."""
+    PIN_MISSING = "pin_missing"
+    """A plain yes although the PIN is required; the PIN is then requested."""
+    PIN_UNCLEAR = "pin_unclear"
+    """Something like a PIN that cannot be understood. It costs no attempt, and the PIN is requested again."""
+    PIN_NOT_NEEDED = "pin_not_needed"
+    """A PIN although a yes suffices. The question is repeated, since it may have been mistaken for another one."""
+    TOO_LATE = "too_late"
+    """An answer to an expired question, or to one that requires a PIN that the home no longer has."""
+    UNHEARD = "unheard"
+    """An answer although a question is waiting that has not been spoken here yet; the question is spoken first."""
+    NEITHER = "neither"
+    """A few words that are no request: "great!". The question is asked again, once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +82,16 @@ def prepare_answers(language: str, question: QuestionContext) -> None:
         _answer_phrases(code, question)
 
 
-def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Answer:
+def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Meaning:
     """Return what an answer means, in a language such as `de` or `pt-BR`.
 
     In a language that is not known, every answer is `OTHER`.
     """
     if len(text) > _MAX_CHARACTERS + len(question.repetition):
-        return Answer.OTHER
+        return Meaning.OTHER
     meanings = (_meaning(text, code, question) for code in languages_of_answers(language))
-    answer = next((one for one in meanings if one is not Answer.OTHER), Answer.OTHER)
-    return Answer.OTHER if answer is not Answer.OTHER and _means_neither(text, language) else answer
+    answer = next((one for one in meanings if one is not Meaning.OTHER), Meaning.OTHER)
+    return Meaning.OTHER if answer is not Meaning.OTHER and _means_neither(text, language) else answer
 
 
 def languages_of_answers(language: str) -> tuple[str, ...]:
@@ -94,16 +107,16 @@ def _means_neither(text: str, language: str) -> bool:
     return spoken_words(text) in phrases_of(ALL_WORDINGS[language_code(language)].neither)
 
 
-def _meaning(text: str, code: str, question: QuestionContext) -> Answer:
+def _meaning(text: str, code: str, question: QuestionContext) -> Meaning:
     """Return what an answer means in one language."""
     folded = ALL_WORDINGS[code].folded
     words = spoken_words(text, folded)
     if words is None or len(words) > MAX_WORDS + len(spoken_words(question.repetition, folded) or ()):
-        return Answer.OTHER
+        return Meaning.OTHER
     phrases = _answer_phrases(code, question)
     if phrases.agree(words):
-        return Answer.YES
-    return Answer.NO if phrases.decline(words) else Answer.OTHER
+        return Meaning.YES
+    return Meaning.NO if phrases.decline(words) else Meaning.OTHER
 
 
 type _Step = tuple[int, frozenset[Phrase], int]

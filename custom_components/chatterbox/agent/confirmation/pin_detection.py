@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final
 
 from ..text import HAN, fold
-from .answers import NOTHING_NAMED, Answer, QuestionContext, understand_answer, understood_language
+from .answers import NOTHING_NAMED, Meaning, QuestionContext, understand_answer, understood_language
 from .language import ALL_WORDINGS, Phrase, language_code, phrases_of
 from .pin import SHORTEST_PIN
 from .spoken_digits import known_numbers, spoken_digits
@@ -39,11 +39,11 @@ def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *
     if _may_hold_number(text, language, question, is_asked_for=is_asked_for):
         return True
     is_known_in_full = language == tag and not ALL_WORDINGS[language_code(tag)].is_brief
-    return is_asked_for and not is_known_in_full and understand_answer(text, language, question) is Answer.OTHER
+    return is_asked_for and not is_known_in_full and understand_answer(text, language, question) is Meaning.OTHER
 
 
 def _may_hold_number(text: str, language: str, question: QuestionContext, *, is_asked_for: bool) -> bool:
-    if understand_answer(text, language, question) is not Answer.OTHER:
+    if understand_answer(text, language, question) is not Meaning.OTHER:
         return False
     if spoken_digits(text, language, question) is not None:
         return True

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from ..text import fold, spoken_words
-from .answers import NOTHING_NAMED, Answer, QuestionContext, languages_of_answers, understand_answer
+from .answers import NOTHING_NAMED, Meaning, QuestionContext, languages_of_answers, understand_answer
 from .language import ALL_WORDINGS, NumberWords, Phrase, phrases_of
 from .pin import LONGEST_PIN, SHORTEST_PIN
 
@@ -149,7 +149,7 @@ class _Surroundings:
             return True
         if _value(nearest, self.known.values) is not None:
             return False
-        return understand_answer(" ".join(spoken), self.language, self.question) is Answer.YES
+        return understand_answer(" ".join(spoken), self.language, self.question) is Meaning.YES
 
 
 def _spoken(words: Phrase) -> Phrase:

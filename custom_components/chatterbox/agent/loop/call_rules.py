@@ -7,13 +7,12 @@ from dataclasses import replace
 from itertools import count
 from typing import Final, assert_never
 
-from ..events import PendingCall
+from ..events import Answer, PendingCall
 from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolDefinition, ToolResult
 from ..protocols import Ask, Deny
 from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable, as_recorded, judge, resolve
 from .hooks import covers
 from .next_step import TurnState
-from .turn import Approved, Denied
 
 _ID_LENGTH: Final = 64
 """Characters of the longest call id that services take back."""
@@ -85,30 +84,22 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
     return replace(call, id=next(name for name in numbered if name not in taken))
 
 
-def decide_call(
-    state: TurnState, pending_call: PendingCall, decision: Approved | Denied | None, *, expired: bool
-) -> JudgedCall:
+def decide_call(state: TurnState, pending_call: PendingCall, answer: Answer | None, *, expired: bool) -> JudgedCall:
     """Turn a call that waited for approval into a new call of this turn.
 
     The original call already has its result. The new one runs once, and only with exactly the arguments that were
     approved.
     """
     judged = judge_call(state, replace(pending_call.call, id=""), is_repaired=True)
-    match decision:
-        case _ if _came_again(state, pending_call.call):
-            return resolve(judged.call, "Not run: this question was answered or asked anew in the meantime.")
-        case None | Approved() if expired:
-            return resolve(judged.call, "Not run: no yes came in time.")
-        case Approved() if isinstance(judged.verdict, Resolved) or _is_same(judged, pending_call.call):
-            return judged
-        case Approved():
-            return resolve(judged.call, "Not run: the tool has changed since the question. Ask again.")
-        case Denied(reason):
-            return resolve(judged.call, f"Not run: the person said no. {reason}".rstrip())
-        case None:
-            return resolve(judged.call, "Not run: no yes was given.")
-        case _:
-            assert_never(decision)
+    if _came_again(state, pending_call.call):
+        return resolve(judged.call, "Not run: this question was answered or asked anew in the meantime.")
+    if answer and not answer.approved:
+        return resolve(judged.call, f"Not run: the person said no. {answer.reason}".rstrip())
+    if answer is None or expired:
+        return resolve(judged.call, f"Not run: no yes {'came in time' if expired else 'was given'}.")
+    if isinstance(judged.verdict, Resolved) or _is_same(judged, pending_call.call):
+        return judged
+    return resolve(judged.call, "Not run: the tool has changed since the question. Ask again.")
 
 
 def check_again(judged: JudgedCall, pending_call: PendingCall, opinion: Deny | Ask | None) -> JudgedCall:

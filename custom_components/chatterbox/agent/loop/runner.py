@@ -38,7 +38,7 @@ from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
 from .next_step import CallModel, ExecuteTools, Finish, InterruptForApproval, ReturnToClient, TurnState, next_step
-from .turn import ApprovalAnswer, Turn
+from .turn import Turn
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -170,16 +170,15 @@ class TurnRunner:
         self._state = self._state._replace(prompt_denied=seen.decision.reason)
         return _WITHHELD
 
-    async def _resume(self, answer: ApprovalAnswer) -> tuple[JudgedCall, ...]:
+    async def _resume(self, pending: PendingApproval) -> tuple[JudgedCall, ...]:
         """Continue the turn that asked, under its budgets; the approved calls are judged again."""
-        pending = answer.pending
         expired = time.time() >= pending.expires_at
         # The owner may have set a lower bound since the question.
         iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
         state = self._state._replace(iterations=iterations, tool_calls=pending.tool_calls)
         for pending_call in pending.calls:
-            decision = answer.decisions.get(pending_call.call.id)
-            judged = decide_call(state, pending_call, decision, expired=expired)
+            answer = pending.answers.get(pending_call.call.id)
+            judged = decide_call(state, pending_call, answer, expired=expired)
             match judged.verdict:
                 case Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments) if (
                     state.prompt_denied is None
@@ -291,7 +290,7 @@ class TurnRunner:
     def _undone(self, answer: str) -> str:
         """Return a sentence on changes that calls of the turn failed to make; empty beside a question of the model."""
         turn = self._state.turn
-        if turn.checked_language is None or (turn.approval and not turn.approval.is_yes):
+        if turn.checked_language is None or (turn.approval and turn.approval.approved != turn.approval.calls):
             return ""
         reading = {tool.name for tool in turn.tools} - changing_tools(turn.tools)
         results = [one for one in self._messages if isinstance(one, ToolResult) and one.name not in reading]

@@ -1,6 +1,5 @@
-"""The input of a turn: the user's words, history, tools, limits, and the answer to an approval request."""
+"""The input of a turn: the user's words, history, tools, limits, and the answered approval request."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -61,32 +60,6 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Approved:
-    """A person approved a call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """A person denied a call."""
-
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalAnswer:
-    """The answer to a `PendingApproval`: a decision per call id; a missing one denies."""
-
-    pending: PendingApproval
-    decisions: Mapping[str, Approved | Denied]
-
-    @property
-    def is_yes(self) -> bool:
-        """Whether everything was approved."""
-        decided = [self.decisions.get(waiting.call.id) for waiting in self.pending.calls]
-        return all(isinstance(decision, Approved) for decision in decided)
-
-
-@dataclass(frozen=True, slots=True)
 class Turn:
     """The input of one turn. The caller's history is read, never changed."""
 
@@ -100,7 +73,8 @@ class Turn:
     allowed_tools: frozenset[str] | None = None
     """Names of the tools that may run; None for all. The model still sees the others."""
     limits: Limits = Limits()
-    approval: ApprovalAnswer | None = None
+    approval: PendingApproval | None = None
+    """The approval request that this turn answers, with its `answers`."""
     context: str = ""
     """Context of this moment, such as the time and the room; the model reads it before the user's words."""
     attachments: tuple[Attachment, ...] = ()
@@ -124,7 +98,7 @@ class Turn:
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
             offered = ", ".join(names) or "none"
             raise ValueError(f"there is no tool {self.tool_choice.name!r} to choose; offered: {offered}")
-        if self.approval is not None and not self.approval.pending.calls:
+        if self.approval is not None and not self.approval.calls:
             raise ValueError("an approval needs the calls that it is about")
         if self.user_text is None and self.approval is None:
             match self.history:

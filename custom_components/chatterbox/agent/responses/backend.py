@@ -4,9 +4,8 @@ from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..events import PendingApproval, TurnEvent
+from ..events import Answer, PendingApproval, TurnEvent
 from ..history.records import ResponseRecord
-from ..loop.turn import Approved, Denied
 from ..messages import ToolChoiceMode, ToolDefinition, Transcript, Usage
 from ..protocols import NO_WISHES, AnswerOptions, OutputFormat
 from .tools import HostedTools, RequestedToolChoice
@@ -42,7 +41,7 @@ class ApprovalDecisions:
 
     pending_id: str
     """Of the `PendingApproval`."""
-    decisions: Mapping[int, Approved | Denied]
+    decisions: Mapping[int, Answer]
     """By index of the call; a missing one is denied."""
 
 

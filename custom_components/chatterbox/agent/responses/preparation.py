@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from ..events import Answer
 from ..history.records import ResponseRecord, weight_of
-from ..loop.turn import Approved, Denied
 from ..messages import AssistantMessage, JsonObject, ToolResult, Transcript, UserMessage
 from ..transcript import repair
 from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest
@@ -160,14 +160,14 @@ def approval_decisions(
     """
     new = [response for response in responses if response.approval_request_id not in answered]
     pending_id: str | None = None
-    decisions: dict[int, Approved | Denied] = {}
+    decisions: dict[int, Answer] = {}
     for response in new or responses:
         if (request := read_approval_request_id(response.approval_request_id)) is None:
             raise _invalid_approval(f"There is no approval request '{response.approval_request_id}'.")
         if pending_id not in {None, request[0]}:
             raise _invalid_approval("These answer approval requests of several responses. Answer one at a time.")
         pending_id = request[0]
-        decisions.setdefault(request[1], Approved() if response.approve else Denied(response.reason or ""))
+        decisions.setdefault(request[1], Answer(response.approve, response.reason or ""))
     return None if pending_id is None else ApprovalDecisions(pending_id, decisions)
 
 

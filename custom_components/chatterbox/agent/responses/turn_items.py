@@ -24,7 +24,6 @@ from ..events import (
     ToolStarted,
     TurnFinished,
 )
-from ..loop.turn import Approved
 from ..messages import (
     AssistantMessage,
     JsonObject,
@@ -327,7 +326,7 @@ class CallQueue:
         approval = self._plan.turn.approval
         decisions = approval.decisions if approval else {}
         for index, call in enumerate(calls):
-            if isinstance(decisions.get(index), Approved):
+            if (answer := decisions.get(index)) and answer.approved:
                 self._approved[call.id] = approval_request_id(pending_id, index)
             else:
                 self.hidden.add(call.id)
