@@ -320,14 +320,7 @@ NO_WATER: dict[str, object] = {"sequence": [STOP]}
         ({"mode": "queued", **NO_WATER}, "No water in the tank"),
         ({"sequence": [{"if": "{{ true }}", "then": [STOP]}]}, "No water in the tank"),
         ({"sequence": [{"action": "script.kettle"}]}, "No water in the tank"),
-        (
-            {"sequence": [{"variables": {"r": {"error": "No beans"}}}, {"stop": "", "response_variable": "r"}]},
-            "No beans",
-        ),
-        (
-            {"sequence": [{"variables": {"r": {"success": False}}}, {"stop": "", "response_variable": "r"}]},
-            "It reports that it has failed",
-        ),
+        ({"sequence": answering({"error": "No beans"})}, "No beans"),
     ],
 )
 async def test_a_script_that_ends_in_an_error_is_a_failure(
@@ -346,6 +339,7 @@ async def test_a_script_that_ends_in_an_error_is_a_failure(
     ("sequence", "response"),
     [
         (answering({"title": "Blue", "error": None}), {"title": "Blue", "error": None}),
+        (answering({"error": "none"}), {"error": "none"}),
         ([{"stop": "Enough"}], {}),
         ([{"condition": "{{ false }}"}], {}),
     ],

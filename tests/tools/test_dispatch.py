@@ -20,7 +20,7 @@ from homeassistant.helpers import area_registry as ar, intent, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
 
-from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.records.turn_record import result_content
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from tests.demo_house.move_in import move_in
@@ -336,3 +336,41 @@ async def test_an_event_of_a_whole_day_is_told_apart_from_one_of_two_days(
 
     assert "exclusive" in tool.description
     assert '"all_day":true' in outcome.content
+
+
+FAILURES: list[tuple[JsonObject, str]] = [
+    ({"error": "No beans"}, "No beans"),
+    ({"error": "No beans", "attempts": 3}, "No beans"),
+    ({"error": "error"}, "error"),
+    ({"error": {"message": "No beans", "code": 7}}, "No beans"),
+    ({"error": True}, "It reports that it has failed"),
+    ({"success": False}, "It reports that it has failed"),
+    ({"success": False, "error": None, "code": 7}, "It reports that it has failed"),
+    ({"success": False, "message": "No beans"}, "No beans"),
+    ({"ok": False, "data": None}, "It reports that it has failed"),
+    ({"response": {"error": "No beans"}}, "No beans"),
+]
+NO_ERROR: tuple[JsonValue, ...] = ("none", "None", None, False, "", " ", "no error", "ok", "0", 0)
+REPORTS: list[JsonObject] = [
+    *[dict[str, JsonValue](error=none) for none in NO_ERROR],
+    {"title": "Blue", "error": "n/a"},
+    {"error": 0.3, "value": 21},
+    {"success": False, "of": "the backup last night"},
+    {"success": False, "finished_at": "2026-11-25 03:00"},
+    {"last_backup": {"success": False, "error": "disk full"}},
+    {"state": "docked", "error": "The bin is full"},
+    {"success": True, "error": "1 warning"},
+]
+
+
+@pytest.mark.parametrize(("answer", "reason"), [*FAILURES, *((report, "") for report in REPORTS)])
+@pytest.mark.parametrize("is_wrapped", [False, True])
+async def test_only_a_result_that_tells_of_its_own_failure_has_failed(
+    home: HomeAssistant, answer: JsonObject, reason: str, *, is_wrapped: bool
+) -> None:
+    register(home, "kitchen", StubTool(name="brew", answer={"result": answer} if is_wrapped else answer))
+
+    outcome = await run(await offer_of(home, "kitchen"), "brew")
+
+    assert outcome.is_error == bool(reason)
+    assert not reason or json.loads(outcome.content)["error"] == reason

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from custom_components.chatterbox.tools.tool_words import acts_by_name, has_consequences, reads_by_name
+from custom_components.chatterbox.tools.tool_words import acts_by_name, has_consequences, is_no_error, reads_by_name
 
 READING = """
 read_file read_multiple_files list_directory list_allowed_directories get_file_info search_files read_graph
@@ -105,3 +105,22 @@ def test_what_a_tool_is_told_to_do_may_stand_anywhere(arguments: Mapping[str, ob
 @pytest.mark.parametrize("name", HARMLESS.split())
 def test_names_of_what_nobody_wants_to_be_asked_about(name: str) -> None:
     assert not has_consequences(name, {"action": name, "note": "delete everything"})
+
+
+NO_ERROR = ["", " ", "-", "none", "NULL", "no error", "no_error", "No errors.", "OK", "0", "n/a", "false", "brak", "无"]
+NO_ERROR += [
+    "kein Fehler",
+    "keiner",
+    "aucune erreur",
+    "sin errores",
+    "nessun errore",
+    "geen fout",
+    "bez błędu",
+    "sem erro",
+]
+ERROR = ["error", "No beans", "not found", "404", "timeout", "Fehler", "kein Wasser", "false key", "brak wody", "错误"]
+
+
+@pytest.mark.parametrize(("text", "none"), [*((one, True) for one in NO_ERROR), *((one, False) for one in ERROR)])
+def test_the_text_of_an_error_may_say_that_there_is_none(text: str, *, none: bool) -> None:
+    assert is_no_error(text) == none

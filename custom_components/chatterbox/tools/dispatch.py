@@ -50,7 +50,7 @@ from .llm_apis import UnavailableTool
 from .merge import annotations_of, class_path, own_annotations, unwrapped
 from .own.own_tool import OwnCall
 from .own.registry import SharedTool
-from .tool_words import has_consequences
+from .tool_words import has_consequences, is_no_error
 
 _SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
 _PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
@@ -155,6 +155,15 @@ def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapp
 UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
 
 _UNEXPECTED: Final = "The tool failed unexpectedly ({kind}). Trying the same again will not help."
+
+_REPORTED: Final = "It reports that it has failed"
+_EXPLAINING: Final = frozenset(
+    {
+        *("code", "description", "detail", "details", "error", "error_code", "error_message", "errors", "message"),
+        *("reason", "status", "status_code"),
+    }
+)
+"""Fields of a result that tell no more than that it failed, and why."""
 
 _ACTS_ELSEWHERE: Final = frozenset({"automation", "button", "input_button", "scene", "script"})
 """Domains whose entities change something other than themselves."""
@@ -287,16 +296,22 @@ def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
 
 
 def error_in(data: object) -> str:
-    """Return the error that the data of a result tells, by itself or as the response of an action; empty for none."""
+    """Return the error that the data of a result tells, by itself or as the response of an action; empty for none.
+
+    Data of its own beside `success: false`, or the state of a device beside an error, is a report of something else.
+    """
     match data:
-        case {"success": True} | {"ok": True}:
+        case {"success": True} | {"ok": True} | {"state": str()}:
             return ""
-        case {"error": str() as text} | {"success": False, "message": str() as text} if text.strip():
+        case {"error": str() as text} if not is_no_error(text):
             return shown_reason(text)
-        case {"error": {"message": str() as text}} if text.strip():
+        case {"error": {"message": str() as text}} if not is_no_error(text):
             return shown_reason(text)
-        case {"error": True} | {"success": False} | {"ok": False}:
-            return "It reports that it has failed"
+        case {"error": True}:
+            return _REPORTED
+        case {"success": False, **others} | {"ok": False, **others}:
+            told = {name for name, value in others.items() if value}
+            return shown_reason(str(others.get("message") or _REPORTED)) if told <= _EXPLAINING else ""
         case {"result": Mapping() as inner} | {"response": Mapping() as inner}:
             return error_in(inner)
         case _:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from ..agent.text import read_data_file
+from ..agent.text import heard_words, read_data_file
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORDS: Final = {
@@ -43,6 +43,12 @@ def acts_by_name(name: str) -> bool:
 def has_consequences(name: str, arguments: Mapping[str, object]) -> bool:
     """Return whether the name or the arguments of a tool name an action that people want to be asked about."""
     return any(not _OF_CONSEQUENCE.isdisjoint(_words(one)) for one in (name, *_naming_values(arguments)))
+
+
+def is_no_error(text: str) -> bool:
+    """Return whether the text of an error says that there is none: "none", "No error", "kein Fehler"."""
+    words, none = heard_words(text.replace("_", " ")), _WORDS["no_error"]
+    return not words or (none.issuperset(words) and not _WORDS["error"].issuperset(words))
 
 
 def _naming_values(arguments: Mapping[str, object]) -> Iterator[str]:
