@@ -231,8 +231,12 @@ class ResponseComposer(Protocol):
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Return a sentence on changes that calls attempted and that failed; empty if none did.
 
-        It follows the model's own `answer`, which may say otherwise.
+        It follows the model's own `answer`, which may say otherwise. Beside a question of the model it is empty.
         """
+        ...
+
+    def announces(self, answer: str) -> bool:
+        """Return whether an answer ends with what the model is about to do, such as "Let me check the weather"."""
         ...
 
 

@@ -223,7 +223,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         approval=read.answered.pending if read.answered else None,
         context=prompt.context if said is None else said.context,
         attachments=() if said is None else said.attachments,
-        checked_language=user_input.language if source.says_undone else None,
+        checks_answer=source.says_undone,
         output=source.output,
         options=source.options,
         may_be_shortened=source.may_be_shortened,

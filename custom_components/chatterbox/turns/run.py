@@ -17,6 +17,7 @@ from ..agent.events import StopReason, TurnEvent
 from ..agent.loop.turn import Turn
 from ..agent.messages import ToolResult
 from ..agent.protocols import HookPoint, Hooks
+from ..agent.speech import answer_content, asks_back
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, unmeant_text
@@ -256,7 +257,12 @@ class _Composer:
         said += [self._unmeant(), unreachable, *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:])]
         return " ".join(filter(None, said))
 
+    def announces(self, answer: str) -> bool:
+        return answer_content(answer, "", self.read.user_input.language).ends_with_announcement
+
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+        if asks_back(answer, self.read.user_input.language):
+            return ""
         unreachable = self._unreachable()
         offered = {tool.name for tool in self.composer.tools}
         tried = [

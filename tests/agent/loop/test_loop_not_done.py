@@ -15,7 +15,7 @@ from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, ca
 
 YES, NO = Answer(approved=True), Answer(approved=False)
 TOOLS = (tool("fails"), tool("light_on"), tool("look", read_only=True))
-TURN = Turn("Light!", tools=TOOLS, checked_language="en")
+TURN = Turn("Light!", tools=TOOLS, checks_answer=True)
 FAILS, ON, LOOK = ToolCall("a", "fails", "{}"), ToolCall("b", "light_on", "{}"), ToolCall("c", "look", "{}")
 LIE = "I've turned on the light."
 TOLD = f"{LIE} As far as I can tell, that was not done."
@@ -68,7 +68,7 @@ async def test_otherwise_the_answer_is_that_of_the_model(inferences: list[list[L
 
 
 async def test_a_turn_that_nobody_checks_says_what_the_model_says() -> None:
-    assert spoken(await play(call(FAILS), say(LIE), turn=replace(TURN, checked_language=None))) == LIE
+    assert spoken(await play(call(FAILS), say(LIE), turn=replace(TURN, checks_answer=False))) == LIE
 
 
 async def test_a_model_without_words_is_answered_for_as_always() -> None:

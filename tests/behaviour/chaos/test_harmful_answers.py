@@ -4,12 +4,12 @@ import asyncio
 import gc
 import resource
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import thread_time
-from typing import Final
+from typing import Final, override
 
 import aiohttp
 import pytest
@@ -17,12 +17,13 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.agent.events import TextDelta, TurnFinished
-from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop, PlainComposer
 from custom_components.chatterbox.agent.loop.turn import Limits
+from custom_components.chatterbox.agent.messages import ToolResult
 from custom_components.chatterbox.agent.protocols import AnswerOptions
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
-from custom_components.chatterbox.agent.speech.speech_filter import SpeechFilter, asks_back
+from custom_components.chatterbox.agent.speech import SpeechFilter, answer_content, asks_back
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, tool
@@ -106,13 +107,25 @@ async def session(socket_enabled: None) -> AsyncIterator[aiohttp.ClientSession]:
         yield client
 
 
+class EnglishComposer(PlainComposer):
+    """Recognizes questions and announcements in English, as the composer of voice does."""
+
+    @override
+    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+        return "" if asks_back(answer, "en") else super().undone(tool_results, answer)
+
+    @override
+    def announces(self, answer: str) -> bool:
+        return answer_content(answer, "", "en").ends_with_announcement
+
+
 async def take_turn(provider: FailoverProvider, case: HarmfulAnswer) -> str:
     """Return what is heard of a turn, sentence by sentence as it streams, and with its end."""
     hooks = (ScriptedCensor(lambda _: None),) if case.is_held else ()
-    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=hooks)
+    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=hooks, composer=EnglishComposer())
     limits = Limits(deadline=case.seconds, max_iterations=2)
     options = AnswerOptions(max_characters=case.characters)
-    turn = replace(case.turn, tools=(tool(TOOL),), checked_language="en", limits=limits, options=options)
+    turn = replace(case.turn, tools=(tool(TOOL),), checks_answer=True, limits=limits, options=options)
     speech, written, heard = SpeechFilter("en"), [""], [""]
     async with aclosing(loop.stream(turn)) as events:
         async for event in events:

@@ -37,8 +37,15 @@ from ..messages import (
     ToolResult,
     canonical_json,
 )
-from ..protocols import AnswerOptions, Ask, CompletionRequest, Deny, LeavableProvider, LLMProvider
-from ..speech import answer_content
+from ..protocols import (
+    AnswerOptions,
+    Ask,
+    CompletionRequest,
+    Deny,
+    LeavableProvider,
+    LLMProvider,
+    ResponseComposer,
+)
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
 from .call_rules import judge_call
 from .calls import ClientCall, JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
@@ -112,6 +119,7 @@ class Inference:
     provider: LLMProvider
     hooks: HookChain
     runner: ToolRunner
+    composer: ResponseComposer
     time_left: Callable[[], float]
     """Returns the seconds that the turn may still last."""
     state: TurnState
@@ -258,11 +266,11 @@ class Inference:
     def _is_unfinished(self, answer: AssistantMessage) -> bool:
         """Return whether an answer to a person is empty, or ends with what the model is about to do with a tool."""
         turn = self.state.turn
-        if turn.checked_language is None or turn.output is not None or not turn.tools:
+        if not turn.checks_answer or turn.output is not None or not turn.tools:
             return False
         if not answer.text.strip():  # after a tool, the turn tells what was done
             return not any(isinstance(message, ToolResult) for message in self.state.messages)
-        return answer_content(answer.text, "", turn.checked_language).ends_with_announcement
+        return self.composer.announces(answer.text)
 
     async def _misfit(self, answer: AssistantMessage) -> str:
         """Return what is wrong with structured output; empty for text, and for valid data."""

@@ -47,10 +47,14 @@ class PlainComposer:
             ending = f"{ending} ({error})"
         return f"Done: {done}. {ending}" if done else ending
 
-    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:  # noqa: ARG002 the same after any answer
-        """Say that nothing was done if every call has failed."""
+    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+        """Say that nothing was done if every call has failed, unless the model asks."""
         is_undone = bool(tool_results) and all(result.is_error for result in tool_results)
-        return _ENDINGS[StopReason.NOT_DONE] if is_undone else ""
+        return _ENDINGS[StopReason.NOT_DONE] if is_undone and not answer.rstrip().endswith("?") else ""
+
+    def announces(self, answer: str) -> bool:  # noqa: ARG002 no language is known
+        """Take each answer for complete."""
+        return False
 
 
 class AgenticLoop:

@@ -28,7 +28,6 @@ from ..events import (
 )
 from ..messages import AssistantMessage, ToolDefinition, ToolResult, Transcript, UserMessage, canonical_json
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
-from ..speech import asks_back
 from ..timeouts import SYSTEM_CLOCK
 from ..transcript import changing_tools, open_calls, repair, synthetic_result
 from ..wire.parts import is_json_object
@@ -99,7 +98,9 @@ class TurnRunner:
                 )
                 step = next_step(self._state)
                 if isinstance(step, CallModel):
-                    inference = Inference(self._provider, self._hooks, self._runner, self._time_left, self._state)
+                    inference = Inference(
+                        self._provider, self._hooks, self._runner, self._composer, self._time_left, self._state
+                    )
                     for event in inference.begin(step):
                         yield self._folded(event)
                     try:
@@ -288,13 +289,13 @@ class TurnRunner:
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
     def _undone(self, answer: str) -> str:
-        """Return a sentence on changes that calls of the turn failed to make; empty beside a question of the model."""
+        """Return a sentence on changes that calls of the turn failed to make."""
         turn = self._state.turn
-        if turn.checked_language is None or (turn.approval and turn.approval.approved != turn.approval.calls):
+        if not turn.checks_answer or (turn.approval and turn.approval.approved != turn.approval.calls):
             return ""
         reading = {tool.name for tool in turn.tools} - changing_tools(turn.tools)
         results = [one for one in self._messages if isinstance(one, ToolResult) and one.name not in reading]
-        return "" if asks_back(answer, turn.checked_language) else self._composer.undone(results, answer)
+        return self._composer.undone(results, answer)
 
     def _results(self) -> tuple[ToolResult, ...]:
         """Return the results of the calls that ran."""

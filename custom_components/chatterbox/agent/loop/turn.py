@@ -79,8 +79,10 @@ class Turn:
     """Context of this moment, such as the time and the room; the model reads it before the user's words."""
     attachments: tuple[Attachment, ...] = ()
     """Pictures and documents that the user attached."""
-    checked_language: str | None = None
-    """Language tag of an answer that must end with the changes that failed; None to skip this check."""
+    checks_answer: bool = False
+    """Whether an answer ends with the changes that failed, and the model is asked once more for one that it left out or
+    only announced.
+    """
     output: OutputFormat | None = None
     """The schema of the answer; None for text. An answer that does not fit is requested once more."""
     summary: Summary | None = None
