@@ -29,7 +29,7 @@ from statistics import median
 from typing import Final
 
 from bench.household import AGENT, Household
-from custom_components.chatterbox.agent.history.store import HistoryStore
+from custom_components.chatterbox.history.store.history_store import HistoryStore
 
 SEARCHING: Final = 0.050
 OPENING: Final = 1.0

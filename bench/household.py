@@ -9,15 +9,6 @@ import random
 from typing import Final
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
-from custom_components.chatterbox.agent.history.query import HistoryQuery
-from custom_components.chatterbox.agent.history.records import (
-    PhaseTime,
-    ResponseRecord,
-    StoredTurn,
-    TurnOrigin,
-    answered_in,
-    said_in,
-)
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -26,6 +17,15 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     Transcript,
     UserMessage,
+)
+from custom_components.chatterbox.history.store.query import HistoryQuery
+from custom_components.chatterbox.history.store.records import (
+    PhaseTime,
+    ResponseRecord,
+    StoredTurn,
+    TurnOrigin,
+    answered_in,
+    said_in,
 )
 
 AGENT: Final = "agent"

@@ -66,7 +66,7 @@ AREAS: Final = {
     "effects": Area(
         ("effects/*.py",), ("effects/test_*.py", "tools/test_call_effects.py", "approvals/test_effects_hold.py")
     ),
-    "history": Area(("agent/history/*.py",), ("agent/history/test_*.py",)),
+    "history": Area(("history/store/*.py",), ("history/store/test_*.py",)),
     "wire": Area(("agent/wire/*.py",), ("agent/wire/test_*.py", "agent/providers/test_*.py")),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from custom_components.chatterbox.agent.speech import speakable
+from custom_components.chatterbox.speech.text import speakable
 from tests.behaviour.recorded_runs.hard_cases import read_hard_cases
 from tests.behaviour.recorded_runs.runs import RecordedMessage, read_runs
 

@@ -20,7 +20,7 @@ from custom_components.chatterbox.agent.events import CompletionResult, TextDelt
 from custom_components.chatterbox.agent.messages import FinishReason, ToolDefinition, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
-from custom_components.chatterbox.agent.speech import SpeechFilter
+from custom_components.chatterbox.speech.text import SpeechFilter
 
 WORDS_HELD: Final = 1
 """Words that may be held back at most."""

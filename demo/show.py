@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from custom_components.chatterbox.agent.confirmation.pin import PinHash
+from custom_components.chatterbox.settings.pin_hash import PinHash
 from demo.conversation import TurnReport
 from demo.scripted_model import MODEL, PRICES, SENTENCES
 

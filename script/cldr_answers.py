@@ -1,7 +1,7 @@
 """Writes the words for yes and no, and the digits, of the languages of Home Assistant, as the Unicode CLDR has them.
 
     npm pack cldr-misc-full && tar xzf cldr-misc-full-*.tgz
-    .venv/bin/python script/cldr_answers.py package custom_components/chatterbox/agent/confirmation/cldr.toml
+    .venv/bin/python script/cldr_answers.py package custom_components/chatterbox/approvals/answers/cldr.toml
 
 The words for yes and no are the `posix` messages of the npm package `cldr-misc-full`; the digits are the CLDR's rules
 for spelled-out numbers, in the package `unicode-rbnf`. Languages with a file in `languages/` need neither.
@@ -17,7 +17,7 @@ import home_assistant_intents
 from homeassistant.generated.languages import LANGUAGES
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.agent.confirmation.language import WORDINGS
+from custom_components.chatterbox.approvals.answers.language import WORDINGS
 
 PLAIN_NUMBER = re.compile(r"spellout-(numbering|cardinal(-(masculine|feminine|neuter|sinokorean))?)")
 """The names of the rules for numbers that stand alone."""

@@ -61,7 +61,7 @@ TERMS: Final = (
         "provider, health monitor",
         "links?|link watch",
         "links? of (?:a|the) chain|link watch",
-        elsewhere=("custom_components/chatterbox/agent/speech", "tests/agent/speech", "tests/repository"),
+        elsewhere=("custom_components/chatterbox/speech/text", "tests/speech/text", "tests/repository"),
     ),
     Term("patience", "timeouts", "patien(?:ce|t)", "patience"),
     Term("drive", "TurnRunner.run", "drives?|driving", "drives a turn"),

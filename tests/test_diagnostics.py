@@ -16,7 +16,6 @@ from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.events import (
     ProviderSwitched,
     StopReason,
@@ -25,13 +24,14 @@ from custom_components.chatterbox.agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from custom_components.chatterbox.agent.history.query import Selection
-from custom_components.chatterbox.agent.history.records import StoreUnavailable
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
+from custom_components.chatterbox.history.store.query import Selection
+from custom_components.chatterbox.history.store.records import StoreUnavailable
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
-from tests.agent.history.records import response, turn
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
+from tests.history.store.records import response, turn
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedUsage

@@ -14,7 +14,7 @@ _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("connection to the model", ("agent.providers.",)),
     (
         "history and long conversations",
-        ("agent.history.", "agent.conversation.", "history.", "thread chatterbox-history"),
+        ("history.store.", "agent.conversation.", "history.", "thread chatterbox-history"),
     ),
     ("loop", ("agent.",)),
     ("prompt and tools", ("tools.", "home.", "turns.prepare", "llm")),

@@ -7,8 +7,8 @@ import asyncio
 
 from homeassistant.core import HomeAssistant
 
-from .agent.history.records import StoreUnavailable
 from .const import LOGGER
+from .history.store.records import StoreUnavailable
 from .history.stores import async_get_histories
 
 

@@ -18,7 +18,6 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .agent.events import StopReason
-from .agent.speech import asks_back, speakable_in_pieces
 from .approvals.assistants import AssistantWatch
 from .approvals.questions import Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
@@ -28,6 +27,7 @@ from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.health import async_check_health
 from .speech.sentences import async_get_sentences
+from .speech.text import asks_back, speakable_in_pieces
 from .turns.input import InputReader, TurnInput
 from .turns.record import reported
 from .turns.resume import async_resume

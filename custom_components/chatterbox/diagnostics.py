@@ -15,10 +15,10 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
 from .agent.conversation.prompt_fitter import PromptFitter, PromptSize
-from .agent.history.records import StoreUnavailable
 from .agent.messages import JsonObject, JsonValue, ToolDefinition, canonical_json
 from .agent.providers.managed_provider import ManagedProvider
 from .const import DOMAIN
+from .history.store.records import StoreUnavailable
 from .history.stores import async_get_histories
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.recent_turns import async_get_recent_turns

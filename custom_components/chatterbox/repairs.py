@@ -16,7 +16,6 @@ from homeassistant.helpers import issue_registry as ir
 from homeassistant.util.hass_dict import HassKey
 
 from .agent.errors import BudgetPeriod, PromptTooLong
-from .agent.history.records import StoreState, Trouble
 from .agent.protocols import HookPoint
 from .agent.providers.failures import server_refusing_tools
 from .const import DOMAIN
@@ -26,13 +25,6 @@ if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.pipeline import PipelineData
 
 PIPELINES: Final[HassKey[PipelineData]] = HassKey("assist_pipeline")
-_HISTORY_DOWN: Final = {
-    Trouble.UNSUPPORTED: "history_wrong_url",
-    Trouble.NO_DRIVER: "history_wrong_url",
-    Trouble.SLOW: "history_server_gone",
-    Trouble.OTHER: "history_failed",
-}
-"""The keys of issues that are not named after their kind of trouble."""
 
 
 @callback
@@ -127,20 +119,22 @@ def async_report_home_rules(hass: HomeAssistant, agents: Sequence[str], *, is_un
 
 
 @callback
-def async_report_history(hass: HomeAssistant, address: str, where: str, state: StoreState) -> None:
-    """Report the trouble of the history at an address, called `where`; a history without trouble ends the issue.
+def async_report_history(
+    hass: HomeAssistant, address: str, key: str, placeholders: Mapping[str, str], put_aside: str = ""
+) -> None:
+    """Report the trouble of the history at an address under the key of an issue; an empty key ends the issue.
 
-    A damaged file that was set aside is reported until Home Assistant restarts, or the owner dismisses the issue.
+    `put_aside` is where a damaged file was put: it is reported until Home Assistant restarts, or the owner dismisses
+    the issue.
     """
     place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may contain a password
     down_id, aside_id = f"history_down_{place}", f"history_put_aside_{place}"
-    if state.trouble in {None, Trouble.CLOSED}:  # closed: Home Assistant stops, or no entry uses it
-        ir.async_delete_issue(hass, DOMAIN, down_id)
+    if key:
+        _create(hass, down_id, key, placeholders)
     else:
-        key = _HISTORY_DOWN.get(state.trouble, f"history_{state.trouble}")
-        _create(hass, down_id, key, {"where": where, "waiting": str(state.waiting), "dropped": str(state.dropped)})
-    if state.put_aside:
-        _create(hass, aside_id, "history_put_aside", {"where": where, "aside": state.put_aside})
+        ir.async_delete_issue(hass, DOMAIN, down_id)
+    if put_aside:
+        _create(hass, aside_id, "history_put_aside", {"where": placeholders["where"], "aside": put_aside})
 
 
 @callback
@@ -248,7 +242,7 @@ def _create(
     hass: HomeAssistant,
     issue_id: str,
     key: str,
-    placeholders: dict[str, str],
+    placeholders: Mapping[str, str],
     severity: ir.IssueSeverity = ir.IssueSeverity.WARNING,
 ) -> None:
     ir.async_create_issue(
@@ -258,5 +252,5 @@ def _create(
         is_fixable=False,
         severity=severity,
         translation_key=key,
-        translation_placeholders=placeholders,
+        translation_placeholders=dict(placeholders),
     )

@@ -19,13 +19,13 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.chatterbox.actions.history import SERVICE_EXPORT, SERVICE_PURGE
-from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
+from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
 from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from custom_components.chatterbox.runtime.recent_turns import async_get_recent_turns
-from tests.agent.history.records import DAY, MORNING, audit, response as api_response, turn
+from tests.history.store.records import DAY, MORNING, audit, response as api_response, turn
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.documented_yaml import blocks_with
 from tests.support.listening_agent import add_person

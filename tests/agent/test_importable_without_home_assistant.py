@@ -1,16 +1,27 @@
-"""The agent package works in a plain Python: every module of it loads where Home Assistant cannot be imported.
+"""Packages that work in a plain Python: every module of them loads where Home Assistant cannot be imported.
 
-It is loaded as the top-level package ``agent``, so an import that reaches up into the integration fails here as well,
-and from a folder where nothing else is: a module of the integration may have the name of one of Python's own.
+The agent is loaded as the top-level package ``agent``, so an import that reaches up into the integration fails here as
+well, and from a folder where nothing else is: a module of the integration may have the name of one of Python's own. The
+others are loaded below an empty ``chatterbox``.
 """
 
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import custom_components
 
 _INTEGRATION = Path(custom_components.__file__).parent / "chatterbox"
+_BELOW = "chatterbox."
+_PACKAGES = (
+    "agent",
+    *(
+        _BELOW + name
+        for name in ("history.store", "responses.protocol", "speech.text", "approvals.answers", "approvals.pin")
+    ),
+)
 
 _LOAD_EVERYTHING = """
 import importlib, pkgutil, sys
@@ -22,17 +33,23 @@ class Refuse:
 
 sys.meta_path.insert(0, Refuse())
 sys.path.insert(0, sys.argv[1])
-import agent
-for module in pkgutil.walk_packages(agent.__path__, "agent."):
+package = importlib.import_module(sys.argv[2])
+for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
     importlib.import_module(module.name)
     print(module.name)
 """
 
 
-def test_every_module_of_the_agent_loads_without_home_assistant(tmp_path: Path) -> None:
+@pytest.mark.parametrize("package", _PACKAGES)
+def test_every_module_of_a_package_loads_without_home_assistant(tmp_path: Path, package: str) -> None:
+    within = tmp_path / "chatterbox"
+    within.mkdir()
+    (within / "__init__.py").touch()
+    for name in ("agent", "history", "responses", "speech", "approvals", "settings"):
+        (within / name).symlink_to(_INTEGRATION / name)
     (tmp_path / "agent").symlink_to(_INTEGRATION / "agent")
     loading = subprocess.run(
-        [sys.executable, "-W", "error", "-c", _LOAD_EVERYTHING, str(tmp_path)],
+        [sys.executable, "-W", "error", "-c", _LOAD_EVERYTHING, str(tmp_path), package],
         capture_output=True,
         text=True,
         check=False,
@@ -40,6 +57,7 @@ def test_every_module_of_the_agent_loads_without_home_assistant(tmp_path: Path) 
     )
 
     assert loading.returncode == 0, loading.stderr
-    files = {path for path in (_INTEGRATION / "agent").rglob("*.py") if path.name != "__init__.py"}
-    expected = {".".join(path.relative_to(_INTEGRATION).with_suffix("").parts) for path in files}
-    assert expected <= set(loading.stdout.split())
+    name = package.removeprefix(_BELOW)
+    files = {path for path in _INTEGRATION.joinpath(*name.split(".")).rglob("*.py") if path.name != "__init__.py"}
+    modules = {".".join(path.relative_to(_INTEGRATION).with_suffix("").parts) for path in files}
+    assert modules <= {loaded.removeprefix(_BELOW) for loaded in loading.stdout.split()}

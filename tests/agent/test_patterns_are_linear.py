@@ -16,20 +16,22 @@ from types import ModuleType
 
 import pytest
 
-from custom_components.chatterbox.agent import confirmation, json, providers, speech, text, wire
-from custom_components.chatterbox.agent.confirmation.answers import understand_answer
-from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
-from custom_components.chatterbox.agent.confirmation.spoken_digits import spoken_digits
+from custom_components.chatterbox.agent import json, providers, text, wire
 from custom_components.chatterbox.agent.json.coercion import read_arguments
 from custom_components.chatterbox.agent.json.repair import fenced_blocks, repair_json
 from custom_components.chatterbox.agent.loop.structured_output import read_output
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.providers.failures import error_of_response
 from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
-from custom_components.chatterbox.agent.speech.speech_filter import asks_back, speakable
 from custom_components.chatterbox.agent.wire.text_markers import markers_for
 from custom_components.chatterbox.agent.wire.text_markup import MarkupScanner
 from custom_components.chatterbox.agent.wire.written_calls import read_calls
+from custom_components.chatterbox.approvals import answers, pin
+from custom_components.chatterbox.approvals.answers.yes_or_no import understand_answer
+from custom_components.chatterbox.approvals.pin.pin_detection import may_be_pin
+from custom_components.chatterbox.approvals.pin.spoken_digits import spoken_digits
+from custom_components.chatterbox.speech import text as spoken_text
+from custom_components.chatterbox.speech.text.speech_filter import asks_back, speakable
 from tests.support.at_once import at_once
 
 LARGE = 20_000
@@ -92,7 +94,7 @@ TEXTS = tuple(dict.fromkeys([*product(("", "a", "<function=a><parameter=", "a<to
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    for package in (wire, speech, json, confirmation, providers):
+    for package in (wire, spoken_text, json, answers, pin, providers):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             yield from patterns_of(import_module(module.name))
     yield from patterns_of(text)

@@ -14,7 +14,6 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events, async_fire_time_changed
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
@@ -23,6 +22,7 @@ from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from tests.support.audited_turns import AGENT, ANNA, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
 from tests.support.documented_yaml import blocks_with

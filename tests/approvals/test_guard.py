@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from homeassistant.core import HomeAssistant
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import (
     JsonObject,
@@ -30,6 +29,7 @@ from custom_components.chatterbox.effects.effect import (
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own.forget import FORGET
 from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES

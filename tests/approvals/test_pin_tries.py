@@ -14,8 +14,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from hypothesis import HealthCheck, given, settings, strategies as st
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant, mock_storage
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.confirmation.pin_guard import Locked
+from custom_components.chatterbox.approvals.pin.pin_guard import Locked
 from custom_components.chatterbox.approvals.pin_tries import (
     PinTries,
     Right,
@@ -24,6 +23,7 @@ from custom_components.chatterbox.approvals.pin_tries import (
     async_tried_device,
 )
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.config_entries import offline_entry, server_entry, set_up
 
 RIGHT, WRONG = "83619", "83618"

@@ -19,9 +19,9 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure

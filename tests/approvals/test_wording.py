@@ -11,9 +11,9 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.confirmation.answers import Meaning, understand_answer
 from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall, canonical_json
+from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
 from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_text, question_text, wrong_pin_text
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.questions import AskedCall

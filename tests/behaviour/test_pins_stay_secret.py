@@ -12,8 +12,8 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.const import DOMAIN, REDACTED_PIN
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.leaks import Leaks
 from tests.support.listening_room import StreamingVoice, WholeVoice, furnish
 from tests.support.servers.chat_completions import ScriptedChatCompletions

@@ -17,7 +17,6 @@ from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.flows.dialog import plain
@@ -26,6 +25,7 @@ from custom_components.chatterbox.settings.home_rules import (
     async_get_home_rules,
     home_rules_to_json,
 )
+from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.demo_house.move_in import move_in
 from tests.flows.test_agent_flow import TALKING, choose, filled_in, open_menu, submit, suggested, text_of_error

@@ -8,10 +8,10 @@ from homeassistant.util import dt as dt_util
 from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
 from custom_components.chatterbox.flows.rule_form import CONDITIONS, Labels, RuleLabels, read_rules
 from custom_components.chatterbox.settings.home_rules import home_rules_of, home_rules_to_json
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict, with_pin_uses
 from tests.repository.test_translations import placeholders, texts_of
 

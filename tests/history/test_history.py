@@ -18,8 +18,6 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.history.query import Selection
-from custom_components.chatterbox.agent.history.records import StoredTurn, StoreState, Trouble
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolResult, UserMessage
 from custom_components.chatterbox.const import (
     CONF_CONTINUE_MINUTES,
@@ -30,8 +28,9 @@ from custom_components.chatterbox.const import (
     EVENT_CHANGE,
 )
 from custom_components.chatterbox.data import DATA
-from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.repairs import async_report_history
+from custom_components.chatterbox.history.store.query import Selection
+from custom_components.chatterbox.history.store.records import StoredTurn, StoreState, Trouble
+from custom_components.chatterbox.history.stores import async_get_histories, async_report
 from custom_components.chatterbox.runtime.agents import ChatterboxConfigEntry
 from tests.support.listening_agent import a_user, add_person
 from tests.support.listening_room import WholeVoice, furnish
@@ -357,20 +356,20 @@ async def test_every_trouble_has_an_issue_until_it_is_over(hass: HomeAssistant) 
     issues = ir.async_get(hass).issues
     texts = await async_get_translations(hass, "en", "issues", {DOMAIN})
     for trouble in set(Trouble) - {Trouble.CLOSED}:
-        async_report_history(hass, "an address", "/config/chatterbox.db", StoreState(trouble, "", 3, 1))
+        async_report(hass, "an address", "/config/chatterbox.db", StoreState(trouble, "", 3, 1))
 
         [issue] = issues.values()
         text = texts[f"component.{DOMAIN}.issues.{issue.translation_key}.description"]
         assert "3 records are waiting" in text.format(**(issue.translation_placeholders or {}))
 
-        async_report_history(hass, "an address", "/config/chatterbox.db", StoreState())
+        async_report(hass, "an address", "/config/chatterbox.db", StoreState())
         assert not issues
 
 
 async def test_a_damaged_file_has_an_issue(hass: HomeAssistant) -> None:
     state = StoreState(put_aside="/config/chatterbox.db.corrupt-1")
 
-    async_report_history(hass, "an address", "/config/chatterbox.db", state)
+    async_report(hass, "an address", "/config/chatterbox.db", state)
 
     [issue] = ir.async_get(hass).issues.values()
     assert issue.translation_placeholders == {"where": "/config/chatterbox.db", "aside": state.put_aside}

@@ -3,7 +3,7 @@
 import pytest
 from homeassistant.core import HomeAssistant
 
-from custom_components.chatterbox.agent.history.store import HistoryStore
+from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.stores import async_get_histories
 from tests.history.test_history import the_entry
 from tests.support.servers.script import Script, ScriptedAnswer

@@ -14,7 +14,6 @@ from homeassistant.util.ulid import ulid_now
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.actions.history import SERVICE_PURGE
-from custom_components.chatterbox.agent.history.query import Selection
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_CONTINUE_MINUTES,
@@ -24,6 +23,7 @@ from custom_components.chatterbox.const import (
     CONF_RULES,
     DOMAIN,
 )
+from custom_components.chatterbox.history.store.query import Selection
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
 from tests.history.test_history import (

@@ -7,6 +7,7 @@ from custom_components.chatterbox.agent.errors import ProviderBusy
 from custom_components.chatterbox.agent.events import (
     Phase,
     PhaseEntered,
+    PhaseTime,
     ProviderSwitched,
     ReasoningDelta,
     StopReason,
@@ -18,7 +19,6 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
     UsageReported,
 )
-from custom_components.chatterbox.agent.history.records import PhaseTime
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
 from custom_components.chatterbox.records.turn_record import (
     HandoverFacts,

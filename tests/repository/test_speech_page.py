@@ -8,7 +8,7 @@ import pytest
 
 from bench.failover import BUDGET, FIRST_SERVERS
 from bench.speech_latency import WORDS_HELD, measure_all, table
-from custom_components.chatterbox.agent.speech import speakable
+from custom_components.chatterbox.speech.text import speakable
 from tests.agent.providers.hearing import hear, message
 from tests.agent.wire.written_examples import TURN_ON
 

@@ -13,7 +13,6 @@ from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.events import Answer, StopReason, TextDelta, ToolStarted
-from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -23,19 +22,20 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import OutputFormat
-from custom_components.chatterbox.agent.responses.backend import ApprovalDecisions, Caller
-from custom_components.chatterbox.agent.responses.errors import ApiError
-from custom_components.chatterbox.agent.responses.tools import (
+from custom_components.chatterbox.agent.transcript import open_calls
+from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_STARTED
+from custom_components.chatterbox.history.store.history_store import HistoryStore
+from custom_components.chatterbox.history.stores import async_get_histories
+from custom_components.chatterbox.responses.protocol.backend import ApprovalDecisions, Caller
+from custom_components.chatterbox.responses.protocol.errors import ApiError
+from custom_components.chatterbox.responses.protocol.tools import (
     AllowedTools,
     FunctionRef,
     HostedToolRef,
     HostedTools,
     ToolFilter,
 )
-from custom_components.chatterbox.agent.transcript import open_calls
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
-from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_STARTED
-from custom_components.chatterbox.history.stores import async_get_histories
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubApi, StubTool
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall

@@ -11,11 +11,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.chatterbox.agent.history.records import ResponseRecord
-from custom_components.chatterbox.agent.history.store import HistoryStore
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
-from custom_components.chatterbox.agent.responses.backend import Caller
-from custom_components.chatterbox.agent.responses.errors import ApiError
 from custom_components.chatterbox.const import (
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
@@ -23,9 +19,13 @@ from custom_components.chatterbox.const import (
     CONF_RESPONSE_MEGABYTES,
     CONF_RESPONSES_API,
 )
+from custom_components.chatterbox.history.store.history_store import HistoryStore
+from custom_components.chatterbox.history.store.records import ResponseRecord
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.responses.backend import EntryResponseStore, ResponsesBackend
-from tests.agent.history.records import DAY, MORNING, response, turn
+from custom_components.chatterbox.responses.protocol.backend import Caller
+from custom_components.chatterbox.responses.protocol.errors import ApiError
+from tests.history.store.records import DAY, MORNING, response, turn
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.listening_agent import a_user, add_person
 

@@ -20,9 +20,9 @@ from pytest_homeassistant_custom_component.common import CLIENT_ID, MockUser
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.agent.responses.errors import invalid
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
+from custom_components.chatterbox.responses.protocol.errors import invalid
 from tests.agent.json_values import json_values
 from tests.support.scripted_endpoint import BASE, EVENTS, ScriptedService, error_of, event, forever, serve
 

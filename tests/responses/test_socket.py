@@ -20,9 +20,9 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.responses.errors import invalid
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
+from custom_components.chatterbox.responses.protocol.errors import invalid
 from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
 
 URL = f"{BASE}/responses"

@@ -12,9 +12,6 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.agent.events import Answer
 from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import OutputFormat
-from custom_components.chatterbox.agent.responses.backend import Caller
-from custom_components.chatterbox.agent.responses.errors import ApiError
-from custom_components.chatterbox.agent.responses.tools import HostedTools, ToolFilter
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import (
     CONF_DIAGNOSE_WORDS,
@@ -27,6 +24,9 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.diagnostics import async_get_config_entry_diagnostics
+from custom_components.chatterbox.responses.protocol.backend import Caller
+from custom_components.chatterbox.responses.protocol.errors import ApiError
+from custom_components.chatterbox.responses.protocol.tools import HostedTools, ToolFilter
 from custom_components.chatterbox.responses.turns import ApiTurns
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubApi, StubTool

@@ -16,9 +16,9 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import CLIENT_ID
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.responses.errors import ApiError, ErrorType
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
+from custom_components.chatterbox.responses.protocol.errors import ApiError, ErrorType
 from tests.support.scripted_endpoint import BASE, EVENTS, MODELS, WHOLE, error_of, forever, serve
 
 ADDRESSES = [

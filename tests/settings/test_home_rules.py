@@ -13,7 +13,6 @@ from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
 from custom_components.chatterbox.const import CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from custom_components.chatterbox.settings.home_rules import (
     HOME_RULE_KEYS,
@@ -22,6 +21,7 @@ from custom_components.chatterbox.settings.home_rules import (
     home_rules_of,
     home_rules_to_json,
 )
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import (
     DEFAULT_RULES,
     PinUse,

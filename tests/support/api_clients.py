@@ -17,16 +17,16 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
 )
 from custom_components.chatterbox.agent.messages import Message, ToolChoiceMode, ToolResult, UserMessage
-from custom_components.chatterbox.agent.responses.backend import (
+from custom_components.chatterbox.const import CONF_RESPONSES_API, DOMAIN
+from custom_components.chatterbox.responses.backend import ResponsesBackend
+from custom_components.chatterbox.responses.protocol.backend import (
     ApprovalDecisions,
     BackendEvent,
     Caller,
     ToolsOffered,
     TurnRequest,
 )
-from custom_components.chatterbox.agent.responses.tools import HostedTools
-from custom_components.chatterbox.const import CONF_RESPONSES_API, DOMAIN
-from custom_components.chatterbox.responses.backend import ResponsesBackend
+from custom_components.chatterbox.responses.protocol.tools import HostedTools
 from tests.support.talk import AGENT
 
 ASSIST = HostedTools(server_label="assist", asks_otherwise=False)

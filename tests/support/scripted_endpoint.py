@@ -11,13 +11,13 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.responses.backend import Caller
-from custom_components.chatterbox.agent.responses.body import parse_text
-from custom_components.chatterbox.agent.responses.errors import ErrorType, not_found
-from custom_components.chatterbox.agent.responses.service import ResponsesService
-from custom_components.chatterbox.agent.responses.socket import SocketSession
 from custom_components.chatterbox.const import CONF_RESPONSES_API
 from custom_components.chatterbox.responses.exchange import HttpLimits
+from custom_components.chatterbox.responses.protocol.backend import Caller
+from custom_components.chatterbox.responses.protocol.body import parse_text
+from custom_components.chatterbox.responses.protocol.errors import ErrorType, not_found
+from custom_components.chatterbox.responses.protocol.service import ResponsesService
+from custom_components.chatterbox.responses.protocol.socket import SocketSession
 from custom_components.chatterbox.responses.views import async_register_views
 from tests.support.config_entries import offline_entry
 

@@ -8,10 +8,10 @@ from uuid import uuid4
 
 from homeassistant.core import Context, HomeAssistant
 
-from custom_components.chatterbox.agent.confirmation.answers import QuestionContext
-from custom_components.chatterbox.agent.confirmation.language import Action
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import ToolCall, canonical_json
+from custom_components.chatterbox.approvals.answers.language import Action
+from custom_components.chatterbox.approvals.answers.yes_or_no import QuestionContext
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.questions import (
     ApprovalScope,

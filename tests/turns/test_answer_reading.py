@@ -8,12 +8,12 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from custom_components.chatterbox.agent.confirmation.answers import Meaning, understand_answer
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.confirmation.pin_detection import may_be_pin
-from custom_components.chatterbox.agent.confirmation.pin_guard import Locked
+from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
+from custom_components.chatterbox.approvals.pin.pin_detection import may_be_pin
+from custom_components.chatterbox.approvals.pin.pin_guard import Locked
 from custom_components.chatterbox.approvals.pin_tries import Wrong
 from custom_components.chatterbox.approvals.questions import ApprovalScope
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.turns.input import async_read_answer
 from tests.support.waiting_questions import NAMED, scope, unlocking
 

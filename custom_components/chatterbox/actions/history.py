@@ -23,17 +23,17 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.service import async_register_admin_service
 from homeassistant.util import dt as dt_util
 
-from ..agent.history.query import Selection
-from ..agent.history.records import StoreUnavailable, Trouble
 from ..agent.messages import JsonObject, canonical_json
 from ..const import DOMAIN
+from ..history.store.query import Selection
+from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import async_get_histories
 from ..memory.facts import Keeper, NotRemembered, async_get_memories
 from ..runtime.agents import ChatterboxConfigEntry, async_forget_conversations
 from ..runtime.recent_turns import async_get_recent_turns
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
-    from ..agent.history.store import HistoryStore
+    from ..history.store.history_store import HistoryStore
 
 SERVICE_PURGE: Final = "purge"
 SERVICE_EXPORT: Final = "export"

@@ -28,6 +28,15 @@ class Phase(StrEnum):
     OUTPUT = "OUTPUT"
 
 
+@dataclass(frozen=True, slots=True)
+class PhaseTime:
+    """The moment at which a turn entered a phase."""
+
+    phase: Phase
+    at: float
+    """Seconds since the turn began."""
+
+
 class StopReason(StrEnum):
     """The reason for which a turn ended."""
 

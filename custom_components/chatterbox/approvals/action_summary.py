@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.json import json_loads_object
 
-from ..agent.confirmation.language import Action
 from ..effects.actions import ANY_ACTION, groups_among, members_of
 from ..effects.effect import ARM_FOR_LESS, NOTHING, Annotated, EntityAction, Touches, Unknown, Unresolved, actions_of
 from ..settings.rules import Verdict
+from .answers.language import Action
 from .questions import AskedCall
 
 

@@ -12,16 +12,17 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION, Conver
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 
-from ..agent.confirmation.answers import NOTHING_NAMED, QuestionContext, prepare_answers, understood_language
-from ..agent.confirmation.language import ALL_WORDINGS, language_code
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
-from ..home.entity_matches import action_name, area_name, entity_name, matching_states, names_of, tool_name
+from ..home.entity_matches import action_name, area_name, entity_name, matching_states, tool_name
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
 from .action_summary import ActionKind, ActionSummary, summarize_calls
+from .answers.language import ALL_WORDINGS, language_code
+from .answers.yes_or_no import NOTHING_NAMED, QuestionContext, prepare_answers, understood_language
 from .guard import CallGuard
 from .questions import ApprovalScope, AskedCall, Question
+from .unique_names import names_of
 
 _LONG_WAIT: Final = 90.0
 """Seconds from which the time is given in minutes."""

@@ -16,7 +16,6 @@ from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
-from ..agent.confirmation.language import is_about_all, may_except
 from ..agent.events import PendingApproval, PendingCall
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..agent.protocols import Ask, Deny, Hooks
@@ -42,6 +41,7 @@ from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
 from ..settings.home_rules import HomeRules, OutsideCare, async_get_home_rules
 from ..settings.rules import ToolSource, TrustLevel, Verdict
+from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
 from .policy import Judgement, action_keys, is_risky, judge, lets_in, target_temperatures
 from .questions import AskedCall, Question

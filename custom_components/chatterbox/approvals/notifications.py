@@ -24,10 +24,10 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
-from ..agent.speech import speakable
 from ..const import DOMAIN, LOGGER
 from ..records.turn_record import shown_text
 from ..speech.sentences import async_get_sentences
+from ..speech.text import speakable
 from .questions import (
     SIGNAL_QUESTION,
     AnswerRefusal,

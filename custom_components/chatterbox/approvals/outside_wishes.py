@@ -5,12 +5,12 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant
 
-from ..agent.confirmation.answers import Meaning, understand_answer
-from ..agent.confirmation.language import action_words, is_about_all, language_code
 from ..agent.text import fold, heard_words
 from ..effects.effect import Effects, actions_of
 from ..home.entity_matches import area_name, entity_name, is_named_in
 from .action_summary import kind_of
+from .answers.language import action_words, is_about_all, language_code
+from .answers.yes_or_no import Meaning, understand_answer
 from .policy import lets_in
 
 _DISARMS: Final = "alarm_control_panel.alarm_disarm"

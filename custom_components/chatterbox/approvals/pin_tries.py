@@ -10,11 +10,11 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 
-from ..agent.confirmation.pin import PinHash
-from ..agent.confirmation.pin_guard import Allowed, Locked, PinGuard
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
+from ..settings.pin_hash import PinHash
+from .pin.pin_guard import Allowed, Locked, PinGuard
 
 _VERSION: Final = 1
 _NO_SATELLITE: Final = ""

@@ -12,10 +12,10 @@ from homeassistant.data_entry_flow import section
 from homeassistant.helpers import selector
 
 from .. import const
-from ..agent.confirmation.pin import PinHash
 from ..agent.messages import JsonValue
 from ..settings.home_rules import HomeRules, OutsideCare
 from ..settings.options import Problem
+from ..settings.pin_hash import PinHash
 from ..settings.rules import (
     PinUse,
     Policy,

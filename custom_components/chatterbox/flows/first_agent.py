@@ -12,7 +12,6 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er, selector
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from ..agent.confirmation.pin import PinHash, flaw_of_pin
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from ..home.entity_matches import entity_name
@@ -20,6 +19,7 @@ from ..offline.recognition import async_recognize
 from ..repairs import PIPELINES
 from ..runtime.earlier_agents import async_get_earlier_agents
 from ..settings.home_rules import HomeRules, async_get_home_rules
+from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import PinUse, Verdict, with_pin_uses
 from ..speech.sentences import async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem

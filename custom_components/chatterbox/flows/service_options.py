@@ -16,7 +16,7 @@ from homeassistant.helpers.network import NoURLAvailableError, get_url
 from homeassistant.helpers.selector import BooleanSelector, TextSelector
 
 from .. import const
-from ..agent.history.records import StoreUnavailable, Trouble
+from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
 from .dialog import async_placeholders, marked
@@ -142,7 +142,7 @@ def typed_address(typed: str, stored: str) -> str:
 async def async_try_address(hass: HomeAssistant, address: str) -> str | None:
     """Try a database, and return the key of the error, if any."""
     await async_import_module(hass, STORE_MODULE)
-    from ..agent.history.store import check_address  # noqa: PLC0415  # imported in a thread, a line above
+    from ..history.store.history_store import check_address  # noqa: PLC0415  # imported in a thread, a line above
 
     try:
         await check_address(address)

@@ -8,8 +8,6 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.event import async_track_time_interval
 
-from ..agent.history.query import Retention, Selection
-from ..agent.history.records import StoreUnavailable
 from ..const import (
     CONF_RESPONSE_DAYS,
     CONF_RESPONSE_MEGABYTES,
@@ -18,6 +16,8 @@ from ..const import (
     LOGGER,
 )
 from ..settings.tasks import settings_of_subentry
+from .store.query import Retention, Selection
+from .store.records import StoreUnavailable
 from .stores import async_get_histories
 
 _EVERY: Final = timedelta(hours=6)

@@ -19,34 +19,52 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
-from ..agent.history.records import (
-    Acknowledgement,
-    AuditRecord,
-    Record,
-    StoredTurn,
-    StoreState,
-    StoreUnavailable,
-    TurnOrigin,
-)
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_history
 from ..settings.agent import keeps_history
+from .store.records import (
+    Acknowledgement,
+    AuditRecord,
+    Record,
+    StoredTurn,
+    StoreState,
+    StoreUnavailable,
+    Trouble,
+    TurnOrigin,
+)
 
 if TYPE_CHECKING:  # it imports SQLAlchemy
-    from ..agent.history.store import HistoryStore
+    from .store.history_store import HistoryStore
 
 _FILE: Final = f"{DOMAIN}.db"
 """In the configuration folder."""
 _LAST_WAIT: Final = 3.0
 """Seconds to wait at shutdown for turns that it cuts off."""
-STORE_MODULE: Final = f"{INTEGRATION}.agent.history.store"
+STORE_MODULE: Final = f"{INTEGRATION}.history.store.history_store"
+
+_ISSUES: Final = {
+    Trouble.UNSUPPORTED: "history_wrong_url",
+    Trouble.NO_DRIVER: "history_wrong_url",
+    Trouble.SLOW: "history_server_gone",
+    Trouble.OTHER: "history_failed",
+    Trouble.CLOSED: "",  # Home Assistant stops, or no entry uses it
+}
+"""The keys of issues that are not named after their kind of trouble."""
 
 
 def _now() -> float:
     return dt_util.utcnow().timestamp()
+
+
+@callback
+def async_report(hass: HomeAssistant, address: str, where: str, state: StoreState) -> None:
+    """Report the trouble of the store at an address, called `where`, as a repair issue."""
+    key = _ISSUES.get(state.trouble, f"history_{state.trouble}") if state.trouble else ""
+    placeholders = {"where": where, "waiting": str(state.waiting), "dropped": str(state.dropped)}
+    async_report_history(hass, address, key, placeholders, state.put_aside)
 
 
 @dataclass(slots=True)
@@ -120,12 +138,12 @@ class Histories:
 
     async def _async_create(self, address: str) -> HistoryStore | None:
         await async_import_module(self._hass, STORE_MODULE)
-        from ..agent.history.store import HistoryStore  # noqa: PLC0415  # imported in a thread, a line above
+        from .store.history_store import HistoryStore  # noqa: PLC0415  # imported in a thread, a line above
 
         try:
             store = HistoryStore(address, partial(self._report, address), clock=_now)
         except StoreUnavailable as error:
-            async_report_history(self._hass, address, "", StoreState(error.trouble, str(error)))
+            async_report(self._hass, address, "", StoreState(error.trouble, str(error)))
             return None
         store.start()
         return store
@@ -137,7 +155,7 @@ class Histories:
             kept.entries.discard(entry.entry_id)
             if not kept.entries:
                 del self._kept[address]
-                async_report_history(self._hass, address, "", StoreState())
+                async_report(self._hass, address, "", StoreState())
                 left = await kept.store.close() if kept.store else ()
                 new = self._kept.get(but) if but else None
                 if new and new.store:
@@ -153,7 +171,7 @@ class Histories:
     def _async_report(self, address: str, state: StoreState) -> None:
         kept = self._kept.get(address)
         if kept and kept.store and not self._is_over:
-            async_report_history(self._hass, address, kept.store.where, state)
+            async_report(self._hass, address, kept.store.where, state)
 
     async def _async_end(self, _event: Event) -> None:
         """Store the waiting records.

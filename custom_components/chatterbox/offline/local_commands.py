@@ -16,9 +16,9 @@ from homeassistant.helpers.intent import IntentResponseErrorCode
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from ..agent.messages import AssistantMessage, FinishReason, ToolChoiceMode, ToolDefinition, ToolResult, Transcript
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
-from ..agent.speech import Statement, answer_content, asks_back
 from ..agent.transcript import changing_tools
 from ..settings.agent import AgentSettings, LocalCommands
+from ..speech.text import Statement, answer_content, asks_back
 from .provider import PROCESS_SENTENCE, sentence_call, since_last_user_message, speech_of
 from .recognition import RecognizedRequest, async_recognize
 

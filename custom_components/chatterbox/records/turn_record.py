@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from ..agent.events import (
     Phase,
     PhaseEntered,
+    PhaseTime,
     PromptReplaced,
     ProviderSwitched,
     ReasoningDelta,
@@ -31,7 +32,6 @@ from ..agent.events import (
     TurnFinished,
     UsageReported,
 )
-from ..agent.history.records import PhaseTime
 from ..agent.json.text import parse_json
 from ..agent.messages import (
     Attachment,

@@ -13,21 +13,21 @@ from homeassistant.helpers import entity_registry as er
 from ..agent.conversation.summary import MOST_TOKENS, recap, summarize
 from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import ProviderError
-from ..agent.history.records import ResponseRecord, StoreUnavailable, weight_of
 from ..agent.messages import Summary, ToolResult, Transcript, Usage
-from ..agent.responses.backend import BackendEvent, Caller, ModelInfo, ResponseStore, TurnRequest
-from ..agent.responses.errors import ApiError, ErrorType, not_found
 from ..agent.transcript import open_calls, repair
 from ..const import CONF_RESPONSES_API, DOMAIN, LOGGER
 from ..history.retention import async_note_growth
+from ..history.store.records import ResponseRecord, StoreUnavailable, weight_of
 from ..history.stores import async_get_histories, async_store_record
 from ..people.speakers import person_id_of
 from ..runtime.agents import Agent, ChatterboxConfigEntry, async_agent_entries, async_forget_conversations
 from ..runtime.models import CountedModel
+from .protocol.backend import BackendEvent, Caller, ModelInfo, ResponseStore, TurnRequest
+from .protocol.errors import ApiError, ErrorType, not_found
 from .turns import ApiTurns
 
 if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
-    from ..agent.history.store import HistoryStore
+    from ..history.store.history_store import HistoryStore
 
 _STORE_TIMEOUT: Final = 0.1
 """Seconds that a response waits until it is written."""

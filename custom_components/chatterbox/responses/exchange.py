@@ -21,9 +21,9 @@ from homeassistant.auth.models import User
 from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS_REFRESH_TOKEN_ID, KEY_HASS_USER
 
 from ..agent.messages import JsonObject, JsonValue
-from ..agent.responses.backend import Caller
-from ..agent.responses.errors import ApiError, ErrorType, internal_error, invalid, traceback_without_words
 from ..const import LOGGER
+from .protocol.backend import Caller
+from .protocol.errors import ApiError, ErrorType, internal_error, invalid, traceback_without_words
 
 JSON: Final = "application/json"
 _LAST_LOOK: Final = 1.0

@@ -14,12 +14,12 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 
 from ..agent.messages import JsonObject
-from ..agent.responses.errors import ApiError, internal_error, invalid, traceback_without_words
 from ..const import LOGGER
 from .exchange import ClientGone, Exchange, encoded, reading
+from .protocol.errors import ApiError, internal_error, invalid, traceback_without_words
 
 if TYPE_CHECKING:  # imported in a thread when the API is enabled
-    from ..agent.responses.socket import SocketSession
+    from .protocol.socket import SocketSession
 
 _LIMIT_REACHED: Final = ApiError(
     "This connection has been open for as long as one may be. Open another one.",

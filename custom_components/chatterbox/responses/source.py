@@ -23,9 +23,6 @@ from ..agent.messages import (
     UserMessage,
 )
 from ..agent.protocols import Ask, Hooks
-from ..agent.responses.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
-from ..agent.responses.errors import invalid
-from ..agent.responses.tools import AllowedTools, FunctionRef, HostedToolRef, ToolRef
 from ..agent.transcript import TranscriptRecorder
 from ..offline.provider import PROCESS_SENTENCE
 from ..settings.agent import AgentSettings
@@ -34,6 +31,9 @@ from ..tools.own.registry import offered_to
 from ..tools.turn_tools import TurnTools
 from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
+from .protocol.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
+from .protocol.errors import invalid
+from .protocol.tools import AllowedTools, FunctionRef, HostedToolRef, ToolRef
 
 APPROVAL_SECONDS: Final = 600.0
 """Seconds in which a client may answer a question: it may have to ask a person itself."""

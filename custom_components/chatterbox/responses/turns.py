@@ -14,10 +14,8 @@ from homeassistant.components.conversation import ChatLog, ConversationInput, Us
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 
-from ..agent.confirmation.answers import Meaning, understand_answer, understood_language
 from ..agent.messages import AssistantMessage, ToolChoiceMode
-from ..agent.responses.backend import ApprovalDecisions, BackendEvent, Caller, TurnRequest
-from ..agent.responses.errors import ApiError, invalid
+from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
 from ..approvals.asking import asked_of
 from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..const import LOGGER
@@ -28,6 +26,8 @@ from ..runtime.health import async_check_health
 from ..speech.sentences import async_get_sentences
 from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
+from .protocol.backend import ApprovalDecisions, BackendEvent, Caller, TurnRequest
+from .protocol.errors import ApiError, invalid
 from .source import ApiTurnSource, words_of
 
 _MOST_QUESTIONS: Final = 20

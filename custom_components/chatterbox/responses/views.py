@@ -21,17 +21,17 @@ from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 from homeassistant.helpers.importlib import async_import_module
 
 from ..agent.messages import JsonObject
-from ..agent.responses.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
 from ..const import BASE_PATH, CONF_REQUEST_MEGABYTES, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from .exchange import Exchange, HttpLimits, Load, send_events
+from .protocol.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
 from .socket import serve_socket
 
 if TYPE_CHECKING:
-    from ..agent.responses.conversations import Conversations
-    from ..agent.responses.service import ResponsesService
+    from .protocol.conversations import Conversations
+    from .protocol.service import ResponsesService
 
-_MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("agent.responses.service", "responses.backend"))
+_MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("responses.protocol.service", "responses.backend"))
 
 _MEGABYTE: Final = 1024 * 1024
 _RESPONSES_INSTEAD: Final = (
@@ -74,8 +74,8 @@ async def async_load_api(hass: HomeAssistant) -> None:
         return
     for module in _MODULES:
         await async_import_module(hass, module)
-    from ..agent.responses.service import ResponsesService  # noqa: PLC0415  # imported in a thread, right above
     from .backend import ResponsesBackend  # noqa: PLC0415  # imported in a thread, right above
+    from .protocol.service import ResponsesService  # noqa: PLC0415  # imported in a thread, right above
 
     loaded = _loaded(hass)
     if loaded.service is None:  # another entry may have been faster

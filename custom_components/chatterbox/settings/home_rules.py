@@ -19,10 +19,10 @@ from homeassistant.util.signal_type import SignalType
 from pydantic import TypeAdapter, ValidationError, with_config
 
 from .. import const
-from ..agent.confirmation.pin import PinHash
 from ..agent.messages import JsonObject, JsonValue
 from ..data import singleton
 from ..repairs import async_report_home_rules
+from .pin_hash import PinHash
 from .rules import Policy, policy_from_json, policy_to_json, sources_from_json, sources_to_json
 
 SIGNAL_HOME_RULES: Final[SignalType[()]] = SignalType(f"{const.DOMAIN}_home_rules")

@@ -15,18 +15,18 @@ from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
-from ..agent.history.query import Selection
-from ..agent.history.records import StoredTurn, StoreUnavailable
 from ..agent.transcript import repair
 from ..const import LOGGER
 from ..data import singleton
+from ..history.store.query import Selection
+from ..history.store.records import StoredTurn, StoreUnavailable
 from ..history.stores import async_get_histories
 from ..people.speakers import Asking, Speaker
 from ..settings.agent import AgentSettings
 from .chat_log import is_fresh, put_before
 
 if TYPE_CHECKING:  # imports SQLAlchemy, which is done in a thread
-    from ..agent.history.store import HistoryStore
+    from ..history.store.history_store import HistoryStore
 
 _READ_TIMEOUT: Final = 0.5
 """Seconds that a turn waits for earlier messages; after that, it runs without them."""

@@ -10,20 +10,20 @@ from typing import Final, assert_never
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import HomeAssistant
 
-from ..agent.confirmation.answers import Meaning, QuestionContext, understand_answer, understood_language
-from ..agent.confirmation.pin import PinHash
-from ..agent.confirmation.pin_detection import may_be_pin
-from ..agent.confirmation.pin_guard import LOCK_SECONDS, Locked
-from ..agent.confirmation.spoken_digits import spoken_digits
 from ..agent.events import PendingCall
 from ..agent.text import heard_words
+from ..approvals.answers.yes_or_no import Meaning, QuestionContext, understand_answer, understood_language
 from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
+from ..approvals.pin.pin_detection import may_be_pin
+from ..approvals.pin.pin_guard import LOCK_SECONDS, Locked
+from ..approvals.pin.spoken_digits import spoken_digits
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
 from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
 from ..home.entity_matches import is_any_named_in
 from ..offline.recognition import async_is_request
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.home_rules import async_get_home_rules
+from ..settings.pin_hash import PinHash
 from ..speech.sentences import async_get_sentences
 from .pin_redaction import async_redact_pin, async_was_asked
 from .source import TurnSource

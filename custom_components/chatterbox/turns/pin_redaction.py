@@ -16,9 +16,9 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.confirmation.answers import NOTHING_NAMED, QuestionContext, understood_language
-from ..agent.confirmation.pin_detection import may_be_pin
-from ..agent.confirmation.spoken_digits import spoken_digits
+from ..approvals.answers.yes_or_no import NOTHING_NAMED, QuestionContext, understood_language
+from ..approvals.pin.pin_detection import may_be_pin
+from ..approvals.pin.spoken_digits import spoken_digits
 from ..approvals.questions import SIGNAL_QUESTION, ApprovalScope, QuestionUpdate, async_get_approvals
 from ..const import LOGGER, REDACTED_PIN
 from ..data import singleton

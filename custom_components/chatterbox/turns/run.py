@@ -17,7 +17,6 @@ from ..agent.events import StopReason, TurnEvent
 from ..agent.loop.turn import Turn
 from ..agent.messages import ToolResult
 from ..agent.protocols import HookPoint, Hooks
-from ..agent.speech import answer_content, asks_back
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, unmeant_text
@@ -31,6 +30,7 @@ from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..speech.sentences import TranslatedComposer, async_get_composer
+from ..speech.text import answer_content, asks_back
 from ..tools.tool_words import acts_by_name
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread

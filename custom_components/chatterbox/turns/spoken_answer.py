@@ -14,7 +14,7 @@ from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 
-from ..agent.speech import SpeechFilter
+from ..speech.text import SpeechFilter
 from ..tools.own.registry import own_tools
 
 # The signature of `ChatLog.delta_listener` (homeassistant.components.conversation.chat_log).

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.json.text import parse_json
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
-from custom_components.chatterbox.agent.speech import SpeechFilter
+from custom_components.chatterbox.speech.text import SpeechFilter
 from tests.agent.providers.hearing import Heard, hear, message, request
 from tests.behaviour.recorded_runs.hard_cases import TOOLS, HardCase, read_hard_cases
 from tests.behaviour.recorded_runs.runs import RecordedCall, RecordedMessage, read_runs

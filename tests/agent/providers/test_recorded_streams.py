@@ -11,7 +11,7 @@ import pytest
 
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
-from custom_components.chatterbox.agent.speech import SpeechFilter
+from custom_components.chatterbox.speech.text import SpeechFilter
 from tests.agent.providers.contract.dialect import Answer, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.agent.providers.hearing import Heard, cuts, hear

@@ -23,8 +23,8 @@ from custom_components.chatterbox.agent.messages import ToolResult
 from custom_components.chatterbox.agent.protocols import AnswerOptions
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
-from custom_components.chatterbox.agent.speech import SpeechFilter, answer_content, asks_back
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from custom_components.chatterbox.speech.text import SpeechFilter, answer_content, asks_back
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, tool
 from tests.support.listening_room import StreamingVoice, furnish

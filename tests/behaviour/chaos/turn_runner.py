@@ -19,7 +19,6 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
-from custom_components.chatterbox.agent.speech import speakable
 from custom_components.chatterbox.approvals.questions import (
     Channel,
     GivenAnswer,
@@ -27,6 +26,7 @@ from custom_components.chatterbox.approvals.questions import (
     QuestionGone,
     async_get_approvals,
 )
+from custom_components.chatterbox.speech.text import speakable
 from tests.agent.providers.contract.dialect import KEY
 from tests.behaviour.chaos.home import Runs
 from tests.behaviour.chaos.loop_clock import LoopClock, deadline

@@ -6,9 +6,9 @@ from itertools import batched, pairwise
 import pytest
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
-from tests.agent.responses.valid_stream import check_stream
 from tests.behaviour.clients.home import Address
 from tests.behaviour.clients.running_scripts import CLIENT_BINARIES, PYTHON, REPOSITORY, printed_by, run
+from tests.responses.protocol.valid_stream import check_stream
 
 type Json = dict[str, JsonValue]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from custom_components.chatterbox.agent.confirmation.answers import Meaning, QuestionContext
-from custom_components.chatterbox.agent.confirmation.language import Action
+from custom_components.chatterbox.approvals.answers.language import Action
+from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, QuestionContext
 
 _WRITTEN = Path(__file__).parents[2] / "fixtures" / "confirmation"
 _OTHER_LANGUAGES = tomllib.loads((_WRITTEN / "other_languages.toml").read_text("utf-8"))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from custom_components.chatterbox.agent.confirmation.answers import Meaning, understand_answer
+from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
 from tests.support.page_tables import DOCS, table
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in

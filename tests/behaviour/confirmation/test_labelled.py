@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from homeassistant.generated.languages import LANGUAGES
 
-from custom_components.chatterbox.agent.confirmation.answers import Meaning
-from custom_components.chatterbox.agent.confirmation.language import ALL_WORDINGS, WORDINGS, language_code
+from custom_components.chatterbox.approvals.answers.language import ALL_WORDINGS, WORDINGS, language_code
+from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning
 
 from .labelled import NAMES, OTHER_LANGUAGES, Kind, labelled_answers, read_answers
 

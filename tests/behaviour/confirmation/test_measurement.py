@@ -2,10 +2,10 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.confirmation.answers import MAX_WORDS, Meaning, understand_answer
-from custom_components.chatterbox.agent.confirmation.pin import LONGEST_PIN, SHORTEST_PIN
-from custom_components.chatterbox.agent.confirmation.pin_guard import LOCK_SECONDS, MAX_TRIES
+from custom_components.chatterbox.approvals.answers.yes_or_no import MAX_WORDS, Meaning, understand_answer
+from custom_components.chatterbox.approvals.pin.pin_guard import LOCK_SECONDS, MAX_TRIES
 from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
 from custom_components.chatterbox.turns.pin_redaction import LATELY
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in

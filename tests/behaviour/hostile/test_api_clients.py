@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, STRICT, UNLOCK, AttackedHome, calls, says
 from tests.support.api_clients import a_user, enable_api
 from tests.support.servers.script import ScriptedCall

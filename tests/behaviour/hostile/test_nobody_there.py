@@ -10,7 +10,7 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.behaviour.hostile.home import (
     DOOR,
     LIGHT,

@@ -7,10 +7,10 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.chatterbox.agent.confirmation.pin import HashCost, PinHash
-from custom_components.chatterbox.agent.confirmation.pin_guard import LOCK_SECONDS
+from custom_components.chatterbox.approvals.pin.pin_guard import LOCK_SECONDS
 from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.behaviour.hostile.home import DOOR, LIGHT, LIGHT_ON, UNLOCK, AttackedHome, call, calls, results_in, says
 from tests.support.leaks import Leaks
 

@@ -12,9 +12,9 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.history.records import StoredTurn, TurnOrigin
 from custom_components.chatterbox.agent.messages import AssistantMessage, JsonObject, ToolCall, ToolResult, UserMessage
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.history.store.records import StoredTurn, TurnOrigin
 from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings

@@ -11,10 +11,10 @@ from typing import Final
 
 from homeassistant.util import dt as dt_util
 
-from ...agent.history.query import Found, HistoryQuery
-from ...agent.history.records import StoreUnavailable
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...const import DOMAIN
+from ...history.store.query import Found, HistoryQuery
+from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
 from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
 

@@ -1,5 +1,0 @@
-"""Spoken confirmations: understands yes, no and the digits of a PIN in every language, without a model.
-
-Ten languages have files in `languages/`, the others share `other_languages.toml` and `cldr.toml`.
-`docs/confirmations.md` shows how well each of them works.
-"""

@@ -1,0 +1,230 @@
+"""Understands the answer to a question such as "Unlock the front door?", without a model.
+
+Only a plain yes is a yes: it has to be understood from its first word to its last. A condition, an exception, a second
+request, another device or a doubt makes it something else. Answers are neither stored nor cached.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from itertools import combinations
+from typing import Final
+
+from ...agent.text import character_map, fold, spoken_words
+from .language import ALL_WORDINGS, Action, Phrase, Wording, language_code, phrases_of
+
+MAX_WORDS: Final = 16
+"""A longer answer is more than a yes or no. In Chinese, characters are counted."""
+_MAX_CHARACTERS: Final = 200
+_FALLBACK: Final = "en"
+"""Questions are asked in English, too, where a language has no words."""
+
+
+class Meaning(StrEnum):
+    """The meaning of words as the answer to a question. Words alone are `YES`, `NO` or `OTHER`."""
+
+    YES = "yes"
+    YES_WITH_PIN = "yes_with_pin"
+    NO = "no"
+    OTHER = "other"
+    """Neither a plain yes nor a plain no; it may be a new request. It contains no PIN, so a model may read it."""
+    PIN_MISSING = "pin_missing"
+    """A plain yes although the PIN is required; the PIN is then requested."""
+    PIN_UNCLEAR = "pin_unclear"
+    """Something like a PIN that cannot be understood. It costs no attempt, and the PIN is requested again."""
+    PIN_NOT_NEEDED = "pin_not_needed"
+    """A PIN although a yes suffices. The question is repeated, since it may have been mistaken for another one."""
+    TOO_LATE = "too_late"
+    """An answer to an expired question, or to one that requires a PIN that the home no longer has."""
+    UNHEARD = "unheard"
+    """An answer although a question is waiting that has not been spoken here yet; the question is spoken first."""
+    NEITHER = "neither"
+    """A few words that are no request: "great!". The question is asked again, once."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionContext:
+    """What the question named. An answer may repeat it: "yes, unlock the front door"."""
+
+    action: Action | None = None
+    """The action to be done; None if there is no word for it, or if there are several."""
+    names: tuple[str, ...] = ()
+    """Names of the one device in question. Each of them must mean this device and no other in the home."""
+    place: str = ""
+    """Name of the room of that device."""
+    several: bool = False
+    """True if the question is about several devices: then "both" is an answer, and a name is none."""
+    repetition: str = ""
+    """The request in the words of the question: "unlock the front door and open the garage door"."""
+
+    def __post_init__(self) -> None:
+        """Refuse names of several devices."""
+        if self.several and (self.names or self.place):
+            raise ValueError("a yes that names one of several devices is no yes to all: give no names, and no place")
+
+
+NOTHING_NAMED: Final = QuestionContext()
+"""A question of which an answer cannot repeat anything."""
+
+
+def understood_language(tag: str) -> str:
+    """Return the language in which answers are read for a tag such as `pt-BR`: itself, or else English."""
+    return tag if language_code(tag) in ALL_WORDINGS else _FALLBACK
+
+
+def prepare_answers(language: str, question: QuestionContext) -> None:
+    """Prepare the phrases that answer a question, in a language as `understood_language` returns it.
+
+    This may need a tenth of a second: call it in a thread.
+    """
+    for code in languages_of_answers(language):
+        _answer_phrases(code, question)
+
+
+def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Meaning:
+    """Return what an answer means, in a language such as `de` or `pt-BR`.
+
+    In a language that is not known, every answer is `OTHER`.
+    """
+    if len(text) > _MAX_CHARACTERS + len(question.repetition):
+        return Meaning.OTHER
+    meanings = (_meaning(text, code, question) for code in languages_of_answers(language))
+    answer = next((one for one in meanings if one is not Meaning.OTHER), Meaning.OTHER)
+    return Meaning.OTHER if answer is not Meaning.OTHER and _means_neither(text, language) else answer
+
+
+def languages_of_answers(language: str) -> tuple[str, ...]:
+    """Return the codes of the languages in which an answer is read: English, too, where only a few words are known."""
+    code = language_code(language)
+    if code not in ALL_WORDINGS:
+        return ()
+    return (code, _FALLBACK) if ALL_WORDINGS[code].is_brief else (code,)
+
+
+def _means_neither(text: str, language: str) -> bool:
+    """Return True if an English answer means something else in a language."""
+    return spoken_words(text) in phrases_of(ALL_WORDINGS[language_code(language)].neither)
+
+
+def _meaning(text: str, code: str, question: QuestionContext) -> Meaning:
+    """Return what an answer means in one language."""
+    folded = ALL_WORDINGS[code].folded
+    words = spoken_words(text, folded)
+    if words is None or len(words) > MAX_WORDS + len(spoken_words(question.repetition, folded) or ()):
+        return Meaning.OTHER
+    phrases = _answer_phrases(code, question)
+    if phrases.agree(words):
+        return Meaning.YES
+    return Meaning.NO if phrases.decline(words) else Meaning.OTHER
+
+
+type _Step = tuple[int, frozenset[Phrase], int]
+"""A transition from one state, by any of the phrases, to another."""
+
+_BEGUN: Final = 0
+_ANSWERED: Final = 1
+_FINISHED: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerPhrases:
+    """The phrases that answer one question."""
+
+    yes: frozenset[Phrase]
+    yes_alone: frozenset[Phrase]
+    after_yes: frozenset[Phrase]
+    no: frozenset[Phrase]
+    no_alone: frozenset[Phrase]
+    courtesies: frozenset[Phrase]
+
+    def agree(self, words: Phrase) -> bool:
+        """Return True if the words are a plain yes."""
+        return self._lead(words, self.yes, self.after_yes, self.yes_alone)
+
+    def decline(self, words: Phrase) -> bool:
+        """Return True if the words are a plain no."""
+        return self._lead(words, self.no, self.no, self.no_alone)
+
+    def _lead(self, words: Phrase, first: frozenset[Phrase], then: frozenset[Phrase], alone: frozenset[Phrase]) -> bool:
+        """Return True if all the words are a first phrase and others of `then`, or one phrase that stands alone."""
+        polite = self.courtesies
+        steps: tuple[_Step, ...] = (
+            (_BEGUN, polite, _BEGUN),
+            (_BEGUN, first, _ANSWERED),
+            (_ANSWERED, then | polite, _ANSWERED),
+            (_BEGUN, alone, _FINISHED),
+            (_FINISHED, polite, _FINISHED),
+        )
+        reached: list[set[int]] = [{_BEGUN}, *(set[int]() for _ in words)]
+        for start, end in combinations(range(len(words) + 1), 2):
+            phrase = words[start:end]
+            reached[end] |= {
+                after for before, phrases, after in steps if before in reached[start] and phrase in phrases
+            }
+        return not reached[-1].isdisjoint((_ANSWERED, _FINISHED))
+
+
+@lru_cache(maxsize=4)  # by question, never by answer; a quarter of a megabyte each
+def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
+    """Combine the words of a language with what the question named."""
+    wording = ALL_WORDINGS[language]
+    actions = wording.actions.get(question.action, ()) if question.action else ()
+    shared = {
+        "name": _usable_names(language, question.names),
+        "place": _usable_places(language, question.place),
+        "action": actions,
+    }
+    one = (*wording.it, *wording.named)
+    device = wording.them if question.several else one
+    agreeing = {**shared, "order": [action for action in actions if "<it>" not in action], "it": device}
+    declining = {**shared, "it": (*wording.them, *one)}
+    yes = _phrases(wording, wording.yes, agreeing)
+    repeated = (*actions, *(wording.them if question.several else wording.named), *wording.placed)
+    after_yes = yes | _phrases(wording, (*wording.after_yes, *repeated), agreeing)
+    if (whole := spoken_words(question.repetition, wording.folded)) and _negations(language).isdisjoint(whole):
+        after_yes |= {whole}
+    return _AnswerPhrases(
+        yes=yes,
+        yes_alone=_phrases(wording, wording.yes_alone, agreeing),
+        after_yes=after_yes,
+        no=_phrases(wording, wording.no, declining),
+        no_alone=_phrases(wording, wording.no_alone, declining),
+        courtesies=_phrases(wording, wording.courtesies, {}),
+    )
+
+
+def _phrases(wording: Wording, templates: Iterable[str], slots: Mapping[str, Iterable[str]]) -> frozenset[Phrase]:
+    """Return the phrases of templates, and the same without accents, as speech recognition may write them."""
+    characters = character_map(wording.folded)
+    phrases = frozenset(tuple(word.translate(characters) for word in one) for one in phrases_of(templates, slots))
+    words = {word for phrase in phrases for word in phrase}.difference(wording.accents_matter)
+    plain = {word: fold(word) for word in words}
+    return phrases | {tuple(plain.get(word, word) for word in phrase) for phrase in phrases}
+
+
+def _usable_places(language: str, place: str) -> list[str]:
+    """Return the name of the room, unless it could be taken for a no, an action or a time: "in 10 minutes"."""
+    return [] if any(map(str.isnumeric, place)) else _usable_names(language, [place])
+
+
+def _usable_names(language: str, names: Iterable[str]) -> list[str]:
+    """Return the names except those that could be taken for a no or an action."""
+    folded, actions = ALL_WORDINGS[language].folded, _requests(language)
+    spoken = [words for name in names if (words := spoken_words(name, folded))]
+    return [" ".join(words) for words in spoken if words not in actions and _negations(language).isdisjoint(words)]
+
+
+@cache
+def _requests(language: str) -> frozenset[Phrase]:
+    """Return the phrases that request an action."""
+    wording = ALL_WORDINGS[language]
+    requests = [template for templates in wording.actions.values() for template in templates]
+    return phrases_of(requests, {"it": (*wording.it, *wording.them)})
+
+
+@cache
+def _negations(language: str) -> frozenset[str]:
+    """Return the words that say no on their own."""
+    wording = ALL_WORDINGS[language]
+    return frozenset(phrase[0] for phrase in phrases_of((*wording.no, *wording.no_alone)) if len(phrase) == 1)

@@ -1,0 +1,247 @@
+"""Records ⇄ rows: insert, select and delete. Every function runs inside a given transaction."""
+
+import logging
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, Final, assert_never
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Insert,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from ...agent.messages import JsonObject
+from ...agent.text import clipped
+from ...agent.transcript import has_outside_content
+from .query import Found, HistoryQuery, Retention, Selection
+from .records import (
+    AuditRecord,
+    Record,
+    ResponseRecord,
+    StoredJsonInvalid,
+    StoredTurn,
+    TurnOrigin,
+    answered_in,
+    audit_as_json,
+    read_object,
+    response_as_json,
+    said_in,
+    stored_json,
+    turn_as_json,
+    turn_from_json,
+)
+from .schema import audit, key_of, responses, turns
+from .search import add_to_index, deleting_many, search_turns
+
+_LOGGER = logging.getLogger(__name__)
+
+_SHOWN: Final = 500
+"""Characters of a question and of an answer that was found."""
+_MANY: Final = 2_000
+"""Turns from which on a deletion rebuilds the search index."""
+
+
+def _new(table: Table) -> Insert:
+    """Return the insertion of a row whose id is not stored yet. `outside` holds for the rest of a conversation.
+
+    Built once: SQLAlchemy computes the cache key of each statement object anew.
+    """
+    row = {column.name: bindparam(column.name, type_=column.type) for column in table.c if column.name != "seq"}
+    values: dict[str, ColumnElement[Any]] = {**row}  # of the types of the columns
+    other = table.alias()
+    if "outside" in row:
+        last = select(other.c.outside).where(other.c.conversation == row["conversation"]).order_by(other.c.seq.desc())
+        values["outside"] = or_(row["outside"], func.coalesce(last.limit(1).scalar_subquery(), false()))
+    is_stored = exists().where(other.c.id == row["id"])
+    return insert(table).from_select([*values], select(*values.values()).where(~is_stored))
+
+
+_NEW_TURN: Final = _new(turns).returning(turns.c.seq)
+_NEW_AUDIT: Final = _new(audit)
+
+
+def insert_record(connection: Connection, record: Record) -> None:
+    """Store a record. A turn or an audit record is not stored twice; a response replaces an earlier state of it.
+
+    The row of a response whose time has changed goes to the end, because old rows are deleted in their order.
+    """
+    match record:
+        case StoredTurn():
+            _insert_turn(connection, record)
+        case AuditRecord():
+            row = _row(record.id, record.origin, record.at, audit_as_json(record))
+            connection.execute(_NEW_AUDIT, row)
+        case ResponseRecord():
+            origin = TurnOrigin(conversation_id=record.conversation_id, agent=record.agent, person_id=record.person_id)
+            row = _row(record.id, origin, record.created_at, response_as_json(record))
+            same = responses.c.id == row["id"]
+            in_place = update(responses).where(same, responses.c.at == row["at"]).values(row)
+            if not connection.execute(in_place).rowcount:
+                connection.execute(delete(responses).where(same))
+                connection.execute(insert(responses), row)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _insert_turn(connection: Connection, turn: StoredTurn) -> None:
+    row = _row(turn.id, turn.origin, turn.ended_at, turn_as_json(turn))
+    seq: int | None = connection.scalar(_NEW_TURN, {**row, "outside": has_outside_content(turn.messages)})
+    if seq is not None and turn.origin.person_id:
+        add_to_index(connection, seq, key_of(turn.origin.person_id), turn.messages)
+
+
+def _row(record_id: str, origin: TurnOrigin, at: float, data: JsonObject) -> dict[str, object]:
+    body = stored_json(data)
+    return {
+        "id": key_of(record_id),
+        "conversation": key_of(origin.conversation_id),
+        "agent": key_of(origin.agent),
+        "person": key_of(origin.person_id) if origin.person_id else None,
+        "device": key_of(origin.device_id) if origin.device_id else None,
+        "at": at,
+        "size": len(body),
+        "body": body,
+    }
+
+
+def matching(table: Table, selection: Selection) -> ColumnElement[bool]:
+    """Return the condition for the rows of a selection."""
+    keys = (
+        (table.c.conversation, selection.conversation_id),
+        (table.c.person, selection.person_id),
+        (table.c.device, selection.device_id),
+        (table.c.agent, selection.agent),
+    )
+    conditions = [column == key_of(value) for column, value in keys if value is not None]
+    if selection.before is not None:
+        conditions.append(table.c.at < selection.before)
+    return and_(true(), *conditions)
+
+
+def select_page(
+    connection: Connection, table: Table, selection: Selection, most: int, after: int
+) -> tuple[list[JsonObject], int | None]:
+    """Return up to `most` records after a `seq` as JSON, and the last `seq`; None at the end."""
+    chosen = select(table.c.seq, table.c.body).where(matching(table, selection), table.c.seq > after)
+    rows = connection.execute(chosen.order_by(table.c.seq).limit(most)).all()
+    found = (_readable(table, row.seq, row.body, lambda data: data) for row in rows)
+    return [data for data in found if data is not None], rows[-1].seq if rows else None
+
+
+def select_newest[T](
+    connection: Connection, table: Table, where: ColumnElement[bool], read: Callable[[JsonObject], T], most: int | None
+) -> dict[int, T]:
+    """Return the newest records by `seq`, in the order in which they were stored."""
+    chosen = select(table.c.seq, table.c.body).where(where).order_by(table.c.seq.desc()).limit(most)
+    found = [(row.seq, _readable(table, row.seq, row.body, read)) for row in connection.execute(chosen)]
+    return {seq: record for seq, record in reversed(found) if record is not None}
+
+
+def _readable[T](table: Table, seq: int, body: str, read: Callable[[JsonObject], T]) -> T | None:
+    """Read a record; None for a damaged one, which is logged."""
+    try:
+        return read(read_object(body))
+    except StoredJsonInvalid as err:
+        _LOGGER.warning("Row %d of %s cannot be read: %s", seq, table.name, err)
+        return None
+
+
+def find_turns(connection: Connection, query: HistoryQuery) -> tuple[Found, ...]:
+    """Return the turns that match a query best, best first."""
+    order = search_turns(connection, query)
+    chosen = turns.c.seq.in_(order)
+    marked = set(connection.scalars(select(turns.c.seq).where(chosen, turns.c.outside)))
+    found = select_newest(connection, turns, chosen, turn_from_json, None)
+    return tuple(
+        Found(
+            turn_id=turn.id,
+            conversation_id=turn.origin.conversation_id,
+            at=turn.ended_at,
+            said=clipped(said_in(turn.messages), _SHOWN),
+            answered=clipped(answered_in(turn.messages), _SHOWN),
+            has_outside_content=seq in marked,
+        )
+        for seq in order
+        if (turn := found.get(seq)) is not None
+    )
+
+
+def count_responses(connection: Connection, where: ColumnElement[bool]) -> tuple[int, int]:
+    """Return the number of responses, and their size in characters."""
+    count, size = connection.execute(select(func.count(), func.sum(responses.c.size)).where(where)).one()
+    return count, int(size or 0)
+
+
+def delete_records(connection: Connection, selection: Selection) -> int:
+    """Delete a selection. Return the number of deleted records."""
+    return sum(_delete(connection, table, matching(table, selection)) for table in (turns, audit, responses))
+
+
+def delete_response(connection: Connection, response_id: str) -> int:
+    """Delete a response. Return the number of deleted records."""
+    return _delete(connection, responses, responses.c.id == key_of(response_id))
+
+
+def delete_beyond(
+    connection: Connection, tables: tuple[Table, ...], agent: str, retention: Retention, now: float
+) -> int:
+    """Delete the oldest records of an agent that are beyond its limits. Return their number."""
+    gone = 0
+    for table in tables:
+        is_theirs = table.c.agent == key_of(agent)
+        lasts = (
+            _last_too_old(connection, table, is_theirs, retention.seconds, now),
+            _last_too_much(connection, table, is_theirs, retention.size),
+        )
+        last = max((one for one in lasts if one is not None), default=None)
+        if last is not None:
+            gone += _delete(connection, table, and_(is_theirs, table.c.seq <= last))
+    return gone
+
+
+def _delete(connection: Connection, table: Table, doomed: ColumnElement[bool]) -> int:
+    count: int = connection.scalar(select(func.count()).select_from(table).where(doomed)) or 0
+    with deleting_many(connection) if table is turns and count >= _MANY else nullcontext():
+        return connection.execute(delete(table).where(doomed)).rowcount
+
+
+def _last_too_old(
+    connection: Connection, table: Table, is_theirs: ColumnElement[bool], seconds: float | None, now: float
+) -> int | None:
+    """Return the `seq` of the last record that is too old.
+
+    A record is never older than one that was stored before it, and one from the future is as old as the next. So a
+    clock that was wrong for a while costs no fresh record.
+    """
+    if seconds is None:
+        return None
+    oldest = now - seconds
+    first_fresh = connection.scalar(select(func.min(table.c.seq)).where(is_theirs, table.c.at.between(oldest, now)))
+    too_old = select(func.max(table.c.seq)).where(is_theirs, table.c.at < oldest)
+    last: int | None = connection.scalar(too_old if first_fresh is None else too_old.where(table.c.seq < first_fresh))
+    return last
+
+
+def _last_too_much(
+    connection: Connection, table: Table, is_theirs: ColumnElement[bool], size: int | None
+) -> int | None:
+    """Return the `seq` of the last record that exceeds a total size, counted from the newest."""
+    if size is None:
+        return None
+    running = func.sum(table.c.size).over(order_by=table.c.seq.desc()).label("running")
+    sums = select(table.c.seq, running).where(is_theirs).subquery()
+    last: int | None = connection.scalar(select(func.max(sums.c.seq)).where(sums.c.running > size))
+    return last

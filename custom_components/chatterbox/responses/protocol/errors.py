@@ -1,0 +1,134 @@
+"""Errors of the Responses API: their JSON and HTTP status, and how failures of a model are reported to a client.
+
+Sources: OpenResponses specification 2026-04-24, "Errors"; OpenAI API reference, "Error codes".
+"""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from traceback import format_tb
+from typing import Final
+
+from ...agent.errors import (
+    AgentError,
+    BetweenTokensTimeout,
+    BudgetSpent,
+    ConnectTimeout,
+    FirstTokenTimeout,
+    ModelNotFound,
+    PromptTooLong,
+    ProviderBusy,
+    ProviderFailed,
+    ProviderRejectedKey,
+    ProviderRejectedRequest,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from ...agent.messages import JsonObject
+
+
+class ErrorType(StrEnum):
+    """The `type` of an error."""
+
+    INVALID_REQUEST = "invalid_request_error"
+    AUTHENTICATION = "authentication_error"
+    NOT_FOUND = "not_found"
+    TOO_MANY_REQUESTS = "too_many_requests"
+    MODEL = "model_error"
+    SERVER = "server_error"
+
+
+@dataclass(eq=False)
+class ApiError(Exception):
+    """A request that cannot be served. Its message tells developers, in English, what to change.
+
+    It is not an `AgentError`: no turn fails with it.
+    """
+
+    message: str
+    _: KW_ONLY
+    status: int = 400
+    kind: ErrorType = ErrorType.INVALID_REQUEST
+    code: str | None = None
+    param: str | None = None
+    """As in `tools[0].name`."""
+    retry_after: float | None = None
+    """Seconds."""
+
+    @property
+    def payload(self) -> JsonObject:
+        """The error object, as in bodies and events."""
+        return {"type": self.kind.value, "code": self.code, "message": self.message, "param": self.param}
+
+
+def invalid(message: str, param: str | None = None, code: str | None = None) -> ApiError:
+    """Return the error of a request that the client has to change (400)."""
+    return ApiError(message, code=code, param=param)
+
+
+def not_found(message: str, param: str | None = None, code: str | None = "not_found") -> ApiError:
+    """Return the error of a request for something that does not exist, or belongs to another user (404)."""
+    return ApiError(message, status=404, kind=ErrorType.NOT_FOUND, code=code, param=param)
+
+
+_TIMEOUT: Final = (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later")
+_FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
+    ProviderBusy: (429, ErrorType.TOO_MANY_REQUESTS, "rate_limit_exceeded", "is busy. Try again later"),
+    **dict.fromkeys((ConnectTimeout, FirstTokenTimeout, BetweenTokensTimeout), _TIMEOUT),
+    ProviderUnreachable: (503, ErrorType.MODEL, "model_unreachable", "cannot be reached. Try again later"),
+    ProviderFailed: (503, ErrorType.MODEL, "model_failed", "reports an error. Try again later"),
+    ProviderRejectedKey: (502, ErrorType.MODEL, "model_access_denied", "rejects its key. Only its owner can change it"),
+    ModelNotFound: (502, ErrorType.MODEL, "model_not_found", "does not exist. Only its owner can change that"),
+    ProviderRejectedRequest: (502, ErrorType.MODEL, "model_rejected_request", "rejects the request"),
+    ProviderReplyInvalid: (502, ErrorType.MODEL, "model_reply_invalid", "sent an incomplete or invalid reply"),
+}
+"""Status, type, code, and what the model behind an agent does."""
+
+
+def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
+    """Return what a client is told of a failed turn.
+
+    A client must not learn the provider's key, account or address, so the messages are our own and quote nothing. A
+    failure without a name here counts as a bug.
+    """
+    match failure:
+        case ApiError():
+            return failure
+        case BudgetSpent():
+            message = f"What may be spent on the model behind this agent in one {failure.period} is spent."
+            return ApiError(message, status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="insufficient_quota")
+        case PromptTooLong():
+            message = "The conversation is too long for the model. Shorten it, or set `truncation` to `auto`."
+            return invalid(message, "input", "context_length_exceeded")
+        case _:
+            pass
+    for kind, (status, error_type, code, does) in _FAILURES.items():
+        if isinstance(failure, kind):
+            retry_after = failure.retry_after if isinstance(failure, ProviderBusy) else None
+            message = f"The model behind this agent {does}."
+            return ApiError(message, status=status, kind=error_type, code=code, retry_after=retry_after)
+    return internal_error()
+
+
+def internal_error(request_id: str | None = None) -> ApiError:
+    """Return what a client is told of a bug, which is logged beside the id of the request."""
+    beside = f", beside {request_id}" if request_id else ""
+    message = f"Something went wrong in Home Assistant. Its log says more{beside}."
+    return ApiError(message, status=500, kind=ErrorType.SERVER, code="server_error")
+
+
+INTERRUPTED: Final = ApiError(
+    "Home Assistant was restarted, or the agent was changed, before the response was ready. Send the request again.",
+    status=503,
+    kind=ErrorType.SERVER,
+    code="interrupted",
+)
+"""Why a response in the background failed that no task works on any more."""
+
+
+def traceback_without_words(error: BaseException) -> str:
+    """Return the traceback of a bug without the exceptions' messages, which may quote a request."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    return "\n".join(f"{type(one).__qualname__}\n{''.join(format_tb(one.__traceback__))}" for one in chain)

@@ -1,0 +1,43 @@
+"""Lists that are returned in pages: the parameters `limit`, `order` and `after` of a URL."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from ...agent.messages import JsonObject
+from .errors import invalid
+
+_MOST_DIGITS: Final = 9
+_MOST_LISTED: Final = 100
+_USUALLY_LISTED: Final = 20
+
+
+def read_number(query: Mapping[str, str], name: str) -> int | None:
+    """Return a whole number of a URL; None without one. Raises `ApiError` (400)."""
+    if not (text := query.get(name, "")):
+        return None
+    if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+        raise invalid(f"{name} must be a whole number from 0.", name)
+    return int(text)
+
+
+def page_of(items: Sequence[JsonObject], query: Mapping[str, str]) -> JsonObject:
+    """Return the page of a list that a URL asks for, the newest first. Raises `ApiError` (400)."""
+    limit, order, after = read_number(query, "limit"), query.get("order"), query.get("after")
+    if limit is not None and not 1 <= limit <= _MOST_LISTED:
+        raise invalid(f"limit must be from 1 to {_MOST_LISTED}.", "limit")
+    if order not in {None, "asc", "desc"}:
+        raise invalid("order must be 'asc' or 'desc'.", "order")
+    items = items if order == "asc" else items[::-1]
+    ids = [item.get("id") for item in items]
+    if after is not None:
+        if after not in ids:
+            raise invalid(f"No item '{after}' is in this list.", "after")
+        items, ids = items[ids.index(after) + 1 :], ids[ids.index(after) + 1 :]
+    limit = _USUALLY_LISTED if limit is None else limit
+    return {
+        "object": "list",
+        "data": [*items[:limit]],
+        "first_id": next(iter(ids), None),
+        "last_id": next(reversed(ids[:limit]), None),
+        "has_more": len(items) > limit,
+    }

@@ -1,0 +1,220 @@
+"""Requests for responses and compactions, parsed from their body.
+
+Sources: OpenResponses specification, schema of 2026-04-24, and its `ResponseResource` for the echo.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from ...agent.messages import JsonObject, JsonValue
+from ...agent.protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
+from .backend import TurnWishes
+from .body import (
+    HINTS,
+    CompactBody,
+    Conversation,
+    ConversationId,
+    CreateBody,
+    TextFormat,
+    check_schemas,
+    parse_body,
+    parse_message,
+    parse_part,
+    unsupported,
+)
+from .errors import invalid
+from .ids import NewId
+from .input import read_input
+from .tools import RequestedTools, read_tool_choice, read_tools
+
+_ENCRYPTED_REASONING: Final = "reasoning.encrypted_content"
+_LOGPROBS: Final = "message.output_text.logprobs"
+_INCLUDABLE: Final = frozenset(
+    {
+        _ENCRYPTED_REASONING,
+        "code_interpreter_call.outputs",
+        "computer_call_output.output.image_url",
+        "file_search_call.results",
+        "message.input_image.image_url",
+        "web_search_call.action.sources",
+        "web_search_call.results",
+    }
+)
+"""Accepted values of `include`. All but the first belong to tools that do not exist here, or are always included."""
+_ECHOED: Final = {
+    *("model", "instructions", "previous_response_id", "parallel_tool_calls", "max_tool_calls", "max_output_tokens"),
+    *("presence_penalty", "frequency_penalty", "top_logprobs", "truncation", "store", "background", "metadata"),
+    *("safety_identifier", "prompt_cache_key"),
+}
+"""Fields of a body that its response repeats as they are."""
+_ANY_OBJECT: Final[JsonObject] = {"type": "object", "properties": {}}
+_LEAST_TOP_P: Final = 0.01
+"""Replaces 0, which not all services accept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateRequest(TurnWishes):
+    """A request for a response, with defaults for what the client left out."""
+
+    model: str
+    items: tuple[JsonObject, ...]
+    """The input as complete items."""
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    conversation_id: str | None = None
+    store: bool = True
+    background: bool = False
+    stream: bool = False
+    reasoning_summary: str | None = None
+    """`auto`, `concise`, `detailed`, or None for no reasoning."""
+    include_encrypted_reasoning: bool = False
+    pauses_for_functions: bool = False
+    """Whether a response that waits for function outputs has the status `requires_action` in place of `completed`."""
+    echo: Mapping[str, JsonValue] = field(default_factory=dict)
+    """The fields of the response object that repeat the request, defaults included."""
+
+
+def read_create(body: JsonValue, new_id: NewId) -> CreateRequest:
+    """Read the body of `POST /responses`. Items without an id get a new one. Raises `ApiError`."""
+    return _create(parse_body(CreateBody, body), new_id)
+
+
+def read_socket_create(message: JsonValue, new_id: NewId) -> CreateRequest:
+    """Read a `response.create` message of a WebSocket, whose response is always streamed. Raises `ApiError`."""
+    return replace(_create(parse_message(message), new_id), stream=True)
+
+
+def read_compact(body: JsonValue, new_id: NewId) -> tuple[CompactBody, tuple[JsonObject, ...]]:
+    """Read the body of `POST /responses/compact`, and its input as complete items. Raises `ApiError`."""
+    read = parse_body(CompactBody, body)
+    if read.input is None and read.previous_response_id is None:
+        raise invalid("There is nothing to compact: send an input, or a previous_response_id.", "input")
+    return read, read_input(read.input, new_id)
+
+
+def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
+    _check_combinations(body)
+    _check_include(body.include)
+    conversation_id = _conversation_id(body.conversation)
+    if body.input is None and body.previous_response_id is None and conversation_id is None:
+        raise invalid("There is nothing to answer: send an input.", "input", "missing_required_parameter")
+    check_schemas([*(body.tools or ())], "tools")
+    if wanted := body.text.format:
+        check_schemas(wanted.schema_, "text.format.schema")
+    tools = read_tools(body.tools)
+    choice, choice_echo = read_tool_choice(body.tool_choice, tools)
+    return CreateRequest(
+        model=body.model,
+        items=read_input(body.input, new_id),
+        instructions=body.instructions,
+        previous_response_id=body.previous_response_id,
+        conversation_id=conversation_id,
+        functions=tools.functions,
+        hosted=tools.hosted,
+        tool_choice=choice,
+        max_tool_calls=body.max_tool_calls,
+        max_output_tokens=body.max_output_tokens,
+        options=_options(body),
+        output=_output(body.text.format),
+        may_be_shortened=body.truncation == "auto",
+        store=body.store,
+        background=body.background,
+        stream=body.stream,
+        reasoning_summary=body.reasoning_summary,
+        include_encrypted_reasoning=_ENCRYPTED_REASONING in body.include,
+        pauses_for_functions=body.client_tools_status == "requires_action",
+        echo=_echo(body, tools, choice_echo, conversation_id),
+    )
+
+
+def _check_combinations(body: CreateBody) -> None:
+    if body.previous_response_id is not None and body.conversation is not None:
+        text = "'previous_response_id' and 'conversation' cannot be used together."
+        raise invalid(text, "previous_response_id", "mutually_exclusive_parameters")
+    if body.background and not body.store:
+        raise invalid(
+            "A response in the background has to be stored. Leave out 'store'.", "background", "invalid_value"
+        )
+    if body.stream_options is not None and not body.stream:
+        raise invalid("'stream_options' is for streamed responses only.", "stream_options", "invalid_value")
+    if body.stream_options is not None and body.stream_options.include_obfuscation:
+        raise unsupported("stream_options.include_obfuscation", "Events are not padded.")
+    for name in ("presence_penalty", "frequency_penalty", "top_logprobs"):
+        if getattr(body, name):
+            raise unsupported(name, "Only 0 can be served.")
+
+
+def _check_include(include: Sequence[str]) -> None:
+    for index, name in enumerate(include):
+        if name == _LOGPROBS:
+            raise unsupported(f"include[{index}]", "Log probabilities are not available.")
+        if name not in _INCLUDABLE:
+            text = f"Unknown value; supported is '{_ENCRYPTED_REASONING}'."
+            raise invalid(text, f"include[{index}]", "invalid_value")
+
+
+def _conversation_id(conversation: JsonValue) -> str | None:
+    match conversation:
+        case None:
+            return None
+        case str():
+            return parse_part(ConversationId, conversation, "conversation").root
+        case _:
+            return parse_part(Conversation, conversation, "conversation").id
+
+
+def _options(body: CreateBody) -> AnswerOptions:
+    effort, verbosity = body.reasoning.effort, body.text.verbosity
+    return AnswerOptions(
+        temperature=body.temperature,
+        top_p=None if body.top_p is None else max(body.top_p, _LEAST_TOP_P),
+        reasoning_effort=None if effort is None else ReasoningEffort(effort),
+        verbosity=None if verbosity is None else Verbosity(verbosity),
+        parallel_tool_calls=body.parallel_tool_calls,
+    )
+
+
+def _output(wanted: TextFormat | None) -> OutputFormat | None:
+    if wanted is None or wanted.type == "text":
+        return None
+    if wanted.type == "json_object":
+        return OutputFormat(wanted.type, _ANY_OBJECT)
+    place = "text.format"
+    for name, value in (("name", wanted.name), ("schema", wanted.schema_)):
+        if value is None:
+            text = f"Missing required parameter: '{place}.{name}'."
+            raise invalid(text, f"{place}.{name}", "missing_required_parameter")
+    described: JsonObject = {} if wanted.description is None else {"description": wanted.description}
+    schema: JsonObject = {**_ANY_OBJECT, **described, **(wanted.schema_ or {})}
+    if schema["type"] != "object":
+        raise invalid("The schema has to describe an object.", f"{place}.schema", "invalid_value")
+    return OutputFormat(wanted.name or "", schema)
+
+
+def _echo(body: CreateBody, tools: RequestedTools, tool_choice: JsonValue, conversation_id: str | None) -> JsonObject:
+    """Return the fields of a response that repeat its request, with defaults. Secrets are not among them."""
+    conversation: JsonObject = {} if conversation_id is None else {"conversation": {"id": conversation_id}}
+    return {
+        **body.model_dump(include=_ECHOED),
+        **body.model_dump(include={*HINTS}, exclude_none=True),
+        "tools": [*tools.echo],
+        "tool_choice": tool_choice,
+        "text": _echo_text(body),
+        "reasoning": {"effort": body.reasoning.effort, "summary": body.reasoning_summary},
+        "temperature": 1.0 if body.temperature is None else body.temperature,
+        "top_p": 1.0 if body.top_p is None else body.top_p,
+        "service_tier": "default",
+        **conversation,
+    }
+
+
+def _echo_text(body: CreateBody) -> JsonObject:
+    """Return `text`, without the schema: the specification requires null there."""
+    wanted = body.text.format
+    shape: JsonObject = {"type": wanted.type if wanted else "text"}
+    if wanted is not None and wanted.type == "json_schema":
+        about: JsonObject = {"name": wanted.name, "description": wanted.description}
+        shape |= {**about, "schema": None, "strict": wanted.strict is True}
+    verbosity: JsonObject = {"verbosity": body.text.verbosity} if body.text.verbosity else {}
+    return {"format": shape, **verbosity}

@@ -1,0 +1,358 @@
+"""The filter from written to spoken text, piece by piece as an answer streams, and the check whether it asks back."""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ...agent.text import base_language
+from .language import LANGUAGES
+from .spoken_text import (
+    SentenceBuilder,
+    decode,
+    has_address,
+    has_decimal_comma,
+    may_be_decimal,
+    may_begin_unit,
+    phrases,
+    says_yes,
+    spoken_dates,
+    tool_words,
+    with_decimal_comma,
+    without_marks,
+    without_targets,
+    without_tools,
+)
+
+LONGEST_WORD: Final = 200
+"""Characters; anything longer is data."""
+
+_BOUNDARY: Final = re.compile(
+    r"\s|["
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
+    "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"  # Chinese, Japanese
+    "]"
+)
+"""Ends a word: a space, or any character of a script without spaces."""
+_PUNCTUATION: Final = ".!?…,;:"
+_FENCE: Final = re.compile(r"```+|(?<!\S)~~~+")
+_SPACE: Final = re.compile(r"\s")
+_SEPARATOR: Final = re.compile("[|→•]")
+_PART: Final = re.compile(r"\s|[|→•]|[^\s|→•]+")
+_BEGUN_TAG: Final = re.compile(r"</?[A-Za-z][\w:-]*+")
+_ATTRIBUTE: Final = re.compile(r"[\w:-]+=|/?>")
+_COMMENT_START: Final = "<!--"
+_COMMENT_END: Final = "-->"
+_REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
+"""Begins the definition of a numbered link."""
+_AFTER_MARK: Final = ".,;"
+"""Ends a tick or a cross that is a value."""
+_TARGET_START: Final = "]("
+_PIECE: Final = 1_000
+"""Characters of a whole answer that are read at once."""
+
+
+def speakable(text: str, language: str) -> str:
+    """Return the text for speech of a whole answer."""
+    speech = SpeechFilter(language)
+    return speech.feed(text) + speech.finish()
+
+
+async def speakable_in_pieces(text: str, language: str, tools: Iterable[str] = ()) -> str:
+    """Return the same for an answer that may be long: others get their turn meanwhile."""
+    speech = SpeechFilter(language, tools)
+    spoken: list[str] = []
+    for start in range(0, len(text), _PIECE):
+        if start:
+            await asyncio.sleep(0)
+        spoken.append(speech.feed(text[start : start + _PIECE]))
+    return "".join(spoken) + speech.finish()
+
+
+class SpeechFilter:
+    """Filters one answer. Pass all pieces to `feed` in order, then call `finish`."""
+
+    def __init__(self, language: str, tools: Iterable[str] = ()) -> None:
+        """Insert words in `language`, a BCP 47 tag. The names of `tools` are not spoken, however they are written."""
+        self._language = language
+        self._tools = tool_words(tuple(tools))
+        self._phrases = phrases(language)
+        self._words = WordStream()
+        self._has_comma = has_decimal_comma(language)
+        self._number: Word | None = None
+        """A decimal, until the next word shows whether it has a unit."""
+        self._sentences = SentenceBuilder()
+        self._in_code = False
+        self._skipped_until = ""
+        self._begun_tag = ""
+        """May be a tag, if an attribute follows."""
+        self._space_after_tag = False
+        self._written = self._unreadable = False
+
+    def feed(self, text: str) -> str:
+        """Add a piece of the answer and return the text that can be spoken now."""
+        for word in self._words.feed(text):
+            self._take_number(word)
+        if self._number and self._words.begun and not may_begin_unit(self._words.begun):
+            number, self._number = self._number, None
+            self._take(number)
+        return self._sentences.take()
+
+    def finish(self) -> str:
+        """Return the rest of the text, or a sentence in place of an answer without any text for speech."""
+        for word in (*self._words.finish(), Word("")):
+            self._take_number(word)
+        self._end_tag()
+        self._sentences.end()
+        if self._written and not self._sentences.has_words:
+            self._sentences.space()
+            self._sentences.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
+        return self._sentences.take()
+
+    def _take_number(self, word: Word) -> None:
+        """Take a word; a decimal waits for the next one. Between two words may be several spaces."""
+        number = self._number
+        if number is not None and not word.text and word.space and word.space != "\n":
+            return
+        self._number = None
+        if number is not None:
+            self._take(replace(number, text=with_decimal_comma(number.text, word.text)))
+        if self._has_comma and "." in word.text:
+            word = replace(word, text=with_decimal_comma(word.text))
+            if word.space and word.space != "\n" and may_be_decimal(word.text):
+                self._number = word
+                return
+        self._take(word)
+
+    def _take(self, word: Word) -> None:
+        if word.text:
+            self._written = True
+            self._take_word(word)
+        self._take_space(word.space)
+
+    def _take_space(self, space: str) -> None:
+        if space == "\n":
+            self._end_tag()
+            self._skipped_until = _COMMENT_END if self._skipped_until == _COMMENT_END else ""
+            self._sentences.end_line()
+        elif self._begun_tag:
+            self._space_after_tag = bool(space)
+        elif space:
+            self._sentences.space()
+
+    def _take_word(self, word: Word) -> None:
+        text = word.text
+        if word.is_cut:
+            self._unreadable = True
+            text = text.partition(_TARGET_START)[0] if has_address(text) else ""
+        if self._begun_tag and _ATTRIBUTE.match(word.text):
+            self._begun_tag, self._skipped_until = "", ">"
+        if self._skipped_until:
+            _, end, text = text.partition(self._skipped_until)
+            self._skipped_until = "" if end else self._skipped_until
+        self._end_tag()
+        parts = _FENCE.split(text)
+        while len(parts) > 1:
+            if self._in_code:
+                self._in_code = False
+                parts = parts[1:]
+            elif len(parts) > 2:  # noqa: PLR2004  # a pair of fences within the word
+                parts = ["".join(parts[:3]), *parts[3:]]
+            else:
+                self._take_text(parts[0], before_space=False)
+                self._in_code = self._unreadable = True
+                return
+        if not self._in_code:
+            self._take_text(parts[0], before_space=bool(word.space))
+
+    def _take_text(self, text: str, *, before_space: bool) -> None:
+        """Add a word outside of code, and remove markup until there is none."""
+        mark = text.rstrip(_AFTER_MARK)
+        if (yes := says_yes(mark)) is not None:
+            self._sentences.answer(self._phrases.yes if yes else self._phrases.no)
+            if mark != text:
+                self._sentences.end()
+        if self._sentences.at_line_start and _REFERENCE.fullmatch(text):
+            self._skipped_until = "\n"
+            return
+        begins_with = text[:1]
+        before = ""
+        while text != before:
+            before = text
+            text = without_tools(_without_comments(text), self._tools)
+            text = spoken_dates(decode(text), self._language)
+            if _SPACE.search(text) or (_SEPARATOR.search(text) and not has_address(text)):
+                self._take_parts(text, before_space=before_space)
+                return
+            text = self._cut(text)
+            if text == "*" and before_space and self._sentences.multiplies():
+                return
+            text, target, _ = without_targets(self._sentences.begin_line(text)).partition(_TARGET_START)
+            self._skipped_until = ")" if target else self._skipped_until
+            self._unreadable = self._unreadable or bool(target) or has_address(text)
+            text = without_marks(text, self._phrases.link)
+        if not text.startswith(begins_with):
+            self._sentences.speak("")  # markup was removed
+        self._sentences.speak(text)
+
+    def _take_parts(self, text: str, *, before_space: bool) -> None:
+        for part in _PART.findall(text):
+            if part.isspace():
+                self._take_space(part)
+            elif _SEPARATOR.match(part):
+                self._sentences.separate(part)
+            else:
+                self._take_text(part, before_space=before_space)
+
+    def _cut(self, text: str) -> str:
+        """Cut a word where a tag or a comment begins that ends in another word."""
+        text, comment, _ = text.partition(_COMMENT_START)
+        self._skipped_until = _COMMENT_END if comment else self._skipped_until
+        begins = len(text)
+        while (at := text.rfind("<", 0, begins)) >= 0 and _BEGUN_TAG.fullmatch(text, at, begins):
+            begins = at
+        if begins < len(text):
+            self._begun_tag, self._space_after_tag = text[begins:], False
+        return text[:begins]
+
+    def _end_tag(self) -> None:
+        """Speak text that began like a tag and was none."""
+        if self._begun_tag:
+            self._sentences.speak(without_marks(self._begun_tag, self._phrases.link))
+            self._begun_tag = ""
+            if self._space_after_tag:
+                self._sentences.space()
+
+
+def _without_comments(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while (begins := text.find(_COMMENT_START, at)) >= 0:
+        ends = text.find(_COMMENT_END, begins + len(_COMMENT_START))
+        if ends < 0:
+            break
+        kept.append(text[at:begins])
+        at = ends + len(_COMMENT_END)
+    return "".join((*kept, text[at:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word and the space after it; either may be empty."""
+
+    text: str
+    space: str = ""
+    is_cut: bool = False
+    """True for the beginning of a word that is too long."""
+
+
+class WordStream:
+    """Splits streamed text into words; it holds back the unfinished word, unless that is too long."""
+
+    def __init__(self) -> None:
+        """Start without text."""
+        self._held = ""
+        self._cut = False
+
+    @property
+    def begun(self) -> str:
+        """The beginning of the unfinished word."""
+        return self._held
+
+    def feed(self, text: str) -> Iterator[Word]:
+        """Add text and yield the finished words."""
+        self._held += text
+        start = 0
+        for boundary in _BOUNDARY.finditer(self._held):
+            character = boundary.group()
+            yield from self._end(self._held[start : boundary.start()], character if character.isspace() else "")
+            if not character.isspace():
+                yield Word(character)
+            start = boundary.end()
+        self._held = self._held[start:]
+        if len(self._held) > LONGEST_WORD:
+            yield from self._begin_cut(self._held)
+            self._held = self._held[-1:]
+
+    def finish(self) -> Iterator[Word]:
+        """Yield the last word."""
+        rest, self._held = self._held, ""
+        yield from self._end(rest, "")
+
+    def _end(self, text: str, space: str) -> Iterator[Word]:
+        if len(text) > LONGEST_WORD:
+            yield from self._begin_cut(text)
+        if self._cut:  # the punctuation at the end of the sentence is kept
+            text = text[-1:] if text[-1:] in _PUNCTUATION else ""
+            self._cut = False
+        if text or space:
+            yield Word(text, space)
+
+    def _begin_cut(self, text: str) -> Iterator[Word]:
+        if not self._cut:
+            yield Word(text[:LONGEST_WORD], is_cut=True)
+        self._cut = True
+
+
+QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"
+_SEMICOLON_LANGUAGES: Final = frozenset({"el"})
+"""Languages in which a question ends with a semicolon."""
+_MAY_ASK: Final = re.compile(f"[{QUESTION_MARKS};&]")
+"""In HTML a question mark may be written as `&quest;`."""
+_OTHER_MARKS: Final = ".!…。\uff01।॥"
+_CLOSERS: Final = " \t\n\"'”\u2019»)]}」』\uff09】"
+_NEXT_SENTENCE: Final = re.compile(
+    rf"(?:[{QUESTION_MARKS}{_OTHER_MARKS};][{re.escape(_CLOSERS)}]*\s|[。\uff01\uff1f])(?=\S)"
+)
+_LONGEST_QUESTION: Final = 4_000
+"""Characters at the end of an answer that are read, with choices and courtesies."""
+_COURTESIES_AT_MOST: Final = 3
+_WORDS_AT_MOST: Final = 40
+_CHOICE: Final = re.compile("\\s*(?:[-*+•\u2013]|\\d{1,2}[.)])\\s")
+_COURTESY: Final = {code: re.compile("|".join(language.courtesies)) for code, language in LANGUAGES.items()}
+
+
+def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
+    """Return True if an answer ends with a question, its choices, or a question and a courtesy ("Just let me know.").
+
+    `language` is a BCP 47 tag; courtesies are known in ten languages. `spoken` is the result of `speakable`, if the
+    caller has it.
+    """
+    if _MAY_ASK.search(text) is None:
+        return False  # most answers
+    marks = _marks(language)
+    text = text[-_LONGEST_QUESTION:]
+    if spoken is None:
+        spoken = speakable(text, language)
+    spoken = spoken[-_LONGEST_QUESTION:]
+    return _ends_with_question(spoken, language, marks) or _ends_with_choices(text, language, marks)
+
+
+def _marks(language: str) -> str:
+    return QUESTION_MARKS + (";" if base_language(language) in _SEMICOLON_LANGUAGES else "")
+
+
+def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
+    spoken = spoken.rstrip(_CLOSERS)
+    courtesy = _COURTESY.get(base_language(language))
+    for _ in range(_COURTESIES_AT_MOST + 1):
+        end = spoken[len(spoken.rstrip(_OTHER_MARKS + marks)) :]
+        if any(mark in end for mark in marks):
+            return True
+        begin = max((found.end() for found in _NEXT_SENTENCE.finditer(spoken)), default=0)
+        last = spoken[begin:].casefold().replace("\u2019", "'")
+        if not begin or courtesy is None or not courtesy.match(last) or len(last.split()) > _WORDS_AT_MOST:
+            return False
+        spoken = spoken[:begin].rstrip(_CLOSERS)
+    return False
+
+
+def _ends_with_choices(text: str, language: str, marks: str) -> bool:
+    """Return True if the text ends with a question and a list."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    choices = 0
+    while lines and _CHOICE.match(lines[-1]):
+        lines.pop()
+        choices += 1
+    return bool(choices) and _ends_with_question(speakable("\n".join(lines), language), language, marks)

@@ -1,1 +1,0 @@
-"""Tests of `agent/responses/items/`."""

@@ -1,0 +1,1 @@
+"""Tests of how answers and PINs are understood and kept."""
