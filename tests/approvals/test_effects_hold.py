@@ -13,7 +13,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
-from custom_components.chatterbox.agent.loop.calls import Runnable, judge
+from custom_components.chatterbox.agent.loop.calls import Runnable, fit_call
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.effects.actions import ANY_ACTION
 from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches, possible_actions
@@ -172,14 +172,14 @@ async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(hass: H
         tool, arguments = nearly_right(hass, random, home)
         with recorded(hass) as written:
             is_done = await ran(hass, offer, tool, arguments)
-        judged = judge(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
-        if not isinstance(judged.verdict, Runnable):
+        judged = fit_call(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
+        if not isinstance(judged, Runnable):
             continue
         assert MEANINGFUL.isdisjoint(arguments)
-        what = (number, tool, arguments, judged.call.name, judged.verdict.arguments)
-        effects = await offer.dispatcher.async_effects(judged.call.name, judged.verdict.arguments)
+        what = (number, tool, arguments, judged.call.name, judged.arguments)
+        effects = await offer.dispatcher.async_effects(judged.call.name, judged.arguments)
         with recorded(hass) as done:
-            await ran(hass, offer, judged.call.name, judged.verdict.arguments)
+            await ran(hass, offer, judged.call.name, judged.arguments)
         assert_told(hass, effects, done, what)
         entity_ids = {action.entity_id for action in done.called}
         assert not is_done or entity_ids <= {action.entity_id for action in written.called}, what

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.agent.loop.calls import Resolved, Runnable, judge
+from custom_components.chatterbox.agent.loop.calls import Resolved, Runnable, fit_call
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, offer_of, register, satellite
@@ -62,13 +62,13 @@ async def read(
 ) -> tuple[str, JsonObject, str]:
     """Return the tool and arguments that would run, and the note; the error and nothing where none would."""
     offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device)
-    judged = judge(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
-    match judged.verdict:
-        case Runnable(meant, fitted):
-            assert judged.call == ToolCall("1", meant.name, judged.call.arguments)
-            assert json.loads(judged.call.arguments) == fitted
-            return meant.name, fitted, judged.note
-        case Resolved(result):
+    judged = fit_call(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
+    match judged:
+        case Runnable(call, meant, fitted, note):
+            assert call == ToolCall("1", meant.name, call.arguments)
+            assert json.loads(call.arguments) == fitted
+            return meant.name, fitted, note
+        case Resolved(_, result):
             return result.content, {}, ""
         case _:
             pytest.fail("nothing is asked here")
@@ -358,10 +358,10 @@ async def test_a_tool_that_is_no_intent_has_only_its_own_parameters(home: HomeAs
     register(home, "server", StubTool(name="look_up"))
     offer = await offer_of(home, "server")
 
-    judged = judge(ToolCall("1", "look_up", '{"querys": "Milk", "area": "Kitchen"}'), offer.definitions, None, ())
+    judged = fit_call(ToolCall("1", "look_up", '{"querys": "Milk", "area": "Kitchen"}'), offer.definitions, None, ())
 
-    assert isinstance(judged.verdict, Resolved)
-    assert judged.verdict.result.content == "area is not a parameter. Use: query."
+    assert isinstance(judged, Resolved)
+    assert judged.result.content == "area is not a parameter. Use: query."
 
 
 async def test_a_script_has_only_its_own_parameters(home: HomeAssistant) -> None:
@@ -380,7 +380,7 @@ async def test_a_script_has_only_its_own_parameters(home: HomeAssistant) -> None
 async def test_a_word_without_quotes_is_a_text(home: HomeAssistant, domain: str) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    judged = judge(ToolCall("1", ON, f'{{"name": "Lone Light", "domain": {domain}}}'), offer.definitions, None, ())
+    judged = fit_call(ToolCall("1", ON, f'{{"name": "Lone Light", "domain": {domain}}}'), offer.definitions, None, ())
 
-    assert isinstance(judged.verdict, Runnable)
-    assert judged.verdict.arguments == {"name": "Lone Light", "domain": ["light"]}
+    assert isinstance(judged, Runnable)
+    assert judged.arguments == {"name": "Lone Light", "domain": ["light"]}

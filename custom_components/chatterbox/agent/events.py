@@ -71,6 +71,8 @@ class PendingCall:
     """The reason for which it waits, as a sentence for the person; may be empty."""
     terms: str = ""
     """The exact terms of the approval, as written by `hooks.join_terms`; they are only compared."""
+    note: str = field(default="", compare=False)
+    """As in `loop.calls.Runnable`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import pytest
 
 from custom_components.chatterbox.agent.events import Answer, PendingCall, StopReason
 from custom_components.chatterbox.agent.loop.call_rules import decide_call, judge_call
-from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
+from custom_components.chatterbox.agent.loop.calls import ClientCall, OpenCall, Resolved, Runnable
 from custom_components.chatterbox.agent.loop.next_step import TurnState
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import (
@@ -25,19 +25,19 @@ TURN = Turn("Light!", tools=(LIGHT, PAGE), limits=Limits(max_tool_calls=3))
 STATE = TurnState(TURN, (UserMessage("Light!"),), iterations=1)
 CALL = ToolCall("a", "light_on", '{"n":1}')
 
-WAITING = JudgedCall(ToolCall("g", "light_on", '{"n":5}'), NeedsApproval(LIGHT, {}, "risky"))
+WAITING = PendingCall(ToolCall("g", "light_on", '{"n":5}'), "risky")
 
 
-def refusal(call: JudgedCall) -> str:
+def refusal(call: OpenCall) -> str:
     """Return the error that a call was answered with."""
-    assert isinstance(call.verdict, Resolved)
-    assert call.verdict.result.is_error
-    return call.verdict.result.content
+    assert isinstance(call, Resolved)
+    assert call.result.is_error
+    return call.result.content
 
 
-def runnable(number: int) -> JudgedCall:
+def runnable(number: int) -> OpenCall:
     """Return a call of the open message that will run."""
-    return JudgedCall(ToolCall(f"r{number}", "light_on", f'{{"n":{number}0}}'), Runnable(LIGHT, {}))
+    return Runnable(ToolCall(f"r{number}", "light_on", f'{{"n":{number}0}}'), LIGHT, {})
 
 
 @pytest.mark.parametrize(("used", "open_now", "runs"), [(0, 2, True), (2, 0, True), (1, 2, False), (3, 0, False)])
@@ -46,20 +46,20 @@ def test_calls_that_ran_and_calls_that_will_count_together(used: int, open_now: 
 
     call = judge_call(state, CALL)
 
-    assert isinstance(call.verdict, Runnable) is runs
+    assert isinstance(call, Runnable) is runs
     if not runs:
         assert "used up" in refusal(call)
 
 
 def test_calls_that_do_not_run_leave_the_budget_alone() -> None:
-    client = JudgedCall(ToolCall("c", "show_page", "{}"), ClientCall())
+    client = ClientCall(ToolCall("c", "show_page", "{}"))
     state = replace(STATE, tool_calls=2, open_calls=(client, judge_call(STATE, replace(CALL, name="x"))))
 
-    assert isinstance(judge_call(state, CALL).verdict, Runnable)
+    assert isinstance(judge_call(state, CALL), Runnable)
 
 
 def test_a_call_that_waits_for_a_yes_has_its_place_in_the_budget() -> None:
-    assert isinstance(judge_call(replace(STATE, tool_calls=1, open_calls=(WAITING,)), CALL).verdict, Runnable)
+    assert isinstance(judge_call(replace(STATE, tool_calls=1, open_calls=(WAITING,)), CALL), Runnable)
     assert "used up" in refusal(judge_call(replace(STATE, tool_calls=2, open_calls=(WAITING,)), CALL))
 
 
@@ -104,29 +104,29 @@ def test_ids_are_kept_apart_from_those_of_the_history_the_turn_and_the_message()
 
 def test_a_made_up_id_that_is_taken_is_not_used() -> None:
     made_up = judge_call(STATE, replace(CALL, id="")).call.id
-    state = replace(STATE, open_calls=(JudgedCall(ToolCall(made_up, "light_on", '{"n":7}'), Runnable(LIGHT, {})),))
+    state = replace(STATE, open_calls=(Runnable(ToolCall(made_up, "light_on", '{"n":7}'), LIGHT, {}),))
     second = judge_call(state, replace(CALL, id="")).call.id
-    state = replace(STATE, open_calls=(JudgedCall(ToolCall(second, "light_on", '{"n":7}'), Runnable(LIGHT, {})),))
+    state = replace(STATE, open_calls=(Runnable(ToolCall(second, "light_on", '{"n":7}'), LIGHT, {}),))
     assert judge_call(state, replace(CALL, id="")).call.id not in {second, ""}
 
 
 def test_the_same_call_of_the_open_message_does_not_run_twice() -> None:
     first = judge_call(STATE, CALL)
     second = judge_call(replace(STATE, open_calls=(first,)), replace(CALL, id="b"))
-    assert isinstance(first.verdict, Runnable)
-    assert isinstance(second.verdict, Resolved)
+    assert isinstance(first, Runnable)
+    assert isinstance(second, Resolved)
 
 
 def test_a_call_of_the_open_message_that_will_not_run_changes_nothing() -> None:
     first = judge_call(STATE, CALL)
     unheard_of = judge_call(STATE, ToolCall("x", "unheard_of", "{}"))
-    client = JudgedCall(ToolCall("c", "show_page", "{}"), ClientCall())
+    client = ClientCall(ToolCall("c", "show_page", "{}"))
     again = replace(CALL, id="b")
 
     for idle in (unheard_of, client):
-        assert isinstance(judge_call(replace(STATE, open_calls=(first, idle)), again).verdict, Resolved)
+        assert isinstance(judge_call(replace(STATE, open_calls=(first, idle)), again), Resolved)
     for changing in (runnable(1), WAITING):
-        assert isinstance(judge_call(replace(STATE, open_calls=(first, changing)), again).verdict, Runnable)
+        assert isinstance(judge_call(replace(STATE, open_calls=(first, changing)), again), Runnable)
 
 
 ASKED = PendingCall(CALL, "It is risky.")
@@ -135,7 +135,7 @@ ASKED = PendingCall(CALL, "It is risky.")
 def test_an_approved_call_runs_as_it_was_asked_under_a_new_id() -> None:
     call = decide_call(STATE, ASKED, YES, expired=False)
 
-    assert call.verdict == Runnable(LIGHT, {"n": 1})
+    assert call == Runnable(call.call, LIGHT, {"n": 1})
     assert call.call == replace(CALL, id=call.call.id)
     assert call.call.id != CALL.id
 
@@ -170,7 +170,7 @@ def test_without_a_yes_in_time_a_call_does_not_run(decision: Answer | None, word
 )
 def test_a_yes_holds_only_for_the_very_call_that_was_asked(turn: Turn) -> None:
     call = decide_call(replace(STATE, turn=turn), ASKED, YES, expired=False)
-    assert not isinstance(call.verdict, Runnable | ClientCall)
+    assert not isinstance(call, Runnable | ClientCall)
 
 
 def test_an_approved_call_costs_a_call_of_the_budget() -> None:
@@ -212,4 +212,4 @@ def test_a_yes_holds_once(past: Transcript, *, runs: bool) -> None:
 
     call = decide_call(state, ASKED, YES, expired=False)
 
-    assert isinstance(call.verdict, Runnable) is runs
+    assert isinstance(call, Runnable) is runs

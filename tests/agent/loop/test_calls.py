@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, Unfit
-from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, Resolved, Runnable, judge
+from custom_components.chatterbox.agent.loop.calls import ClientCall, OpenCall, Resolved, Runnable, fit_call
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -29,15 +29,15 @@ PAGE = tool("show_page", client=True)
 TOOLS = (ON, OFF, LOOK, NEXT, PAGE)
 
 
-def judged(name: str, arguments: str = "{}", *earlier: Message) -> JudgedCall:
+def judged(name: str, arguments: str = "{}", *earlier: Message) -> OpenCall:
     """Judge a call where all tools are offered and allowed."""
-    return judge(ToolCall("1", name, arguments), TOOLS, None, earlier)
+    return fit_call(ToolCall("1", name, arguments), TOOLS, None, earlier)
 
 
-def refusal(call: JudgedCall) -> str:
+def refusal(call: OpenCall) -> str:
     """Return the error that a call was answered with."""
-    assert isinstance(call.verdict, Resolved)
-    result = call.verdict.result
+    assert isinstance(call, Resolved)
+    result = call.result
     assert (result.call_id, result.name, result.synthetic) == (call.call.id, call.call.name, True)
     assert result.is_error
     return result.content
@@ -57,9 +57,9 @@ def opening(arguments: JsonObject) -> tuple[str, JsonObject]:
 MOVE = replace(tool("set_position", parameters={**DOMAIN, "additionalProperties": False}), repair=opening)
 
 
-def moved(written: str, allowed: frozenset[str] | None = None, *, is_repaired: bool = False) -> JudgedCall:
+def moved(written: str, allowed: frozenset[str] | None = None, *, is_repaired: bool = False) -> OpenCall:
     """Judge a call of a tool that repairs its calls."""
-    return judge(ToolCall("1", MOVE.name, written), (*TOOLS, MOVE), allowed, (), is_repaired=is_repaired)
+    return fit_call(ToolCall("1", MOVE.name, written), (*TOOLS, MOVE), allowed, (), is_repaired=is_repaired)
 
 
 @pytest.mark.parametrize(
@@ -73,16 +73,21 @@ def moved(written: str, allowed: frozenset[str] | None = None, *, is_repaired: b
 def test_a_tool_repairs_its_calls(written: str, allowed: frozenset[str] | None, meant: ToolDefinition) -> None:
     call = moved(written, allowed)
 
-    assert call.verdict == Runnable(meant, {"domain": ["cover"]})
+    assert call == Runnable(call.call, meant, {"domain": ["cover"]})
     assert call.call == ToolCall("1", meant.name, '{"domain":["cover"]}')
 
 
+def noted(call: OpenCall) -> str:
+    assert isinstance(call, Runnable)
+    return call.note
+
+
 def test_the_model_is_told_what_was_read_otherwise_than_in_form() -> None:
-    assert moved('{"domains": "cover", "position": 0}').note == (
+    assert noted(moved('{"domains": "cover", "position": 0}')) == (
         'The call was read as assist__HassTurnOff, with domain ["cover"], without "domains", "position".'
     )
-    assert judged("HassTurnOn", '{"domain": " Cover"}').note == ""
-    assert judged("HassTurnOn", '{"level": "5.0"}').note == ""
+    assert noted(judged("HassTurnOn", '{"domain": " Cover"}')) == ""
+    assert noted(judged("HassTurnOn", '{"level": "5.0"}')) == ""
 
 
 def test_what_a_repair_refuses_is_told_to_the_model() -> None:
@@ -208,7 +213,7 @@ def test_what_is_recorded_is_what_runs() -> None:
     call = judged("HassTurnOn", '{ "domain" : "light" }')
 
     assert call.call == ToolCall("1", "assist__HassTurnOn", '{"domain":["light"]}')
-    assert call.verdict == Runnable(ON, {"domain": ["light"]})
+    assert call == Runnable(call.call, ON, {"domain": ["light"]})
 
 
 def test_an_unknown_tool_is_answered_with_those_there_are() -> None:
@@ -220,7 +225,7 @@ def test_an_unknown_tool_is_answered_with_those_there_are() -> None:
 
 
 def test_where_there_are_no_tools_the_answer_says_so() -> None:
-    call = judge(ToolCall("1", "light", "{}"), (), None, ())
+    call = fit_call(ToolCall("1", "light", "{}"), (), None, ())
     assert refusal(call) == "There is no tool 'light'. Tools: none."
 
 
@@ -228,16 +233,16 @@ def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
     """Invariant 25."""
     allowed = frozenset({"assist__HassTurnOn"})
     for name in ("HassTurnOff", "show_page"):
-        call = judge(ToolCall("1", name, "{}"), TOOLS, allowed, ())
+        call = fit_call(ToolCall("1", name, "{}"), TOOLS, allowed, ())
         assert "not allowed" in refusal(call)
-    assert isinstance(judge(ToolCall("1", "hassturnon", "{}"), TOOLS, allowed, ()).verdict, Runnable)
-    assert "not allowed" in refusal(judge(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ()))
+    assert isinstance(fit_call(ToolCall("1", "hassturnon", "{}"), TOOLS, allowed, ()), Runnable)
+    assert "not allowed" in refusal(fit_call(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ()))
 
 
 @pytest.mark.parametrize(("written", "handed_out"), [('{ "page": 1 }', '{ "page": 1 }'), (" ", "{}")])
 def test_a_call_of_the_client_is_handed_out_as_it_was_written(written: str, handed_out: str) -> None:
     """Invariant 29."""
-    assert judged("show_page", written) == JudgedCall(ToolCall("1", "show_page", handed_out), ClientCall())
+    assert judged("show_page", written) == ClientCall(ToolCall("1", "show_page", handed_out))
 
 
 def of_length(length: int) -> str:
@@ -247,16 +252,16 @@ def of_length(length: int) -> str:
 @pytest.mark.parametrize("guards", [False, True])
 def test_a_client_gets_long_arguments_whole(*, guards: bool) -> None:
     text = of_length(MAX_CALL_LENGTH)
-    call = judge(ToolCall("1", "show_page", text), TOOLS, None, (), guards_client_calls=guards)
+    call = fit_call(ToolCall("1", "show_page", text), TOOLS, None, (), guards_client_calls=guards)
 
-    assert isinstance(call.verdict, ClientCall)
+    assert isinstance(call, ClientCall)
     assert call.call.arguments == text
 
 
 @pytest.mark.parametrize("guards", [False, True])
 @pytest.mark.parametrize("written", ["not json", "[]", '{"a":"x', "{'a': 1}", of_length(MAX_CALL_LENGTH + 1)])
 def test_a_client_gets_no_call_with_broken_or_cut_arguments(written: str, *, guards: bool) -> None:
-    call = judge(ToolCall("1", "show_page", written), TOOLS, None, (), guards_client_calls=guards)
+    call = fit_call(ToolCall("1", "show_page", written), TOOLS, None, (), guards_client_calls=guards)
 
     assert "one JSON object of at most 1000000 characters" in refusal(call)
     assert len(call.call.arguments) <= 1_000
@@ -302,11 +307,12 @@ def test_the_same_call_of_one_turn_does_not_run_again() -> None:
 
     call = judged("HassTurnOn", "", *earlier)
 
-    assert call.verdict == Resolved(
-        ToolResult("1", ON.name, "Not run again: this turn already has the same call. Use its result.", synthetic=True)
+    assert call == Resolved(
+        call.call,
+        ToolResult("1", ON.name, "Not run again: this turn already has the same call. Use its result.", synthetic=True),
     )
-    assert isinstance(judged("HassTurnOn", '{"domain": "light"}', *earlier).verdict, Runnable)
-    assert isinstance(judged("HassTurnOff", "", *earlier).verdict, Runnable)
+    assert isinstance(judged("HassTurnOn", '{"domain": "light"}', *earlier), Runnable)
+    assert isinstance(judged("HassTurnOff", "", *earlier), Runnable)
 
 
 def test_a_call_that_failed_is_not_run_again_either() -> None:
@@ -316,13 +322,13 @@ def test_a_call_that_failed_is_not_run_again_either() -> None:
 
 def test_the_same_call_twice_in_one_message_runs_once() -> None:
     call = judged("HassTurnOn", "", asked("0", ON.name))
-    assert isinstance(call.verdict, Resolved)
-    assert not call.verdict.result.is_error
+    assert isinstance(call, Resolved)
+    assert not call.result.is_error
 
 
 def test_a_tool_that_is_meant_to_be_repeated_is() -> None:
     earlier = (asked("0", NEXT.name), ToolResult("0", NEXT.name, "done"))
-    assert isinstance(judged("next", "", *earlier).verdict, Runnable)
+    assert isinstance(judged("next", "", *earlier), Runnable)
 
 
 def test_something_is_looked_at_again_only_after_a_change() -> None:
@@ -331,10 +337,10 @@ def test_something_is_looked_at_again_only_after_a_change() -> None:
     again = (asked("3", LOOK.name), ToolResult("3", LOOK.name, "bright"))
     elsewhere = (asked("4", "assist__Other"), ToolResult("4", "assist__Other", "?"))
 
-    assert isinstance(judged("GetLiveContext", "", *looked).verdict, Resolved)
-    assert isinstance(judged("GetLiveContext", "", *looked, *changed).verdict, Runnable)
-    assert isinstance(judged("GetLiveContext", "", *looked, *changed, *again).verdict, Resolved)
-    assert isinstance(judged("GetLiveContext", "", *looked, *elsewhere).verdict, Runnable)
+    assert isinstance(judged("GetLiveContext", "", *looked), Resolved)
+    assert isinstance(judged("GetLiveContext", "", *looked, *changed), Runnable)
+    assert isinstance(judged("GetLiveContext", "", *looked, *changed, *again), Resolved)
+    assert isinstance(judged("GetLiveContext", "", *looked, *elsewhere), Runnable)
 
 
 def test_a_change_is_made_once_unless_another_came_between() -> None:
@@ -342,9 +348,9 @@ def test_a_change_is_made_once_unless_another_came_between() -> None:
     turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
     turned_off = (asked("3", OFF.name), ToolResult("3", OFF.name, "done"))
 
-    assert isinstance(judged("HassTurnOn", "", *turned_on, *looked).verdict, Resolved)
-    assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off).verdict, Runnable)
-    assert isinstance(judged("HassTurnOn", "", *turned_on, asked("3", OFF.name)).verdict, Runnable)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *looked), Resolved)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off), Runnable)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, asked("3", OFF.name)), Runnable)
 
 
 def test_a_call_that_did_not_run_has_changed_nothing() -> None:
@@ -353,16 +359,16 @@ def test_a_call_that_did_not_run_has_changed_nothing() -> None:
     denied = (asked("3", OFF.name), ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True))
     failed = (asked("3", OFF.name), ToolResult("3", OFF.name, "TimeoutError", is_error=True))
 
-    assert isinstance(judged("HassTurnOn", "", *turned_on, *denied).verdict, Resolved)
-    assert isinstance(judged("GetLiveContext", "", *looked, *denied).verdict, Resolved)
-    assert isinstance(judged("HassTurnOn", "", *turned_on, *failed).verdict, Runnable), "it may have done something"
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *denied), Resolved)
+    assert isinstance(judged("GetLiveContext", "", *looked, *denied), Resolved)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *failed), Runnable), "it may have done something"
 
 
 @given(st.text(max_size=30), st.text(max_size=60))
 def test_whatever_a_model_writes_is_judged(name: str, arguments: str) -> None:
     call = judged(name, arguments)
     assert call.call.id == "1"
-    assert judge(call.call, TOOLS, None, ()) == call or isinstance(call.verdict, Resolved)
+    assert fit_call(call.call, TOOLS, None, ()) == call or isinstance(call, Resolved)
 
 
 def test_the_spellings_of_a_name_are_those_by_which_its_tool_is_found() -> None:

@@ -5,8 +5,8 @@ from copy import replace
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.loop.calls import ClientCall, JudgedCall, NeedsApproval, Runnable, resolve
+from custom_components.chatterbox.agent.events import PendingCall, StopReason
+from custom_components.chatterbox.agent.loop.calls import ClientCall, Runnable, resolve
 from custom_components.chatterbox.agent.loop.next_step import (
     CallModel,
     ExecuteTools,
@@ -34,9 +34,9 @@ from tests.support.doubles import tool
 AUTO, REQUIRED, NONE = ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, ToolChoiceMode.NONE
 LIGHT = tool("light_on")
 CALL = ToolCall("1", "light_on", "{}")
-RUNNABLE = JudgedCall(CALL, Runnable(LIGHT, {}))
-WAITING = JudgedCall(replace(CALL, id="2"), NeedsApproval(LIGHT, {}, "It is risky."))
-CLIENTS = JudgedCall(replace(CALL, id="3"), ClientCall())
+RUNNABLE = Runnable(CALL, LIGHT, {})
+WAITING = PendingCall(replace(CALL, id="2"), "It is risky.")
+CLIENTS = ClientCall(replace(CALL, id="3"))
 RESOLVED = resolve(replace(CALL, id="4"), "No.")
 
 SAID = UserMessage("Light!")

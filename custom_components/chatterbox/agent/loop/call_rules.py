@@ -8,9 +8,9 @@ from itertools import count
 from typing import Final, assert_never
 
 from ..events import Answer, PendingCall
-from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolDefinition, ToolResult
+from ..messages import AssistantMessage, Message, ToolCall, ToolChoiceMode, ToolResult
 from ..protocols import Ask, Deny
-from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable, as_recorded, judge, resolve
+from .calls import ClientCall, OpenCall, Resolved, Runnable, as_recorded, fit_call, resolve
 from .hooks import covers
 from .next_step import TurnState
 
@@ -20,8 +20,8 @@ _ID_LENGTH: Final = 64
 
 def judge_call(
     state: TurnState, call: ToolCall, offered: frozenset[str] | None = None, *, is_repaired: bool = False
-) -> JudgedCall:
-    """Give a call of the open message its own id and the verdict of the turn's rules.
+) -> OpenCall:
+    """Give a call of the open message its own id, and apply the turn's rules to it.
 
     `offered` names the tools that the caller was offered; None for all tools of the turn. With `is_repaired`, the call
     has been repaired before and must be valid as it is.
@@ -32,38 +32,38 @@ def judge_call(
         return resolve(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
     tools = turn.tools if offered is None else [tool for tool in turn.tools if tool.name in offered]
     earlier, guards = (*state.messages, *_open_message(state)), turn.guards_client_calls
-    judged = judge(call, tools, turn.allowed_tools, earlier, guards_client_calls=guards, is_repaired=is_repaired)
+    judged = fit_call(call, tools, turn.allowed_tools, earlier, guards_client_calls=guards, is_repaired=is_repaired)
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
         return resolve(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
-    if not isinstance(judged.verdict, Runnable):
+    if not isinstance(judged, Runnable):
         return judged
-    reserved = sum(isinstance(other.verdict, Runnable | NeedsApproval) for other in state.open_calls)
+    reserved = sum(isinstance(other, Runnable | PendingCall) for other in state.open_calls)
     if state.tool_calls + reserved >= turn.limits.max_tool_calls:
         return resolve(judged.call, "Not run: this turn has used up its tool calls.")
     return judged
 
 
-def _is_one_too_many(state: TurnState, judged: JudgedCall) -> bool:
+def _is_one_too_many(state: TurnState, judged: OpenCall) -> bool:
     """Return whether this call is a second one although the turn allows one call at a time."""
-    if isinstance(judged.verdict, Resolved):
+    if isinstance(judged, Resolved):
         return False
-    others = [other.verdict for other in state.open_calls if not isinstance(other.verdict, Resolved)]
-    return bool(others) and any(isinstance(verdict, ClientCall) for verdict in (*others, judged.verdict))
+    others = [other for other in state.open_calls if not isinstance(other, Resolved)]
+    return bool(others) and any(isinstance(other, ClientCall) for other in (*others, judged))
 
 
 def _open_message(state: TurnState) -> tuple[Message, ...]:
     """Return the message that is still open and the results of those of its calls that will not run in any case."""
     idle: list[ToolResult] = []
     for judged in state.open_calls:
-        match judged.verdict:
-            case Runnable() | NeedsApproval():
+        match judged:
+            case Runnable() | PendingCall():
                 pass
-            case Resolved(result):
+            case Resolved(_, result):
                 idle.append(result)
-            case ClientCall():
-                idle.append(ToolResult(judged.call.id, judged.call.name, "", synthetic=True))
+            case ClientCall(call):
+                idle.append(ToolResult(call.id, call.name, "", synthetic=True))
             case _:
-                assert_never(judged.verdict)
+                assert_never(judged)
     return AssistantMessage(tool_calls=tuple([judged.call for judged in state.open_calls])), *idle
 
 
@@ -84,7 +84,7 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
     return replace(call, id=next(name for name in numbered if name not in taken))
 
 
-def decide_call(state: TurnState, pending_call: PendingCall, answer: Answer | None, *, expired: bool) -> JudgedCall:
+def decide_call(state: TurnState, pending_call: PendingCall, answer: Answer | None, *, expired: bool) -> OpenCall:
     """Turn a call that waited for approval into a new call of this turn.
 
     The original call already has its result. The new one runs once, and only with exactly the arguments that were
@@ -97,31 +97,28 @@ def decide_call(state: TurnState, pending_call: PendingCall, answer: Answer | No
         return resolve(judged.call, f"Not run: the person said no. {answer.reason}".rstrip())
     if answer is None or expired:
         return resolve(judged.call, f"Not run: no yes {'came in time' if expired else 'was given'}.")
-    if isinstance(judged.verdict, Resolved) or _is_same(judged, pending_call.call):
+    if isinstance(judged, Resolved) or _is_same(judged, pending_call.call):
         return judged
     return resolve(judged.call, "Not run: the tool has changed since the question. Ask again.")
 
 
-def check_again(judged: JudgedCall, pending_call: PendingCall, opinion: Deny | Ask | None) -> JudgedCall:
+def check_again(
+    approved: Runnable | ClientCall, pending_call: PendingCall, opinion: Deny | Ask | None
+) -> Runnable | ClientCall | PendingCall | Resolved:
     """Apply the hooks' current opinion of an approved call. An approval covers only the terms of its question."""
-    match opinion, judged.verdict:
-        case Deny(reason), _:
-            return resolve(judged.call, reason)
-        case Ask(reason, terms), (Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments)) if (
-            not covers(pending_call.terms, terms)
-        ):
-            return JudgedCall(judged.call, NeedsApproval(tool, arguments, reason, terms))
+    match opinion:
+        case Deny(reason):
+            return resolve(approved.call, reason)
+        case Ask(reason, terms) if not covers(pending_call.terms, terms):
+            return PendingCall(approved.call, reason, terms)
         case _:
-            return judged
+            return approved
 
 
-def _is_same(judged: JudgedCall, asked: ToolCall) -> bool:
+def _is_same(judged: OpenCall, asked: ToolCall) -> bool:
     """Return whether the call that would run, here or at the client, is the one that was asked about."""
-    match judged.verdict:
-        case Runnable() | ClientCall(ToolDefinition()):
-            return (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
-        case _:
-            return False
+    runs = isinstance(judged, Runnable) or (isinstance(judged, ClientCall) and judged.tool is not None)
+    return runs and (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
 
 
 def _came_again(state: TurnState, asked: ToolCall) -> bool:

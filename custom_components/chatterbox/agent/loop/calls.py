@@ -1,4 +1,4 @@
-"""Verdicts on a tool call: run it, ask first, hand it to the client, or answer it without running it.
+"""The states of a call before its result: it runs, waits for approval, is handed to the client, or is resolved.
 
 Pure. Finds the tool that the model means, fits the arguments to its schema, and applies the rules of the turn that need
 no opinion from a hook.
@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ..events import PendingCall
 from ..json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, fit_known, fit_object, known_parameters, parse_arguments
 from ..json.text import parse_json, shown
 from ..messages import (
@@ -37,27 +38,21 @@ _NAME_LENGTH: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Runnable:
-    """Run the call with these arguments."""
+    """A call that runs with these arguments."""
 
+    call: ToolCall
+    """In the form in which it is recorded, as in the other states."""
     tool: ToolDefinition
     arguments: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class NeedsApproval:
-    """Run the call once a person approves it."""
-
-    tool: ToolDefinition
-    arguments: JsonObject
-    reason: str
-    terms: str = ""
-    """The exact terms of the approval; see `protocols.Ask`."""
+    note: str = field(default="", compare=False)
+    """A note to the model on how its call was reinterpreted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCall:
-    """The caller of the turn runs it."""
+    """A call that the caller of the turn runs."""
 
+    call: ToolCall
     tool: ToolDefinition | None = None
     """Set where hooks see the call, with its arguments; see `Turn.guards_client_calls`."""
     arguments: JsonObject = field(default_factory=dict)
@@ -65,31 +60,21 @@ class ClientCall:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Do not run the call: this is its result."""
+    """A call that does not run, and its result."""
 
+    call: ToolCall
     result: ToolResult
 
 
-type Verdict = Runnable | NeedsApproval | ClientCall | Resolved
+type OpenCall = Runnable | PendingCall | ClientCall | Resolved
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedCall:
-    """A call in the form in which it is recorded, and the verdict on it."""
-
-    call: ToolCall
-    verdict: Verdict
-    note: str = field(default="", compare=False)
-    """A note to the model on how its call was reinterpreted."""
-
-
-def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> JudgedCall:
+def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> Resolved:
     """Answer a call without running it."""
-    result = ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True)
-    return JudgedCall(call, Resolved(result))
+    return Resolved(call, ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True))
 
 
-def judge(  # noqa: PLR0913  # each of these alone changes the verdict
+def fit_call(  # noqa: PLR0913  # each of these alone changes the state
     call: ToolCall,
     tools: Sequence[ToolDefinition],
     allowed: frozenset[str] | None,
@@ -97,7 +82,7 @@ def judge(  # noqa: PLR0913  # each of these alone changes the verdict
     *,
     guards_client_calls: bool = False,
     is_repaired: bool = False,
-) -> JudgedCall:
+) -> Runnable | ClientCall | Resolved:
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
     A call is repaired once; with `is_repaired`, it must be valid as it is. `earlier` holds the messages of this turn
@@ -118,7 +103,7 @@ def judge(  # noqa: PLR0913  # each of these alone changes the verdict
             problem = f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
             return resolve(as_recorded(call), problem)
         if not guards_client_calls:
-            return JudgedCall(call, ClientCall())
+            return ClientCall(call)
     try:
         written = parse_arguments(call.arguments, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH)
         meant, repaired = (tool, written) if tool.client or is_repaired else _repaired(tool, written, tools, allowed)
@@ -127,11 +112,11 @@ def judge(  # noqa: PLR0913  # each of these alone changes the verdict
         return resolve(as_recorded(call), str(err))
     call = ToolCall(call.id, meant.name, canonical_json(arguments))
     if tool.client:
-        return JudgedCall(call, ClientCall(tool, arguments))
+        return ClientCall(call, tool, arguments)
     first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
         return resolve(call, _already_answered(first), is_error=first.is_error)
-    return JudgedCall(call, Runnable(meant, arguments), _note(written, arguments, "" if meant is tool else meant.name))
+    return Runnable(call, meant, arguments, _note(written, arguments, "" if meant is tool else meant.name))
 
 
 def _repaired(
@@ -168,7 +153,7 @@ def _plain(value: JsonValue) -> str:
 
 
 def fit_arguments(tool: ToolDefinition, arguments: JsonObject) -> JsonObject:
-    """Return arguments as they would run. Invalid ones are returned unchanged, for `judge` to explain the error."""
+    """Return arguments as they would run. Invalid ones are returned unchanged, for `fit_call` to explain the error."""
     try:
         return fit_object(arguments, tool.parameters)
     except Unfit:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..events import ToolStarted
-from ..messages import ToolCall, ToolOutcome, ToolResult
+from ..messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from ..protocols import ToolDispatcher
 from ..timeouts import TookTooLong, WaitedTooLong, finish_within, time_limit
 from ..transcript import synthetic_result
@@ -40,25 +40,26 @@ class ToolRunner:
     _changing: list[tuple[frozenset[str] | None, asyncio.Task[ToolResult]]] = field(default_factory=list)
     """Targets and tasks of the calls that may change something; None for unknown targets."""
 
-    def start(self, call: ToolCall, verdict: Runnable) -> ToolStarted | None:
+    def start(self, runnable: Runnable) -> ToolStarted | None:
         """Start a call and return its event; None if it was started before."""
+        call, tool = runnable.call, runnable.tool
         if call.id in self._tasks:
             return None
-        if verdict.tool.annotations.open_world:
+        if tool.annotations.open_world:
             self._open_world.add(call.id)
-        reads = verdict.tool.annotations.read_only
-        targets = None if reads else self._targets(call, verdict)
+        reads = tool.annotations.read_only
+        targets = None if reads else self._targets(runnable)
         met = [
             task
             for others, task in self._changing
             if targets is None or others is None or not others.isdisjoint(targets)
         ]
         waits = [*self._tasks.values()] if self.one_by_one else met
-        task = asyncio.create_task(self._run(call, verdict, waits), name=f"call of {call.name}")
+        task = asyncio.create_task(self._run(runnable, waits), name=f"call of {call.name}")
         self._tasks[call.id] = task
         if not reads:
             self._changing.append((targets, task))
-        return ToolStarted(call, verdict.tool.annotations.open_world)
+        return ToolStarted(call, tool.annotations.open_world)
 
     async def result(self, call: ToolCall, seconds: float) -> ToolResult:
         """Wait for a started call and return its result.
@@ -85,21 +86,21 @@ class ToolRunner:
         if running := [task for task in self._tasks.values() if task.cancel()]:
             await asyncio.wait(running)
 
-    def _targets(self, call: ToolCall, verdict: Runnable) -> frozenset[str] | None:
+    def _targets(self, runnable: Runnable) -> frozenset[str] | None:
         try:
-            return self.dispatcher.targets(call.name, verdict.arguments)
+            return self.dispatcher.targets(runnable.tool.name, runnable.arguments)
         except Exception:  # unknown targets only cost concurrency
-            _LOGGER.exception("Could not tell what %s would change", call.name)
+            _LOGGER.exception("Could not tell what %s would change", runnable.tool.name)
             return None
 
-    async def _run(self, call: ToolCall, verdict: Runnable, waits: list[asyncio.Task[ToolResult]]) -> ToolResult:
+    async def _run(self, runnable: Runnable, waits: list[asyncio.Task[ToolResult]]) -> ToolResult:
         if waits:
             await asyncio.wait(waits)
-        return await self.hooks.post_tool_use(call, await self._dispatch(call, verdict))
+        return await self.hooks.post_tool_use(runnable.call, await self._dispatch(runnable.call, runnable.arguments))
 
-    async def _dispatch(self, call: ToolCall, verdict: Runnable) -> ToolResult:
+    async def _dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolResult:
         try:
-            work = self.dispatcher.dispatch(call, verdict.arguments)
+            work = self.dispatcher.dispatch(call, arguments)
             outcome = await finish_within(self.tool_timeout, work, f"tool {call.name}")
             return self._answered(call, outcome)
         except TookTooLong:

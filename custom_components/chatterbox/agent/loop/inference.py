@@ -16,6 +16,7 @@ from ..errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
 from ..events import (
     CompletionResult,
     MessageDone,
+    PendingCall,
     Phase,
     PhaseEntered,
     ProviderEvent,
@@ -48,7 +49,7 @@ from ..protocols import (
 )
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
 from .call_rules import judge_call
-from .calls import ClientCall, JudgedCall, NeedsApproval, Runnable, fit_arguments, resolve
+from .calls import ClientCall, OpenCall, Resolved, Runnable, fit_arguments, resolve
 from .execution import ToolRunner
 from .hooks import HookChain
 from .next_step import CallModel, TurnState
@@ -213,7 +214,7 @@ class Inference:
         self._said.append(text)
         return text
 
-    def _called(self, judged: JudgedCall) -> Iterator[TurnEvent]:
+    def _called(self, judged: OpenCall) -> Iterator[TurnEvent]:
         """Add a tool call, and start it if it may run early; not before the reader has its event."""
         self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
         if said := self._heard(self._repetition.end()):
@@ -298,37 +299,37 @@ class Inference:
         written = "".join(self._text) + self._repetition.held
         return TokenEstimate().of_message(AssistantMessage(written, "".join(self._reasoning), calls))
 
-    async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> JudgedCall:
+    async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> OpenCall:
         judged = await read_aside(len(call.arguments), judge_call, self.state, call, offered)
-        match judged.verdict:
-            case Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments):
+        note = judged.note if isinstance(judged, Runnable) else ""
+        match judged:
+            case Runnable(_, tool, arguments) | ClientCall(_, ToolDefinition() as tool, arguments):
                 seen = await self.hooks.pre_tool_use(tool, arguments, partial(fit_arguments, tool))
             case _:
                 return judged
         # Compared as text, since Python considers 1 equal to True.
         if seen.value is not arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
-            again = judge_call(self.state, replace(judged.call, arguments=rewritten), is_repaired=True)
-            judged = replace(again, note=judged.note)
-        match seen.decision, judged.verdict:
-            case Deny(reason), _:
+            judged = judge_call(self.state, replace(judged.call, arguments=rewritten), is_repaired=True)
+            judged = replace(judged, note=note) if isinstance(judged, Runnable) else judged
+        match seen.decision:
+            case Deny(reason):
                 return resolve(judged.call, reason)
-            case Ask(reason, terms), (Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments)):
-                return replace(judged, verdict=NeedsApproval(tool, arguments, reason, terms))
+            case Ask(reason, terms) if not isinstance(judged, Resolved):
+                return PendingCall(judged.call, reason, terms, note)
             case _:
                 return judged
 
-    def _start_early(self, judged: JudgedCall) -> ToolStarted | None:
+    def _start_early(self, judged: OpenCall) -> ToolStarted | None:
         """Start a read-only call if no sibling stands in its way.
 
         A sibling before it may change what it reads, or may have to run at the client.
         """
-        verdicts = [other.verdict for other in self.state.open_calls]
-        if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in verdicts):
+        others = self.state.open_calls
+        if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in others):
             return None
         if any(offered.client for offered in self.state.turn.tools):
             return None
-        verdict = judged.verdict
-        return self.runner.start(judged.call, verdict) if isinstance(verdict, Runnable) else None
+        return self.runner.start(judged) if isinstance(judged, Runnable) else None
 
     async def _cleared_for_speech(self, text: str) -> str:
         seen = await self.hooks.pre_speech(text)

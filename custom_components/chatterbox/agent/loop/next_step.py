@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ..errors import ProviderError
-from ..events import StopReason
+from ..events import PendingCall, StopReason
 from ..messages import AssistantMessage, FinishReason, NamedTool, ToolChoice, ToolChoiceMode, Transcript, Usage
 from ..protocols import LEAST_OUTPUT_TOKENS
-from .calls import ClientCall, JudgedCall, NeedsApproval
+from .calls import ClientCall, OpenCall
 from .turn import Turn
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
@@ -34,7 +34,7 @@ class TurnState(NamedTuple):
     turn: Turn
     messages: Transcript = ()
     """The messages that this turn has added to the history, the user's message included."""
-    open_calls: tuple[JudgedCall, ...] = ()
+    open_calls: tuple[OpenCall, ...] = ()
     """The calls of the last message that have no result yet."""
     iterations: int = 0
     """Inferences started so far."""
@@ -94,21 +94,21 @@ class CallModel:
 class ExecuteTools:
     """Run these calls; resolved ones are only recorded."""
 
-    calls: tuple[JudgedCall, ...]
+    calls: tuple[OpenCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InterruptForApproval:
     """End the turn with a question."""
 
-    calls: tuple[JudgedCall, ...]
+    calls: tuple[OpenCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnToClient:
     """End the turn; the client runs these calls."""
 
-    calls: tuple[JudgedCall, ...]
+    calls: tuple[OpenCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def _step_for_misfit(state: TurnState) -> NextStep:
 
 def _only_asks(state: TurnState) -> bool:
     """Return whether only calls that need approval are left. Asking takes no time of the turn."""
-    return bool(state.open_calls) and all(isinstance(call.verdict, NeedsApproval) for call in state.open_calls)
+    return bool(state.open_calls) and all(isinstance(call, PendingCall) for call in state.open_calls)
 
 
 def _wants_no_calls(state: TurnState) -> bool:
@@ -181,9 +181,9 @@ def _wants_no_calls(state: TurnState) -> bool:
 
 def _step_for_calls(state: TurnState) -> NextStep:
     calls = state.open_calls
-    if any(isinstance(call.verdict, ClientCall) for call in calls):
+    if any(isinstance(call, ClientCall) for call in calls):
         return ReturnToClient(calls)
-    ready = tuple([call for call in calls if not isinstance(call.verdict, NeedsApproval)])
+    ready = tuple([call for call in calls if not isinstance(call, PendingCall)])
     return ExecuteTools(ready) if ready else InterruptForApproval(calls)
 
 

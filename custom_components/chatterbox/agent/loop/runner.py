@@ -32,7 +32,7 @@ from ..timeouts import SYSTEM_CLOCK
 from ..transcript import changing_tools, open_calls, repair, synthetic_result
 from ..wire.parts import is_json_object
 from .call_rules import check_again, decide_call
-from .calls import ClientCall, JudgedCall, NeedsApproval, Resolved, Runnable
+from .calls import ClientCall, OpenCall, Resolved, Runnable
 from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
@@ -171,7 +171,7 @@ class TurnRunner:
         self._state = self._state._replace(prompt_denied=seen.decision.reason)
         return _WITHHELD
 
-    async def _resume(self, pending: PendingApproval) -> tuple[JudgedCall, ...]:
+    async def _resume(self, pending: PendingApproval) -> tuple[OpenCall, ...]:
         """Continue the turn that asked, under its budgets; the approved calls are judged again."""
         expired = time.time() >= pending.expires_at
         # The owner may have set a lower bound since the question.
@@ -180,8 +180,8 @@ class TurnRunner:
         for pending_call in pending.calls:
             answer = pending.answers.get(pending_call.call.id)
             judged = decide_call(state, pending_call, answer, expired=expired)
-            match judged.verdict:
-                case Runnable(tool, arguments) | ClientCall(ToolDefinition() as tool, arguments) if (
+            match judged:
+                case Runnable(_, tool, arguments) | ClientCall(_, ToolDefinition() as tool, arguments) if (
                     state.prompt_denied is None
                 ):
                     opinion = await self._hooks.pre_approved_use(tool, arguments)
@@ -192,12 +192,12 @@ class TurnRunner:
         self._state = state
         return state.open_calls
 
-    async def _execute_tools(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+    async def _execute_tools(self, calls: tuple[OpenCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.TOOL_EXECUTION)
         for judged in calls:
-            if isinstance(judged.verdict, Runnable):
+            if isinstance(judged, Runnable):
                 self._state = self._state._replace(tool_calls=self._state.tool_calls + 1)
-                if started := self._runner.start(judged.call, judged.verdict):
+                if started := self._runner.start(judged):
                     yield started
         for judged in self._state.open_calls:
             yield await self._finish_call(judged)
@@ -205,28 +205,26 @@ class TurnRunner:
         self._state = self._state._replace(open_calls=still_open)
         yield PhaseEntered(Phase.RESULT_AGGREGATION)
 
-    async def _finish_call(self, judged: JudgedCall) -> ToolFinished:
-        match judged.verdict:
-            case Resolved(result):
+    async def _finish_call(self, judged: OpenCall) -> ToolFinished:
+        match judged:
+            case Resolved(_, result):
                 return ToolFinished(result)
-            case NeedsApproval():
-                waiting = replace(synthetic_result(judged.call, _AWAITS_APPROVAL), is_error=False)
-                return ToolFinished(_noted(waiting, judged.note), awaits_approval=True)
+            case PendingCall(call, note=note):
+                waiting = replace(synthetic_result(call, _AWAITS_APPROVAL), is_error=False)
+                return ToolFinished(_noted(waiting, note), awaits_approval=True)
+            case Runnable(call) | ClientCall(call):
+                note = judged.note if isinstance(judged, Runnable) else ""
+                return ToolFinished(_noted(await self._runner.result(call, self._time_left()), note))
             case _:
-                return ToolFinished(_noted(await self._runner.result(judged.call, self._time_left()), judged.note))
+                assert_never(judged)
 
-    async def _interrupt_for_approval(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+    async def _interrupt_for_approval(self, calls: tuple[OpenCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
-        pending_calls = tuple(
-            PendingCall(judged.call, judged.verdict.reason, judged.verdict.terms)
-            for judged in calls
-            if isinstance(judged.verdict, NeedsApproval)
-        )
         for judged in self._unanswered():
             yield await self._finish_call(judged)
         pending = PendingApproval(
             id=uuid4().hex,
-            calls=pending_calls,
+            calls=tuple([call for call in calls if isinstance(call, PendingCall)]),
             expires_at=time.time() + self._state.turn.limits.approval_expiry,
             iterations=self._state.iterations,
             tool_calls=self._state.tool_calls,
@@ -235,24 +233,24 @@ class TurnRunner:
         yield PhaseEntered(Phase.OUTPUT)
         yield replace(self._finished(StopReason.APPROVAL_REQUIRED), pending=pending)
 
-    async def _return_to_client(self, calls: tuple[JudgedCall, ...]) -> AsyncGenerator[TurnEvent]:
+    async def _return_to_client(self, calls: tuple[OpenCall, ...]) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.CLIENT_INTERRUPT)
         for judged in calls:
-            match judged.verdict:
+            match judged:
                 case ClientCall():
                     pass
-                case Resolved(result):
+                case Resolved(_, result):
                     yield ToolFinished(result)
                 case _:
                     yield ToolFinished(synthetic_result(judged.call, _CLIENT_TOOLS_FIRST))
-        handed_out = tuple(judged.call for judged in calls if isinstance(judged.verdict, ClientCall))
+        handed_out = tuple(judged.call for judged in calls if isinstance(judged, ClientCall))
         yield PhaseEntered(Phase.OUTPUT)
         yield replace(self._finished(StopReason.CLIENT_TOOLS), client_calls=handed_out)
 
     async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
         for judged in self._unanswered():
-            if isinstance(judged.verdict, Resolved):
-                yield ToolFinished(judged.verdict.result)
+            if isinstance(judged, Resolved):
+                yield ToolFinished(judged.result)
             else:
                 yield ToolFinished(await self._runner.conclude(judged.call))
         yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
@@ -283,7 +281,7 @@ class TurnRunner:
         messages = [message for message in self._messages if isinstance(message, AssistantMessage)]
         return messages[-1].text
 
-    def _unanswered(self) -> list[JudgedCall]:
+    def _unanswered(self) -> list[OpenCall]:
         """Return the calls without a result. A call that waits for approval got its result with its siblings."""
         unanswered = open_calls(self._messages)
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
