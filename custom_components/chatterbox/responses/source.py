@@ -11,7 +11,7 @@ from homeassistant.components.conversation import ChatLog
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
-from ..agent.loop.turn import Limits
+from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -24,11 +24,16 @@ from ..agent.messages import (
 )
 from ..agent.protocols import Ask, Hooks
 from ..agent.transcript import TranscriptRecorder
+from ..offline.local_commands import LocalRequests
 from ..offline.provider import PROCESS_SENTENCE
+from ..people.speakers import Speaker
+from ..records.turn_record import TurnRecord
+from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..tools.own.own_tool import Offering
 from ..tools.own.registry import offered_to
 from ..tools.turn_tools import TurnTools
+from ..turns.continuity import Continuity, Thread
 from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
 from .protocol.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
@@ -85,24 +90,60 @@ class ApiTurnSource(TurnSource):
             tell=tell,
             answered=answered,
             question_scope=ulid_now(),  # two responses that follow the same one have questions of their own
-            asks_in_words=request.hosted is None and request.output is None,  # it may not know approval requests
-            is_stored=request.may_store,
-            has_chat_log=False,
-            says_undone=False,
-            falls_back=request.hosted is None and request.output is None,  # the built-in agent knows sentences only
-            has_own_tools=request.hosted is None or any(one.server_label == OWN_LABEL for one in request.hosted),
-            client_tools=request.functions,
-            added=_added(request),
-            instructions=request.instructions,
-            output=request.output,
-            options=request.options,
-            may_be_shortened=request.may_be_shortened,
         )
 
     @property
     def so_far(self) -> Transcript:
         """The transcript of the request with all that the turn has added until now."""
         return self.request.transcript + self._recorder.interrupted()
+
+    @override
+    def new_record(self, text: str, agent: str) -> TurnRecord:
+        """Return a record with the messages that the client adds. The client decides whether it is stored."""
+        return TurnRecord(text, agent, is_stored=self.request.may_store, brought=_added(self.request))
+
+    @override
+    async def async_thread(
+        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+    ) -> Thread:
+        """Return the conversation of a turn, which the client holds."""
+        return continuity.thread_of(chat_log.conversation_id)
+
+    @override
+    def summaries(self, summaries: ConversationSummaries) -> None:
+        """Leave it to the client to shorten its conversation."""
+
+    @override
+    def falls_back(self) -> bool:
+        """Return whether the built-in agent may answer, which knows sentences only."""
+        return self.asks_in_words()
+
+    @override
+    def local_requests(self, requests: LocalRequests) -> None:
+        """Leave every request to the model that the client has chosen."""
+
+    @override
+    def asks_in_words(self) -> bool:
+        """Return whether the client names no tools and no format: it may not know approval requests."""
+        return self.request.hosted is None and self.request.output is None
+
+    @override
+    def offers_own_tools(self) -> bool:
+        """Return whether the client names the agent's own tools, or none."""
+        hosted = self.request.hosted
+        return hosted is None or any(one.server_label == OWN_LABEL for one in hosted)
+
+    @override
+    def adapted(self, turn: Turn) -> Turn:
+        """Return the turn with the client's instructions, format and options."""
+        request = self.request
+        return replace(
+            turn,
+            instructions="\n\n".join(filter(None, (turn.instructions, request.instructions))),
+            output=request.output,
+            options=request.options,
+            may_be_shortened=request.may_be_shortened,
+        )
 
     @override
     def limits(self, limits: Limits) -> Limits:
@@ -149,7 +190,8 @@ class ApiTurnSource(TurnSource):
         self._check(tools, kept)
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
         offered = ToolsOffered(by_label, failures, self.answered)
-        selection = ToolSelection(tools._replace(definitions=kept), self.client_tools, *_choice(self.request, offered))
+        definitions = tools._replace(definitions=kept)
+        selection = ToolSelection(definitions, self.request.functions, *_choice(self.request, offered))
         self.tell(offered)
         return selection
 
@@ -180,7 +222,7 @@ class ApiTurnSource(TurnSource):
             if call.name not in names:
                 message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."
                 raise invalid(message, "tools", "approval_continuation_invalid")
-        for function in self.client_tools:
+        for function in self.request.functions:
             if function.name in names:
                 raise invalid(f"A tool of the agent is called {function.name!r}, too. Choose another name.", "tools")
         for index, wish in enumerate(self.request.hosted or ()):

@@ -196,11 +196,11 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         user_input,
         chat_log.conversation_id,
         settings,
-        understands_sentences=agent.understands_sentences and source.falls_back,
-        has_own_tools=source.has_own_tools,
+        understands_sentences=agent.understands_sentences and source.falls_back(),
+        has_own_tools=source.offers_own_tools(),
         agent=agent.id,
         speaker=read.speaker,
-        brought=source.extra_api,
+        brought=source.extra_api(),
     )
     if paths := shown_paths(chat_log):
         files, tools = await asyncio.gather(
@@ -215,7 +215,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
     turn = Turn(
         None if said is None else said.text,
         source.history(chat_log, files),
-        "\n\n".join(filter(None, (prompt.instructions, source.instructions))),
+        prompt.instructions,
         selection.definitions,
         selection.choice,
         selection.allowed,
@@ -223,13 +223,9 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         approval=read.answered.pending if read.answered else None,
         context=prompt.context if said is None else said.context,
         attachments=() if said is None else said.attachments,
-        checks_answer=source.says_undone,
-        output=source.output,
-        options=source.options,
-        may_be_shortened=source.may_be_shortened,
         guards_client_calls=False,  # their effects are the client's, outside the home
     )
-    return PreparedTurn(selection.tools, turn, record, settings, prompt.template_error)
+    return PreparedTurn(selection.tools, source.adapted(turn), record, settings, prompt.template_error)
 
 
 async def _async_prompt(agent: Agent, read: TurnInput, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:

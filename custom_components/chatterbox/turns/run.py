@@ -32,6 +32,7 @@ from ..runtime.agents import Agent
 from ..speech.sentences import TranslatedComposer, async_get_composer
 from ..speech.text import answer_content, asks_back
 from ..tools.tool_words import acts_by_name
+from ..tools.turn_tools import TurnTools
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
 from .input import TurnInput
@@ -85,15 +86,12 @@ class AgentTurns:
             return await self._async_run(read, chat_log, prepared)
 
     async def _async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:
-        source, conversation_id = read.source, chat_log.conversation_id
+        source, asked_for = read.source, read.user_input.conversation_id
         record = prepared.record if prepared else self._new_record(read)
-        if source.has_chat_log:
-            thread = await self._continuity.async_resume(read.user_input.conversation_id, read.speaker, chat_log)
-        else:
-            thread = self._continuity.thread_of(conversation_id)
-        record.origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
+        thread = await source.async_thread(self._continuity, asked_for, read.speaker, chat_log)
+        record.origin = turn_origin(read.user_input, self._agent_id, chat_log.conversation_id, read.speaker, thread.id)
         if not read.is_resumed:
-            self._latest[conversation_id] = record
+            self._latest[chat_log.conversation_id] = record
         recorder = await async_start_recording(self._hass, self._entry, self._subentry, read, record)
         try:
             with in_turn():
@@ -104,17 +102,14 @@ class AgentTurns:
                     stream = await self._async_stream(read, prepared, thread, recorder)
                 wait, follow = recorder.recording.async_wait_until_stored, recorder.async_follow
                 await async_stream_into_chat_log(chat_log, self._agent_id, stream, record, wait, follow=follow)
-            if self._agent.summaries.are_written and source.has_chat_log:
-                self._agent.summaries.async_after_turn(thread.id, history(chat_log))
+            if summaries := source.summaries(self._agent.summaries):
+                summaries.async_after_turn(thread.id, history(chat_log))
         finally:
             recorder.finish()
         return record
 
     def _new_record(self, read: TurnInput) -> TurnRecord:
-        source = read.source
-        return TurnRecord(
-            read.user_input.text, self._subentry.subentry_id, is_stored=source.is_stored, brought=source.added
-        )
+        return read.source.new_record(read.user_input.text, self._subentry.subentry_id)
 
     async def _async_prepare(self, read: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
         prepared = await async_prepare(self._agent, read, chat_log, record)
@@ -128,21 +123,46 @@ class AgentTurns:
         self, read: TurnInput, prepared: PreparedTurn, thread: Thread, recorder: TurnRecorder
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
-        settings, source, audit, record = self._agent.settings, read.source, recorder.audit, prepared.record
-        tools, turn = prepared.tools, prepared.turn
-        if self._agent.summaries.are_written and source.has_chat_log:
-            turn = self._agent.summaries.async_begin_turn(thread.id, turn)
+        tools, record, language = prepared.tools, prepared.record, read.user_input.language
+        turn = await self._async_turn(read.source, prepared, thread)
         record.context, record.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
-            self._hass, read.user_input.language, tools.definitions, settings.confirmation, tools.done_keys
+            self._hass, language, tools.definitions, self._agent.settings.confirmation, tools.done_keys
         )
-        effects_of, is_marked = tools.dispatcher.async_effects, thread.is_cut or has_outside_content(turn.history)
-        guard = CallGuard(
+        guard = self._guard(read, tools, turn, thread)
+        recorder.audit.judged_by(guard, tools.dispatcher.async_effects)
+        recorder.requester = self._requester(read, record, guard, composer)
+        loop = self._agent.build_loop(
+            tools,
+            turn.limits,
+            self._hooks(read, tools, recorder, composer, guard),
+            _Composer(self._hass, composer, guard, read),
+            partial(self._agent.took_over, composer.sentences),
+            falls_back=read.source.falls_back(),
+            local_requests=self._local_requests(read, turn, guard),
+        )
+        return loop.stream(turn)
+
+    async def _async_turn(self, source: TurnSource, prepared: PreparedTurn, thread: Thread) -> Turn:
+        """Return the input of the loop, with the summary of its conversation, once the service is free for it."""
+        turn, limits = prepared.turn, self._agent.settings.limits
+        if summaries := source.summaries(self._agent.summaries):
+            turn = summaries.async_begin_turn(thread.id, turn)
+        if self._warm_up is not None:
+            if self._warm_up.is_under_way:
+                await self._warm_up.async_give_way(max(limits.preparation - prepared.record.duration, 0))
+                turn = replace(turn, limits=source.limits(limits).after(prepared.record.duration))
+            self._warm_up.async_note_turn(turn)
+        return turn
+
+    def _guard(self, read: TurnInput, tools: TurnTools, turn: Turn, thread: Thread) -> CallGuard:
+        """Return the guard of a turn: the rules of the home, for the person and the words of the turn."""
+        return CallGuard(
             self._hass,
             None,
             read.speaker,
-            effects_of,
-            has_outside_content=is_marked,
+            tools.dispatcher.async_effects,
+            has_outside_content=thread.is_cut or has_outside_content(turn.history),
             labels=tools.labels,
             temperatures=thread.temperatures,
             agreed=read.agreed,
@@ -150,37 +170,28 @@ class AgentTurns:
             language=read.user_input.language,
             outside_tool=next((one.name for one in reversed(outside_results(turn.history))), ""),
         )
-        audit.judged_by(guard, effects_of)
-        if self._warm_up is not None:
-            if self._warm_up.is_under_way:
-                await self._warm_up.async_give_way(max(settings.limits.preparation - record.duration, 0))
-                turn = replace(turn, limits=source.limits(settings.limits).after(record.duration))
-            self._warm_up.async_note_turn(turn)
-        source_hooks = source.hooks(tools)
-        scripts = self._scripts(read, record, composer) if settings.scripts else ()
-        before_guard = (audit, *scripts, *source_hooks) if scripts or source_hooks else ()
-        hooks = [tools.name_resolver, *before_guard, guard]
-        recorder.requester = self._requester(read, record, guard, composer)
-        loop = self._agent.build_loop(
-            tools,
-            turn.limits,
-            hooks,
-            _Composer(self._hass, composer, guard, read),
-            partial(self._agent.took_over, composer.sentences),
-            falls_back=source.falls_back,
-            local_requests=self._local_requests(read, turn, guard),
-        )
-        return loop.stream(turn)
+
+    def _hooks(
+        self, read: TurnInput, tools: TurnTools, recorder: TurnRecorder, composer: TranslatedComposer, guard: CallGuard
+    ) -> Sequence[Hooks]:
+        """Return what sees each call, in this order: names, audit, the owner's scripts, the source, and the guard.
+
+        The audit precedes the guard only for what scripts and sources do to a call.
+        """
+        scripts = self._scripts(read, recorder.record, composer) if self._agent.settings.scripts else ()
+        before_guard = (*scripts, *read.source.hooks(tools))
+        return (tools.name_resolver, *((recorder.audit, *before_guard) if before_guard else ()), guard)
 
     def _local_requests(self, read: TurnInput, turn: Turn, guard: CallGuard) -> LocalRequests | None:
         """Return the requests that Home Assistant may handle without the model; None if the model handles all."""
-        source, user_input = read.source, read.user_input
-        if not (self._agent.acts_locally and source.falls_back and source.has_chat_log):
+        user_input = read.user_input
+        if not (self._agent.acts_locally and read.source.falls_back()):
             return None
         is_new = read.answered is None and not turn.attachments and not user_input.extra_system_prompt
-        return LocalRequests(
+        requests = LocalRequests(
             self._hass, self._agent.settings, user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
         )
+        return read.source.local_requests(requests)
 
     def _requester(
         self, read: TurnInput, record: TurnRecord, guard: CallGuard, composer: TranslatedComposer
@@ -196,7 +207,7 @@ class AgentTurns:
             guard=guard,
             composer=composer,
             keep=partial(self._keep, read.source),
-            is_written=read.source.asks_in_words,
+            is_written=read.source.asks_in_words(),
         )
 
     def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:

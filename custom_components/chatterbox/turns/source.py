@@ -5,19 +5,24 @@ The defaults are those of a conversation, and a surface overrides what differs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.helpers import llm
 
 from ..agent.events import TurnEvent
-from ..agent.loop.turn import Limits
+from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
-from ..agent.protocols import NO_WISHES, AnswerOptions, Hooks, OutputFormat
+from ..agent.protocols import Hooks
 from ..approvals.questions import Resume
+from ..offline.local_commands import LocalRequests
+from ..people.speakers import Speaker
+from ..records.turn_record import TurnRecord
+from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..tools.turn_tools import TurnTools
 from .chat_log import history, words
+from .continuity import Continuity, Thread
 from .shown_files import ShownFiles
 
 
@@ -47,32 +52,43 @@ class TurnSource:
     """Resumes a turn whose question is answered elsewhere; None if no question can be asked."""
     question_scope: str | None = None
     """The conversation in which a question of the turn can be answered; None for the turn's own."""
-    asks_in_words: bool = True
-    """Whether a question is part of the answer; otherwise the source presents the pending calls itself."""
-    is_stored: bool = True
-    """Whether the turn may be stored and shown, if the agent stores anything."""
-    has_chat_log: bool = True
-    """Whether Home Assistant holds the conversation, so that it is summarized, and resumed after a restart."""
-    says_undone: bool = True
-    """Whether an answer ends with the changes that its calls failed to make."""
-    falls_back: bool = True
-    """Whether Home Assistant's built-in agent may answer in place of a model."""
-    has_own_tools: bool = True
-    """Whether the agent's own tools are offered."""
-    extra_api: llm.API | None = None
-    """Tools for this turn only."""
-    client_tools: tuple[ToolDefinition, ...] = ()
-    """Tools that the client runs."""
-    added: Transcript = ()
-    """Messages that the source adds before the user's message, such as results of its own tools."""
-    instructions: str = ""
-    """Instructions after those of the agent."""
-    output: OutputFormat | None = None
-    """The shape of the answer; None for text."""
-    options: AnswerOptions = NO_WISHES
-    """Options of the answer, which override those of the agent."""
-    may_be_shortened: bool = True
-    """Whether the beginning of a long conversation may be omitted."""
+
+    def new_record(self, text: str, agent: str) -> TurnRecord:
+        """Return the record of a turn, whose clock starts now."""
+        return TurnRecord(text, agent)
+
+    async def async_thread(
+        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+    ) -> Thread:
+        """Return the conversation of a turn. What Home Assistant no longer holds of it is added to the ChatLog.
+
+        `asked_for` is the conversation id that the request names.
+        """
+        return await continuity.async_resume(asked_for, speaker, chat_log)
+
+    def summaries(self, summaries: ConversationSummaries) -> ConversationSummaries | None:
+        """Return the agent's summaries if they replace the beginning of this conversation."""
+        return summaries if summaries.are_written else None
+
+    def falls_back(self) -> bool:
+        """Return whether Home Assistant's built-in agent may answer in place of a model."""
+        return True
+
+    def local_requests(self, requests: LocalRequests) -> LocalRequests | None:
+        """Return the requests that Home Assistant may handle without the model; None if the model handles all."""
+        return requests
+
+    def asks_in_words(self) -> bool:
+        """Return whether a question is part of the answer; otherwise the source presents the pending calls itself."""
+        return True
+
+    def offers_own_tools(self) -> bool:
+        """Return whether the model gets the agent's own tools."""
+        return True
+
+    def extra_api(self) -> llm.API | None:
+        """Return an API with tools for this turn only."""
+        return None
 
     def settings(self, settings: AgentSettings) -> AgentSettings:
         """Return the agent's settings for this turn."""
@@ -94,6 +110,10 @@ class TurnSource:
         """Return the user's message with the `context` of this moment; None without words."""
         said = words(chat_log, files)
         return UserMessage(text, said.attachments, said.context or context) if text else None
+
+    def adapted(self, turn: Turn) -> Turn:
+        """Return the input of the loop with what this source wants of the answer."""
+        return replace(turn, checks_answer=True)
 
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
         """Return hooks of the source, which precede the owner's rules."""
