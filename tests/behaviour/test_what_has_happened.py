@@ -474,3 +474,37 @@ async def test_a_tool_that_does_not_exist_spoils_no_answer_unless_it_would_act(
     await serve(calling(ScriptedCall(name=tool, arguments={"q": "Rome"}), text), llm_hass_api=apis)
 
     assert speech(await say(hass, "What is the weather in Rome like")) == said
+
+
+RADIO = ScriptedCall(name="HassTurnOn", arguments={"name": "Radioo"})
+THERMOSTAT = ScriptedCall(
+    name="HassClimateSetTemperature", arguments={"name": "Living Room Thermostat", "temperature": 72}
+)
+WARMER = ScriptedCall(name="HassClimateSetTemperature", arguments={"name": "Living Room Thermostat", "temperature": 22})
+WEATHER = ScriptedCall(name="HassGetWeather", arguments={"name": "Nowhere"})
+SEARCH = ScriptedCall(name="google_search", arguments={"q": "Rome"})
+LOOK = ScriptedCall(name="GetLiveContext", arguments={"area": "Nowhere"})
+NOTE = "As far as I can tell, that wasn't done."
+
+
+@pytest.mark.parametrize(
+    ("calls", "answer", "said"),
+    [
+        ((SEARCH,), "It is sunny.", "It is sunny."),
+        ((WEATHER,), "It is sunny.", "It is sunny."),
+        ((LOOK, LIGHT_ON), "The light is on.", "The light is on."),
+        ((LIGHT_ON, WEATHER), "The light is on.", "The light is on."),
+        ((LIGHT_ON, SEARCH), "The light is on.", "The light is on."),
+        ((RADIO, LIGHT_ON), "The light is on.", "The light is on."),
+        ((THERMOSTAT, WARMER), "It is 22 degrees now.", "It is 22 degrees now."),
+        ((RADIO, WEATHER), "The radio is on.", f"The radio is on. {NOTE}"),
+        ((LIGHT_ON, RADIO), "Both are on.", "Both are on. That didn't work: Radioo."),
+    ],
+)
+async def test_only_a_failed_change_is_noted_after_an_answer(
+    hass: HomeAssistant, serve: Serve, calls: tuple[ScriptedCall, ...], answer: str, said: str
+) -> None:
+    steps = [ScriptedAnswer(tool_calls=(call,)) for call in calls]
+    await serve(Script(answers=(*steps, ScriptedAnswer(content=answer))))
+
+    assert speech(await say(hass, "Please see to it")) == said
