@@ -53,7 +53,7 @@ async def test_changes_are_shown_with_person_and_place(talk: AuditedTalk) -> Non
         ("Kitchen satellite (Anna)", "did not unlock Front Door: waiting for confirmation", None, "mdi:timer-sand"),
         (
             "Front Door",
-            "unlocked by Kitchen satellite (Anna), approved by voice",
+            "unlocked by Kitchen satellite (Anna), approved in conversation",
             "lock.front",
             "mdi:shield-check-outline",
         ),
@@ -100,4 +100,4 @@ async def test_a_dropped_question_is_shown(talk: AuditedTalk) -> None:
     async_get_approvals(talk.hass).drop_all_of(AGENT)
     await talk.hass.async_block_till_done()
 
-    assert (await entries(talk.hass, "message"))[1:] == [("did not unlock Front Door: the question was dropped",)]
+    assert (await entries(talk.hass, "message"))[1:] == [("did not unlock Front Door: nobody answered the question",)]

@@ -150,7 +150,7 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
     assert told(changes, "message") == [
         ("turned on Lamp",),
         ("did not unlock Front Door: waiting for confirmation",),
-        ("unlocked Front Door, approved by voice",),
+        ("unlocked Front Door, approved in conversation",),
     ]
     assert told(changes[-1:], "verdict", "decided_by", "answered_by") == [("ask", ["default"], YES.user_id)]
 
@@ -189,8 +189,8 @@ async def stop(hass: HomeAssistant, _question_id: str) -> None:
     ("end", "outcome", "reason"),
     [
         (expire, "expired", "nobody confirmed it in time"),
-        (drop, "dropped", "the question was dropped"),
-        (stop, "dropped", "the question was dropped"),
+        (drop, "dropped", "nobody answered the question"),
+        (stop, "dropped", "nobody answered the question"),
     ],
 )
 async def test_a_question_without_an_answer_is_recorded_once(
@@ -227,7 +227,10 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
             ["lock.front", "light.lamp", "light.spot"],
             "did not unlock Front Door; did not turn off Lamp, Spot: waiting for confirmation",
         ),
-        (["lock.front", "light.lamp", "light.spot"], "unlocked Front Door; turned off Lamp, Spot, approved by voice"),
+        (
+            ["lock.front", "light.lamp", "light.spot"],
+            "unlocked Front Door; turned off Lamp, Spot, approved in conversation",
+        ),
     ]
 
 
@@ -406,7 +409,7 @@ async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, ch
 
     assert told(changes, "outcome", "entity_ids", "decided_by", "message") == [
         ("waiting", [], ["tool"], "did not use order: waiting for confirmation"),
-        ("done", [], ["tool"], "used order, approved by voice"),
+        ("done", [], ["tool"], "used order, approved in conversation"),
     ]
 
 
@@ -479,4 +482,4 @@ async def test_the_documented_note_about_locks_is_left(talk: AuditedTalk) -> Non
     await talk.answer(await talk.take(call(UNLOCK, LAMP_ON)), NO, say("As you like."))
 
     (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
-    assert note["message"] == "Kitchen satellite did not unlock Front Door: it was denied"
+    assert note["message"] == "Kitchen satellite did not unlock Front Door: the answer was no"

@@ -138,7 +138,10 @@ async def test_words_that_are_neither_drop_the_question_the_second_time(hass: Ho
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Nice."))))
     room = await furnish(hass, WholeVoice())
 
-    assert await talk(room, "unlock the front door", "great!", "great!") == "OK, I won't do that. Nice."
+    assert (
+        await talk(room, "unlock the front door", "great!", "great!")
+        == "I didn't do it: unlock the Front Door in the Hallway. Nice."
+    )
     assert async_get_approvals(hass).is_empty
     assert is_locked(hass)
 
@@ -151,7 +154,9 @@ async def test_a_request_drops_the_question(hass: HomeAssistant, serve: Serve, r
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Well."))))
     room = await furnish(hass, WholeVoice())
 
-    assert (await talk(room, "unlock the front door", request_)).startswith("OK, I won't do that.")
+    assert (await talk(room, "unlock the front door", request_)).startswith(
+        "I didn't do it: unlock the Front Door in the Hallway."
+    )
     assert async_get_approvals(hass).is_empty
 
 
@@ -162,7 +167,9 @@ async def test_a_sentence_of_an_automation_drops_the_question(hass: HomeAssistan
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Well."))))
     room = await furnish(hass, WholeVoice())
 
-    assert (await talk(room, "unlock the front door", "movie time")).startswith("OK, I won't do that.")
+    assert (await talk(room, "unlock the front door", "movie time")).startswith(
+        "I didn't do it: unlock the Front Door in the Hallway."
+    )
 
 
 @pytest.mark.usefixtures("hass_storage")
@@ -233,7 +240,10 @@ async def test_something_else_is_answered_and_first_it_is_said_that_nothing_was_
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="It is noon."), ScriptedAnswer(content="Yes to what?"))))
     room = await furnish(hass, StreamingVoice())
 
-    assert await talk(room, "unlock the front door", "what time is it?") == "OK, I won't do that. It is noon."
+    assert (
+        await talk(room, "unlock the front door", "what time is it?")
+        == "I didn't do it: unlock the Front Door in the Hallway. It is noon."
+    )
     assert await talk(room, "yes") == "Yes to what?"
     assert is_locked(hass)
 
@@ -245,7 +255,7 @@ async def test_another_question_follows_the_one_that_was_left(hass: HomeAssistan
 
     heard = await talk(room, "unlock the front door", "no, open the garage instead")
 
-    assert heard == "OK, I won't do that. Open the Garage Door?"
+    assert heard == "I didn't do it: unlock the Front Door in the Hallway. Open the Garage Door?"
     assert listens(room)
     assert await talk(room, "yes") == "It opens."
     assert is_locked(hass)
@@ -265,7 +275,9 @@ async def test_the_next_words_come_to_who_asked_whoever_else_would_take_them(
     room = await furnish(hass, voice(), prefer_local_intents=True)
 
     assert await talk(room, "I have no key with me") == QUESTION
-    assert await talk(room, "unlock the front door") == f"OK, I won't do that. {QUESTION}"
+    assert (
+        await talk(room, "unlock the front door") == f"I didn't do it: unlock the Front Door in the Hallway. {QUESTION}"
+    )
     assert is_locked(hass)
     assert await talk(room, "yes") == "Come in."
 

@@ -332,6 +332,10 @@ async def test_a_delay_is_told_in_a_unit_of_which_it_is_several(home: HomeAssist
     assert await question(home, [delayed(seconds)]) == f"Unlock the Front Door in the Hallway in {text}?"
 
 
+async def test_a_delay_of_a_second_is_none(home: HomeAssistant) -> None:
+    assert await question(home, [delayed(1)]) == await question(home, [delayed(0)])
+
+
 async def test_different_delays_are_asked_about_one_by_one(home: HomeAssistant) -> None:
     text = await question(home, [delayed(300), doing(GARAGE)])
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
 REFUSED = ScriptedFailure(status=400, body={"object": "error", "message": VLLM, "code": 400})
-NOT_UNDERSTOOD = "Sorry, I couldn't understand that"
+NOT_UNDERSTOOD = "Without the language model, I can't help with that."
 WORDS = "make it a bit cosier somehow"
 
 

@@ -57,7 +57,7 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
 
 @callback
 def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall]) -> str:
-    """Return what content from outside may have asked for and was not done."""
+    """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
     source = sentences[f"spoken_asked_{calls[0].wish_of}"] if calls[0].wish_of else ""
     return f"{source} {sentences['spoken_outside_not_done'].format_map({'actions': actions})}".lstrip()
@@ -119,7 +119,7 @@ class _QuestionText:
 
     def _delayed(self, actions: str) -> str:
         """Return actions with their delay, in a unit of which it is several: the sentences are in the plural."""
-        if not (delay := self.asked.delay):
+        if (delay := self.asked.delay) <= 1:  # a second is now
             return actions
         units = ((unit, size) for unit, size in _UNITS.items() if delay % size == 0 and delay > size)
         unit, size = next(units, ("seconds", 1))

@@ -120,15 +120,20 @@ class OfflineDispatcher:
             response.async_set_speech("\n".join(filter(None, (told, unconfirmed, said))))
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
-        """Add to the general "I couldn't understand that" what would be understood. No satellite says it."""
+        """Put what is missing in the place of "I couldn't understand that", or add what would be understood.
+
+        No satellite says the latter.
+        """
         agent = conversation.async_get_agent(self.hass, conversation.HOME_ASSISTANT_AGENT)
-        if self.has_model or self.device_id or self.satellite_id or not isinstance(agent, DefaultAgent):
+        is_heard = not self.has_model and (self.device_id or self.satellite_id)
+        if is_heard or not isinstance(agent, DefaultAgent):
             return
         texts = await agent.async_get_or_load_intents(self.language)
         speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
         if texts and speech == texts.error_responses.get(ErrorKey.NO_INTENT):
             sentences = await async_get_sentences(self.hass, self.language)
-            response.async_set_speech(f"{speech.rstrip('.。')}. {sentences['spoken_understood_offline']}")
+            helped = f"{speech.rstrip('.。')}. {sentences['spoken_understood_offline']}"
+            response.async_set_speech(sentences["spoken_needs_model"] if self.has_model else helped)
 
     def _input(self, sentence: str) -> conversation.ConversationInput:
         agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)

@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant
 from ..agent.events import PendingCall
 from ..agent.text import heard_words
 from ..approvals.answers.yes_or_no import Meaning, QuestionContext, understand_answer, understood_language
-from ..approvals.asking import asked_of, locked_pin_text, wrong_pin_text
+from ..approvals.asking import asked_of, locked_pin_text, unmeant_text, wrong_pin_text
 from ..approvals.pin.pin_detection import may_be_pin
 from ..approvals.pin.pin_guard import LOCK_SECONDS, Locked
 from ..approvals.pin.spoken_digits import spoken_digits
@@ -203,7 +203,8 @@ class InputReader:
                 except QuestionGone:  # someone else answered first
                     return replace(read, reply=sentences["spoken_question_expired"])
             case Meaning.OTHER:
-                return replace(read, prefix=sentences["spoken_question_dropped"] if approvals.drop(question.id) else "")
+                dropped = unmeant_text(self.hass, sentences, question.calls) if approvals.drop(question.id) else ""
+                return replace(read, prefix=dropped)
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(read, reply=sentences["spoken_question_expired"])

@@ -55,7 +55,7 @@ async def test_a_model_that_cannot_answer_says_why_once(
             await running.aclose()
         await frontend.open_overview()
         assist = await frontend.open_assist()
-        await _see_one_answer(assist, f"{sentence(f'common.{cause}')} {_NOT_UNDERSTOOD}")
+        await _see_one_answer(assist, f"{sentence(f'common.{cause}')} {sentence('common.spoken_needs_model')}")
         await frontend.see_that_it_fits(assist.dialog)
 
 
