@@ -267,7 +267,6 @@ class TurnRecord:
     recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
     """The messages of the turn so far."""
     calls: dict[str, ToolCall] = field(default_factory=dict)
-    results: list[ToolResult] = field(default_factory=list)
     finished: TurnFinished | None = None
     _accepted: bool = False
     """Whether all hooks have accepted the words; they are not published before."""
@@ -325,7 +324,6 @@ class TurnRecord:
             case ToolStarted(call):
                 self._tools[call.id] = ToolFacts(name=call.name, began=now)
             case ToolFinished(result):
-                self.results.append(result)
                 tool = self._tools[result.call_id]
                 duration = None if tool.began is None else now - tool.began
                 self._tools[result.call_id] = replace(tool, duration=duration, is_error=result.is_error)
@@ -338,6 +336,11 @@ class TurnRecord:
                 self.finished, self._duration = event, now
             case _:
                 pass
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """The results of calls so far."""
+        return [message for message in self.recorder.messages if isinstance(message, ToolResult)]
 
     @property
     def said(self) -> UserMessage | None:

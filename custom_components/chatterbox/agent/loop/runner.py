@@ -26,10 +26,10 @@ from ..events import (
     TurnEvent,
     TurnFinished,
 )
-from ..messages import AssistantMessage, ToolDefinition, ToolResult, Transcript, UserMessage, canonical_json
+from ..messages import AssistantMessage, ToolDefinition, ToolResult, UserMessage, canonical_json
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
-from ..transcript import changing_tools, open_calls, repair, synthetic_result
+from ..transcript import TranscriptRecorder, changing_tools, open_calls, repair, synthetic_result
 from ..wire.parts import is_json_object
 from .call_rules import check_again, decide_call
 from .calls import ClientCall, OpenCall, Resolved, Runnable
@@ -81,7 +81,7 @@ class TurnRunner:
         self._runner = ToolRunner(
             dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
         )
-        self._messages: Transcript = ()
+        self._transcript = TranscriptRecorder()
         """The messages that this turn has added to the history so far."""
         self._state = TurnState(replace(turn, history=repair(turn.history)))
         self._is_over = False
@@ -94,7 +94,7 @@ class TurnRunner:
                     yield self._folded(event)
             while not self._is_over:
                 self._state = self._state._replace(
-                    elapsed=self._state.turn.limits.deadline - self._time_left(), messages=self._messages
+                    elapsed=self._state.turn.limits.deadline - self._time_left(), messages=self._transcript.messages
                 )
                 step = next_step(self._state)
                 if isinstance(step, CallModel):
@@ -124,15 +124,8 @@ class TurnRunner:
         return max(self._ends_at - SYSTEM_CLOCK.now(), 0)
 
     def _folded(self, event: TurnEvent) -> TurnEvent:
-        match event:
-            case MessageDone(message):
-                self._messages += (message,)
-            case ToolFinished(result):
-                self._messages += (result,)
-            case TurnFinished():
-                self._is_over = True
-            case _:
-                pass
+        self._transcript.add(event)
+        self._is_over = isinstance(event, TurnFinished)
         return event
 
     def _act(self, step: ExecuteTools | InterruptForApproval | ReturnToClient | Finish) -> AsyncGenerator[TurnEvent]:
@@ -155,7 +148,7 @@ class TurnRunner:
             text = await self._cleared_prompt(turn.user_text)
             if text != turn.user_text:
                 yield PromptReplaced(text)
-            self._messages += (UserMessage(text, turn.attachments, turn.context),)
+            self._transcript.append(UserMessage(text, turn.attachments, turn.context))
         if turn.approval is not None:
             for judged in await self._resume(turn.approval):
                 yield ToolCallReady(judged.call)
@@ -278,12 +271,12 @@ class TurnRunner:
 
     def _last_text(self) -> str:
         """Return the text of the last message of the model in this turn."""
-        messages = [message for message in self._messages if isinstance(message, AssistantMessage)]
+        messages = [message for message in self._transcript.messages if isinstance(message, AssistantMessage)]
         return messages[-1].text
 
     def _unanswered(self) -> list[OpenCall]:
         """Return the calls without a result. A call that waits for approval got its result with its siblings."""
-        unanswered = open_calls(self._messages)
+        unanswered = open_calls(self._transcript.messages)
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
     def _undone(self, answer: str) -> str:
@@ -292,12 +285,12 @@ class TurnRunner:
         if not turn.checks_answer or (turn.approval and turn.approval.approved != turn.approval.calls):
             return ""
         reading = {tool.name for tool in turn.tools} - changing_tools(turn.tools)
-        results = [one for one in self._messages if isinstance(one, ToolResult) and one.name not in reading]
+        results = [one for one in self._transcript.messages if isinstance(one, ToolResult) and one.name not in reading]
         return self._composer.undone(results, answer)
 
     def _results(self) -> tuple[ToolResult, ...]:
         """Return the results of the calls that ran."""
-        return tuple(one for one in self._messages if isinstance(one, ToolResult) and not one.synthetic)
+        return tuple(one for one in self._transcript.messages if isinstance(one, ToolResult) and not one.synthetic)
 
     def _finished(self, reason: StopReason, text: str = "") -> TurnFinished:
         state, done = self._state, tuple(one for one in self._results() if not one.is_error)
