@@ -12,8 +12,8 @@ from homeassistant.core import HomeAssistant
 from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.messages import UserMessage
-from custom_components.chatterbox.turns.chat_log import words
-from custom_components.chatterbox.turns.shown_files import MAX_FILE, MAX_FILES, async_read_shown_files, shown_paths
+from custom_components.chatterbox.turns.chat_log import attached_paths, words
+from custom_components.chatterbox.turns.shown_files import MAX_FILE, MAX_FILES, async_read_shown_files
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import Serve, messages_of, say, talking
@@ -41,7 +41,7 @@ async def read(hass: HomeAssistant, *attachments: Attachment, seconds: float = 5
     """Return what a model receives of these files."""
     chat_log = ChatLog(hass, "kitchen-talk")
     chat_log.async_add_user_content(UserContent("what is this?", list(attachments)))
-    return words(chat_log, await async_read_shown_files(hass, shown_paths(chat_log), seconds))
+    return words(chat_log, await async_read_shown_files(hass, attached_paths(chat_log), seconds))
 
 
 def users_part(request: ReceivedRequest, message: int = -1) -> str | list[dict[str, JsonValue]]:
@@ -119,7 +119,7 @@ async def test_the_newest_files_are_shown_when_all_are_too_many(hass: HomeAssist
     for files in ([a], [b, c]):
         chat_log.async_add_user_content(UserContent("and this?", files))
 
-    files_of_turn = await async_read_shown_files(hass, shown_paths(chat_log), 5)
+    files_of_turn = await async_read_shown_files(hass, attached_paths(chat_log), 5)
 
     (_, note), (shown, _) = (
         files_of_turn.shown_with(said) for said in chat_log.content if isinstance(said, UserContent)

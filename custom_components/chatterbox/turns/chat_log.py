@@ -5,11 +5,12 @@ which keeps cards and targets.
 """
 
 import weakref
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import TypeIs
 
 from homeassistant.components.conversation import (
@@ -185,9 +186,19 @@ def _translated(hass: HomeAssistant, content: SaidContent, files: ShownFiles) ->
             return from_native(hass, content)
 
 
+def attached_paths(chat_log: ChatLog) -> Collection[Path]:
+    """Return the paths of the files of a conversation, the newest first, without duplicates."""
+    return {
+        attachment.path: None
+        for content in reversed(chat_log.content)
+        if isinstance(content, UserContent)
+        for attachment in content.attachments or ()
+    }
+
+
 def user_message(said: UserContent, files: ShownFiles) -> UserMessage:
     """Return the message of a user with its attachments and its stored context."""
-    attachments, note = files.shown_with(said)
+    attachments, note = files.shown_with(said) if said.attachments else ((), "")
     held = said.context if isinstance(said, SpokenContent) else ""
     return UserMessage(said.content, attachments, "\n\n".join(filter(None, (held, note))))
 

@@ -28,9 +28,9 @@ from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
 from ..settings.agent import AgentSettings
 from ..tools.turn_tools import TurnTools, async_gather_tools
-from .chat_log import keep_context
+from .chat_log import attached_paths, keep_context
 from .input import TurnInput
-from .shown_files import NO_FILES, async_read_shown_files, shown_paths
+from .shown_files import NO_FILES, async_read_shown_files
 
 _BEGIN: Final = "<context>"
 _END: Final = "</context>"
@@ -202,7 +202,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         speaker=read.speaker,
         brought=source.extra_api(),
     )
-    if paths := shown_paths(chat_log):
+    if paths := attached_paths(chat_log):
         files, tools = await asyncio.gather(
             async_read_shown_files(agent.hass, paths, settings.limits.preparation), gathering
         )

@@ -10,8 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from homeassistant.components.conversation import ChatLog, UserContent
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.components.conversation import UserContent
+from homeassistant.core import HomeAssistant
 
 from ..agent.messages import Attachment
 
@@ -52,17 +52,6 @@ class ShownFiles:
 
 
 NO_FILES: Final = ShownFiles()
-
-
-@callback
-def shown_paths(chat_log: ChatLog) -> Collection[Path]:
-    """Return the paths of the files of a conversation, the newest first, without duplicates."""
-    return {
-        attachment.path: None
-        for content in reversed(chat_log.content)
-        if isinstance(content, UserContent)
-        for attachment in content.attachments or ()
-    }
 
 
 async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], seconds: float) -> ShownFiles:

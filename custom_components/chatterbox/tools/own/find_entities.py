@@ -11,7 +11,7 @@ from ...home.description import FIND_ENTITIES
 from ...home.entities import ExposedEntity, Home, listed, quoted
 from ...home.entity_index import EntityIndex
 from ...home.search import async_get_entity_index
-from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
+from .own_tool import READS, Offering, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
 
 _WORDS: Final = "words"
 _AREA: Final = "area"
@@ -102,6 +102,6 @@ FIND: Final = OwnTool(
         READS,
     ),
     run=_async_find,
-    is_offered=lambda offering: offering.home_is_large,
+    is_offered=Offering.has_large_home,
     label=LLM_API_ASSIST,  # whoever allows the tools of Assist needs it to name entities
 )

@@ -6,8 +6,8 @@ from typing import Final
 from ...agent.messages import ToolDefinition
 from ...agent.text import compared
 from ...memory.facts import Fact, Keeper, Memories
-from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, listed, of_known_person, remembers, shown
-from .own_tool import OwnCall, OwnTool, ToolAnswer, own_name, parameters
+from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, listed, of_known_person, shown
+from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, own_name, parameters
 
 
 @of_known_person
@@ -35,7 +35,7 @@ FORGET: Final = OwnTool(
         CHANGES,
     ),
     run=_async_forget,
-    is_offered=remembers,
+    is_offered=Offering.remembers,
     effects=async_memory_effects,
     targets=MEMORIES,
     done="forgotten",

@@ -25,7 +25,7 @@ from ...memory.facts import (
     async_get_memories,
 )
 from ...people.speakers import Speaker
-from .own_tool import Offering, OwnCall, ToolAnswer, error_answer, known_person, own_name
+from .own_tool import OwnCall, ToolAnswer, error_answer, known_person, own_name
 
 FACT: Final = "fact"
 """The argument of the tools."""
@@ -103,11 +103,6 @@ def of_known_person(
 async def async_memory_effects(_call: OwnCall) -> Effects:
     """Return the effects of a tool that changes facts."""
     return Touches(changes_memory=True)
-
-
-def remembers(offering: Offering) -> bool:
-    """Return whether an agent remembers facts."""
-    return offering.settings.remember_facts
 
 
 def listed(facts: Sequence[Fact]) -> JsonObject:

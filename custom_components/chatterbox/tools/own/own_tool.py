@@ -67,6 +67,18 @@ class Offering(NamedTuple):
     home_is_large: bool = False
     """Explained at `TurnTools`."""
 
+    def has_large_home(self) -> bool:
+        """Return whether the prompt holds only a part of the home."""
+        return self.home_is_large
+
+    def remembers(self) -> bool:
+        """Return whether the agent remembers facts."""
+        return self.settings.remember_facts
+
+    def searches_history(self) -> bool:
+        """Return whether the agent may search what was said to it."""
+        return self.settings.search_history
+
 
 class SharedWith(NamedTuple):
     """How a tool is shared with all agents that have the Assist API. Ours get it from there as well."""

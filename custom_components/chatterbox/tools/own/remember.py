@@ -5,8 +5,8 @@ from typing import Final
 from ...agent.messages import ToolDefinition
 from ...const import REDACTED_PIN
 from ...memory.facts import Keeper, Memories
-from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, of_known_person, remembers, shown
-from .own_tool import OwnCall, OwnTool, ToolAnswer, error_answer, own_name, parameters
+from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, of_known_person, shown
+from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, error_answer, own_name, parameters
 
 _PIN: Final = "Not remembered: a PIN is never kept. Say so."
 
@@ -28,7 +28,7 @@ REMEMBER: Final = OwnTool(
         CHANGES,
     ),
     run=_async_remember,
-    is_offered=remembers,
+    is_offered=Offering.remembers,
     effects=async_memory_effects,
     targets=MEMORIES,
     done="remembered",
