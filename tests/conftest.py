@@ -17,6 +17,7 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from hypothesis import HealthCheck, settings
+from pytest_asyncio import is_async_test
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -51,6 +52,26 @@ _TAKE_LONG = frozenset(
     }
 )
 """Folders and files, most of which start whole homes."""
+_OF_A_HOME = frozenset(
+    {
+        "_find_custom_integrations",
+        "disable_http_server",
+        "fail_on_log_exception",
+        "reset_globals",
+        "skip_stop_scripts",
+        "wait_for_stop_scripts_after_shutdown",
+    }
+)
+_OF_A_LOOP = frozenset(
+    {
+        "configure_event_loop",
+        "enable_event_loop_debug",
+        "expected_lingering_tasks",
+        "expected_lingering_timers",
+        "verify_cleanup",
+    }
+)
+"""Fixtures of Home Assistant's test plugin that take longer than most tests without a home or an event loop."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,7 +92,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that take long, so that no worker is left alone with them at the end."""
+    """Give each test only the fixtures that it needs, and begin with the tests that take long.
+
+    No worker is left alone with those at the end.
+    """
+    for item in items:
+        if isinstance(item, pytest.Function) and "hass" not in item.fixturenames:
+            unneeded = _OF_A_HOME if is_async_test(item) else _OF_A_HOME | _OF_A_LOOP
+            item.fixturenames = [name for name in item.fixturenames if name not in unneeded]
     items.sort(key=lambda item: _TAKE_LONG.isdisjoint(item.path.relative_to(_HERE).parts))
 
 
