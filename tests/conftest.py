@@ -1,10 +1,13 @@
 """What every test with a real `hass` needs: our integrations can be found, and nothing else is pretended."""
 
 import asyncio
+import gc
 import logging
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, override
 
@@ -12,6 +15,8 @@ import pytest
 from aiohttp.test_utils import TestServer
 from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
+from hassil import intents
+from hassil.parse_expression import parse_sentence
 from homeassistant.components import conversation
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
@@ -30,6 +35,14 @@ from tests.support.talk import Serve, add_agent, move_into_the_demo_home
 
 # Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
+# It formats each record of INFO as well, for the report of a failure. The fixture `caplog` still sees all records.
+logging.getLogger().setLevel(logging.WARNING)
+# It tries to import this before each test.
+sys.modules["MySQLdb"] = None  # type: ignore[assignment]  # not to be had
+# It collects garbage after each module. A collection every 2,000 objects takes a fourth of the time of a test.
+gc.set_threshold(1_000_000)
+# Each home parses the sentences of its languages anew, which takes longer than all else that a sentence needs.
+vars(intents).update(parse_sentence=cache(parse_sentence))
 
 # No verdict depends on the speed of the machine.
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
