@@ -25,7 +25,7 @@ from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent.providers.failures import server_refusing_tools
 from .agent.providers.profiles import OTHER
-from .agent.wire.parts import ChatModel
+from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.dialog import async_viewer_language, docs_url, plain
 from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_ready, async_use_agent

@@ -3,7 +3,14 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolResult, Usage, canonical_json, read_picture
+from custom_components.chatterbox.agent.messages import (
+    Attachment,
+    ToolAnnotations,
+    ToolResult,
+    Usage,
+    canonical_json,
+    read_picture,
+)
 from tests.support.picture_files import jpeg, png, webp
 
 
@@ -64,3 +71,11 @@ def test_no_file_is_too_broken_to_be_looked_at(file: bytes, cut: int, rest: byte
     read = read_picture(file[:cut] + rest)
 
     assert read is None or read[0].startswith("image/")
+
+
+PICTURE = Attachment("image/png", b"\x89PNG\xff", "door.png")
+
+
+def test_an_attachment_as_base64_and_as_a_url() -> None:
+    assert PICTURE.base64 == "iVBOR/8="
+    assert PICTURE.data_url == "data:image/png;base64,iVBOR/8="

@@ -3,7 +3,16 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.text import clipped, compared, fold, plain_name, runs, shortened, spoken_words
+from custom_components.chatterbox.agent.text import (
+    clipped,
+    compared,
+    fold,
+    plain_name,
+    runs,
+    sendable_text,
+    shortened,
+    spoken_words,
+)
 
 
 @given(st.text(max_size=400), st.integers(80, 300))
@@ -142,3 +151,13 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     words = spoken_words(text)
 
     assert words is None or all(words)
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_texts_can_be_written_as_utf8(text: str) -> None:
+    sendable_text(text).encode()
+
+
+def test_only_half_characters_are_replaced() -> None:
+    assert sendable_text("Grüße 💡") == "Grüße 💡"
+    assert sendable_text("\ud83d\udca1 \ud83d") == "💡 \ufffd"

@@ -88,13 +88,16 @@ def test_the_page_shows_where_the_time_goes_the_most_expensive_part_first() -> N
     costs = {
         "chatterbox.agent.wire.event_streams": 1.0,
         "chatterbox.agent.loop.runner": 7.0,
-        "chatterbox.agent.wire.parts": 2.0,
+        "chatterbox.agent.wire.reply_reader": 2.0,
     }
     profile = Profile(scenario="tool", entities=300, agent="chatterbox", ms=10, parts=costs, samples=9)
     written = page.write_page(results().model_copy(update={"profiles": (profile,)}), "performance")
     assert "with one call, 300 exposed entities: 10.00 ms in all" in written
     loop = "| loop | 7.00 | 70% | agent.loop.runner 7.00 |"
-    assert f"{loop}\n| wire formats | 3.00 | 30% | agent.wire.parts 2.00, agent.wire.event_streams 1.00 |" in written
+    assert (
+        f"{loop}\n| wire formats | 3.00 | 30% | agent.wire.reply_reader 2.00, agent.wire.event_streams 1.00 |"
+        in written
+    )
 
 
 def test_the_page_says_what_could_not_be_measured() -> None:

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from yarl import URL
 
-from custom_components.chatterbox.agent.wire.parts import ChatModel
+from custom_components.chatterbox.agent.wire.model_lists import ChatModel
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from custom_components.chatterbox.flows.service_checks import answering_interface
 from custom_components.chatterbox.flows.service_form import INTERFACES, title_of

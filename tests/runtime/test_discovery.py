@@ -11,7 +11,7 @@ from aiohttp import web
 from homeassistant.components.hassio.const import DATA_ADDONS_INFO
 from homeassistant.core import HomeAssistant
 
-from custom_components.chatterbox.agent.wire.parts import ChatModel
+from custom_components.chatterbox.agent.wire.model_lists import ChatModel
 from custom_components.chatterbox.runtime.discovery import addresses_of_apps, async_find_servers, usual_addresses
 from tests.support.servers.in_process import serving
 

@@ -1,6 +1,7 @@
 """The data of a transcript: messages, tool calls, tools and results, usage, and generated images."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +18,10 @@ def canonical_json(value: JsonValue) -> str:
     return _CANONICAL.encode(value)
 
 
+MAX_CALL_LENGTH: Final = 1_000_000
+"""Characters of arguments: API clients have a model write whole files. Tools of the agent accept far less."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A model's request to run a tool."""
@@ -28,6 +33,11 @@ class ToolCall:
     """JSON text: as the model wrote it until the call is parsed; then as it ran."""
 
 
+IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""Images that every multimodal service accepts."""
+PDF: Final = "application/pdf"
+
+
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """A picture or a document that a person attached."""
@@ -35,6 +45,16 @@ class Attachment:
     mime_type: str
     data: bytes = field(repr=False)
     name: str = ""
+
+    @property
+    def base64(self) -> str:
+        """The content in base64 (RFC 4648, 4)."""
+        return b64encode(self.data).decode("ascii")
+
+    @property
+    def data_url(self) -> str:
+        """The content as a data URL (RFC 2397)."""
+        return f"data:{self.mime_type};base64,{self.base64}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,6 +214,13 @@ def plain_arguments(text: str) -> str:
     return text
 
 
+def sendable_text(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 cannot encode."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def without_tokens(text: str) -> str:
     """Remove tokens of a chat template from an id."""
     return re.sub(_MARK, "", text).strip()

@@ -16,7 +16,7 @@ from homeassistant.helpers.template import Template
 
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
-from ..agent.wire.parts import ChatModel
+from ..agent.wire.model_lists import ChatModel
 from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES, known_server, model_server
 from ..runtime.models import offered_models
 from ..settings.agent import (

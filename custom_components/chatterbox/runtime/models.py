@@ -14,7 +14,7 @@ from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import ToolDefinition, Usage
 from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
-from ..agent.wire.parts import ChatModel
+from ..agent.wire.model_lists import ChatModel
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
 from ..settings.agent import settings_of

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, Unfit
 from custom_components.chatterbox.agent.loop.calls import ClientCall, OpenCall, Resolved, Runnable, fit_call
 from custom_components.chatterbox.agent.messages import (
+    MAX_CALL_LENGTH,
     AssistantMessage,
     JsonObject,
     Message,
@@ -17,7 +18,6 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.text import find_tool, spellings
-from custom_components.chatterbox.agent.wire.call_assembly import MAX_CALL_LENGTH
 from tests.support.doubles import tool
 
 DOMAIN: JsonObject = {"type": "object", "properties": {"domain": {"type": "array", "items": {"type": "string"}}}}

@@ -37,7 +37,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
     ServerProfile,
 )
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.parts import payload_to_bytes
+from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 from tests.support.servers.raw_http import RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, HI, KEY, REQUEST, STOP, USAGE, collect, provider_of

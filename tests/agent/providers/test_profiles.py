@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from custom_components.chatterbox.agent.messages import IMAGE_TYPES, PDF
 from custom_components.chatterbox.agent.protocols import ReasoningEffort
 from custom_components.chatterbox.agent.providers.http_provider import api_root
 from custom_components.chatterbox.agent.providers.profiles import (
@@ -21,7 +22,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
     nearest_effort,
     profile_at,
 )
-from custom_components.chatterbox.agent.wire.parts import IMAGE_TYPES, PDF, new_call_id
+from custom_components.chatterbox.agent.wire.call_assembly import new_call_id
 
 NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = ReasoningEffort
 

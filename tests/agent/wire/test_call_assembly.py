@@ -1,21 +1,30 @@
 """Calls are put together from fragments, whatever the habits of the server."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
-from custom_components.chatterbox.agent.wire.call_assembly import (
+from custom_components.chatterbox.agent.json.text import is_json_object
+from custom_components.chatterbox.agent.messages import (
     MAX_CALL_LENGTH,
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.wire.call_assembly import (
     MAX_CALLS,
     CallAssembler,
     CallFragment,
+    CallIds,
     ObjectText,
+    new_call_id,
 )
-from custom_components.chatterbox.agent.wire.parts import CallIds, is_json_object
 
 type Chunk = Sequence[CallFragment]
 
@@ -456,3 +465,15 @@ def test_only_an_object_is_an_object(value: JsonValue) -> None:
 )
 def test_what_cannot_be_read_or_written_is_no_object(text: str) -> None:
     assert not is_json_object(text)
+
+
+def test_new_ids_of_calls_fit_everywhere_and_differ() -> None:
+    assert re.fullmatch("[A-Za-z0-9]{9}", new_call_id())
+    assert new_call_id() != new_call_id()
+
+
+def test_ids_of_calls_are_unique_in_a_conversation() -> None:
+    calls = (ToolCall("a", "on", "{}"), ToolCall("b", "off", "{}"))
+    ids = CallIds((UserMessage("Hi"), AssistantMessage("", "", calls)), iter(["b", "new1", "new2"]).__next__)
+
+    assert [ids.unique(sent) for sent in ("a", "", "c")] == ["new1", "new2", "c"]

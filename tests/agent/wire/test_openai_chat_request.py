@@ -22,7 +22,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.parts import attachment_note, payload_to_bytes
+from custom_components.chatterbox.agent.wire.sendable import attachment_note, payload_to_bytes
 
 TURN_ON = ToolDefinition("turn_on", "Turns things on.", {"type": "object", "properties": {}})
 ASKED = CompletionRequest("", (UserMessage("Turn on the light"),), (TURN_ON,))

@@ -26,7 +26,7 @@ from custom_components.chatterbox.agent.wire.openai_responses import (
     request_to_payload,
     without_carried_items,
 )
-from custom_components.chatterbox.agent.wire.parts import payload_to_bytes
+from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 
 TURN_ON = ToolDefinition("turn_on", "Turns things on.", {"type": "object", "properties": {}})
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),), (TURN_ON,))

@@ -39,6 +39,14 @@ def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
     return value
 
 
+def is_json_object(text: str) -> bool:
+    """Return whether `text` is one JSON object, as `parse_json` reads it."""
+    try:
+        return isinstance(parse_json(text), dict)
+    except ValueError:
+        return False
+
+
 def check_json(value: JsonValue) -> None:
     """Check a value that another decoder has parsed against the same rules. Raises ValueError."""
     level, depth = [value], 0

@@ -12,8 +12,9 @@ from typing import Final
 
 from ..events import PendingCall
 from ..json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, fit_known, fit_object, known_parameters, parse_arguments
-from ..json.text import parse_json, shown
+from ..json.text import is_json_object, parse_json, shown
 from ..messages import (
+    MAX_CALL_LENGTH,
     AssistantMessage,
     JsonObject,
     JsonValue,
@@ -24,8 +25,6 @@ from ..messages import (
     canonical_json,
 )
 from ..text import find_tool
-from ..wire.call_assembly import MAX_CALL_LENGTH
-from ..wire.parts import is_json_object
 
 _RECORDED_LENGTH: Final = 1_000
 """Characters kept of arguments that cannot be parsed."""

@@ -12,9 +12,9 @@ from typing import Final
 from ..events import ToolStarted
 from ..messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from ..protocols import ToolDispatcher
+from ..text import sendable_text
 from ..timeouts import TookTooLong, WaitedTooLong, finish_within, time_limit
 from ..transcript import synthetic_result
-from ..wire.parts import sendable_text
 from .calls import Runnable
 from .hooks import HookChain
 

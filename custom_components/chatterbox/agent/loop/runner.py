@@ -26,11 +26,11 @@ from ..events import (
     TurnEvent,
     TurnFinished,
 )
+from ..json.text import is_json_object
 from ..messages import AssistantMessage, ToolDefinition, ToolResult, UserMessage, canonical_json
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
 from ..transcript import TranscriptRecorder, changing_tools, open_calls, repair, synthetic_result
-from ..wire.parts import is_json_object
 from .call_rules import check_again, decide_call
 from .calls import ClientCall, OpenCall, Resolved, Runnable
 from .execution import ToolRunner

@@ -7,7 +7,7 @@ from typing import Final, override
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
-from ..wire.parts import ChatModel, parse_chat_models
+from ..wire.model_lists import ChatModel, parse_chat_models
 from ..wire.reply_reader import ReplyReader
 from .http_provider import Access, HTTPProvider
 from .profiles import ANTHROPIC, ModelOptions, lay_over, with_wishes

@@ -27,8 +27,9 @@ from ..errors import PromptTooLong, ProviderError, ProviderRejectedKey, Provider
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import CompletionRequest
-from ..wire.parts import ChatModel, parse_chat_models, parse_context_window, parse_model_list, payload_to_bytes
+from ..wire.model_lists import ChatModel, parse_chat_models, parse_context_window, parse_model_list
 from ..wire.reply_reader import ReplyReader, ReportedFailure
+from ..wire.sendable import payload_to_bytes
 from .failures import error_of_exception, error_of_report, error_of_response
 from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at, with_answer_options
 from .refused_parameters import Adjustment, RefusedParameters

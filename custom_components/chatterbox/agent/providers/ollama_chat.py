@@ -14,6 +14,7 @@ from ..errors import PromptTooLong, ProviderError
 from ..events import CompletionResult
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import CompletionRequest, ReasoningEffort
+from ..wire.model_lists import ChatModel, by_usefulness, is_for_chat, parse_model_list
 from ..wire.ollama_chat import (
     ModelDescription,
     OllamaReplyReader,
@@ -21,7 +22,6 @@ from ..wire.ollama_chat import (
     parse_running_window,
     request_to_payload,
 )
-from ..wire.parts import ChatModel, by_usefulness, is_for_chat, parse_model_list
 from ..wire.reply_reader import ReplyReader
 from .http_provider import Access, HTTPProvider, ollama_root
 from .profiles import OLLAMA, ModelOptions, lay_over, nearest_effort

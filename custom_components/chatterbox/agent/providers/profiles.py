@@ -12,11 +12,10 @@ from typing import Final, Literal
 
 from yarl import URL
 
-from ..messages import JsonObject
+from ..messages import IMAGE_TYPES, PDF, JsonObject
 from ..protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
 from ..text import read_data_file
 from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect
-from ..wire.parts import IMAGE_TYPES, PDF
 
 
 class ServiceTier(StrEnum):

@@ -18,7 +18,7 @@ from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest
 from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
-from ..wire.parts import CallIds
+from ..wire.call_assembly import CallIds
 from ..wire.text_markers import and_unseen_thoughts, markers_for
 from ..wire.text_markup import (
     MAX_HELD_CHARACTERS,

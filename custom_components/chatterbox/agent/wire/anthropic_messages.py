@@ -18,6 +18,8 @@ from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..json.text import parse_json
 from ..messages import (
+    IMAGE_TYPES,
+    PDF,
     AssistantMessage,
     Attachment,
     JsonObject,
@@ -36,25 +38,12 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from ..text import plain_tool_name
-from .call_assembly import CallFragment
+from .call_assembly import CallFragment, new_call_id
+from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import ANTHROPIC, strict_schema
-from .parts import (
-    IMAGE_TYPES,
-    PDF,
-    CarriedBlock,
-    Lenient,
-    WireModel,
-    arguments_text,
-    at,
-    attachment_note,
-    base64_data,
-    carried_by,
-    new_call_id,
-    parse_as,
-    sendable_call_id,
-    sendable_name,
-)
 from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
+from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
+from .sendable import attachment_note, sendable_call_id, sendable_name
 
 FORMAT: Final = "anthropic_messages"
 """Name of the format in provider items."""
@@ -238,7 +227,7 @@ def _attachment(attachment: Attachment, shown: frozenset[str]) -> JsonObject:
     mime_type = attachment.mime_type.lower().replace("image/jpg", "image/jpeg")
     if mime_type not in shown & ATTACHMENTS:
         return _text(attachment_note(attachment))
-    source: JsonObject = {"type": "base64", "media_type": mime_type, "data": base64_data(attachment)}
+    source: JsonObject = {"type": "base64", "media_type": mime_type, "data": attachment.base64}
     if mime_type != PDF:
         return {"type": "image", "source": source}
     title: JsonObject = {"title": attachment.name} if attachment.name.strip() else {}

@@ -6,23 +6,45 @@ arguments after it. Calls that are incomplete at the end of the message are retu
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+from uuid import uuid4
 
 from ..errors import ProviderReplyInvalid
-from ..messages import JsonObject, ToolCall
-from ..text import plain_arguments
-from .parts import CallIds, is_json_object, sendable_text
+from ..json.text import is_json_object
+from ..messages import MAX_CALL_LENGTH, AssistantMessage, JsonObject, ToolCall, Transcript
+from ..text import plain_arguments, sendable_text, without_tokens
 
 _MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
 _NOT_SPACE: Final = re.compile(r"\S")
-MAX_CALL_LENGTH: Final = 1_000_000
-"""Characters of arguments: API clients have a model write whole files. Tools of the agent accept far less."""
 MAX_CALLS: Final = 256
 """In one message, far more than a turn may run."""
 _MAX_NAME: Final = 256
 """Characters; services allow 64."""
+
+
+def new_call_id() -> str:
+    """Return a new id of a call: nine letters or digits, which every server accepts (Mistral's rule)."""
+    return uuid4().hex[:9]
+
+
+class CallIds:
+    """Hands out ids of calls that are unique in a conversation."""
+
+    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
+        """Reserve the ids of `transcript`."""
+        said = (message for message in transcript if isinstance(message, AssistantMessage))
+        self._taken = {call.id for message in said for call in message.tool_calls}
+        self._new_id = new_id
+
+    def unique(self, sent: str) -> str:
+        """Return the id that a service sent, or a new one if it is empty or taken."""
+        sent = without_tokens(sent)
+        while not sent or sent in self._taken:
+            sent = self._new_id()
+        self._taken.add(sent)
+        return sent
 
 
 class BracketFollower:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from ..messages import JsonObject, JsonValue
-from .parts import ANY_ID
+from .sendable import ANY_ID
 
 NO_ANSWER: Final = "(There was no answer.)"
 """Stands between tool results and the next user message."""

@@ -16,6 +16,7 @@ from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
 from ..errors import ProviderBusy
 from ..events import ProviderEvent
 from ..messages import (
+    IMAGE_TYPES,
     AssistantMessage,
     JsonObject,
     JsonValue,
@@ -28,23 +29,12 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
-from .call_assembly import CallFragment
+from .call_assembly import CallFragment, new_call_id
 from .event_streams import NDJSONDecoder
 from .output_schema import plain_schema
-from .parts import (
-    IMAGE_TYPES,
-    Lenient,
-    WireModel,
-    arguments_text,
-    at,
-    attachment_note,
-    base64_data,
-    new_call_id,
-    parse_as,
-    sendable_arguments,
-    sendable_name,
-)
 from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
+from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
+from .sendable import attachment_note, sendable_arguments, sendable_name
 
 _LOADS: Final = frozenset({"load", "unload"})
 """Reasons of a reply that is no answer of the model."""
@@ -103,7 +93,7 @@ def _user(message: UserMessage, attachments: frozenset[str]) -> JsonValue:
     notes = [attachment_note(each) for each in message.attachments if each not in shown]
     written: JsonObject = {"role": "user", "content": "\n".join([*filter(None, [message.prompt]), *notes])}
     if shown:
-        written["images"] = [base64_data(each) for each in shown]
+        written["images"] = [each.base64 for each in shown]
     return written
 
 

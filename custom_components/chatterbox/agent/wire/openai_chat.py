@@ -15,6 +15,7 @@ from pydantic import JsonValue as AnyJson, TypeAdapter, ValidationError
 
 from ..events import ProviderEvent
 from ..messages import (
+    IMAGE_TYPES,
     AssistantMessage,
     Attachment,
     JsonObject,
@@ -29,24 +30,12 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
-from .call_assembly import CallFragment
+from .call_assembly import CallFragment, new_call_id
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField, in_turns
 from .output_schema import openai_output
-from .parts import (
-    IMAGE_TYPES,
-    Lenient,
-    WireModel,
-    arguments_text,
-    at,
-    attachment_note,
-    data_url,
-    new_call_id,
-    parse_as,
-    sendable_arguments,
-    sendable_call_id,
-    sendable_name,
-)
 from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
+from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
+from .sendable import attachment_note, sendable_arguments, sendable_call_id, sendable_name
 
 FORMAT: Final = "openai_chat"
 """Name of the format in provider items."""
@@ -172,8 +161,8 @@ def _part(attachment: Attachment, shown: Collection[str]) -> JsonValue:
     if attachment.mime_type not in shown:
         return {"type": "text", "text": attachment_note(attachment)}
     if attachment.mime_type in IMAGE_TYPES:
-        return {"type": "image_url", "image_url": {"url": data_url(attachment)}}
-    return {"type": "file", "file": {"filename": attachment.name or "attachment", "file_data": data_url(attachment)}}
+        return {"type": "image_url", "image_url": {"url": attachment.data_url}}
+    return {"type": "file", "file": {"filename": attachment.name or "attachment", "file_data": attachment.data_url}}
 
 
 def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> JsonObject:

@@ -11,7 +11,7 @@ from pydantic import NonNegativeInt, TypeAdapter
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, Picture, Usage, read_picture
-from .parts import Lenient, WireModel, parse_as
+from .reply_schema import Lenient, WireModel, parse_as
 
 _SENDS_PICTURES: Final = ("gpt-image", "chatgpt-image")
 """Prefixes of models that always send the image itself and refuse to be asked for it."""

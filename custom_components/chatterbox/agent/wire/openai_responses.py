@@ -21,6 +21,8 @@ from pydantic import JsonValue as AnyJson, TypeAdapter, model_validator
 from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
 from ..messages import (
+    IMAGE_TYPES,
+    PDF,
     AssistantMessage,
     Attachment,
     JsonObject,
@@ -36,25 +38,12 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
-from .call_assembly import CallFragment
+from .call_assembly import CallFragment, new_call_id
+from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import openai_output
-from .parts import (
-    IMAGE_TYPES,
-    PDF,
-    CarriedBlock,
-    Lenient,
-    WireModel,
-    arguments_text,
-    at,
-    attachment_note,
-    carried_by,
-    data_url,
-    new_call_id,
-    parse_as,
-    sendable_arguments,
-    sendable_name,
-)
 from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
+from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
+from .sendable import attachment_note, sendable_arguments, sendable_name
 
 FORMAT: Final = "openai_responses"
 """Name of the format in provider items."""
@@ -158,9 +147,9 @@ def _parts(text: str, shown: Sequence[Attachment], attachments: frozenset[str]) 
         if attachment.mime_type not in attachments:
             yield _input_text(attachment_note(attachment))
         elif attachment.mime_type in IMAGE_TYPES:
-            yield {"type": "input_image", "image_url": data_url(attachment), "detail": "auto"}
+            yield {"type": "input_image", "image_url": attachment.data_url, "detail": "auto"}
         else:
-            yield {"type": "input_file", "filename": attachment.name or "document", "file_data": data_url(attachment)}
+            yield {"type": "input_file", "filename": attachment.name or "document", "file_data": attachment.data_url}
 
 
 def _input_text(text: str) -> JsonObject:

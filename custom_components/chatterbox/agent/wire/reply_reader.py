@@ -13,10 +13,10 @@ from pydantic import NonNegativeInt
 from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcript, Usage
-from ..text import read_data_file
-from .call_assembly import CallAssembler, CallFragment
+from ..text import read_data_file, sendable_text
+from .call_assembly import CallAssembler, CallFragment, CallIds, new_call_id
 from .event_streams import DONE, ServerSentEvent, SSEDecoder
-from .parts import CallIds, Lenient, WireModel, new_call_id, sendable_text
+from .reply_schema import Lenient, WireModel
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -8,8 +8,7 @@ from base64 import b64decode
 from dataclasses import dataclass
 from typing import Final
 
-from ....agent.messages import Attachment, JsonObject, JsonValue, read_picture
-from ....agent.wire.parts import IMAGE_TYPES, PDF
+from ....agent.messages import IMAGE_TYPES, PDF, Attachment, JsonObject, JsonValue, read_picture
 
 MAX_TEXT: Final = 10_485_760
 """Characters of one text, as the specification has it."""

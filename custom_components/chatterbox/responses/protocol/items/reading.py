@@ -23,8 +23,8 @@ from ....agent.messages import (
     canonical_json,
 )
 from ....agent.transcript import NO_RESULT, open_calls, synthetic_result
+from ....agent.wire.carried_blocks import CarriedBlock
 from ....agent.wire.openai_responses import FORMAT
-from ....agent.wire.parts import CarriedBlock
 from .encrypted_content import ContentCodec, decode_provider_items, decode_summary
 from .parts import InvalidItem, read_parts
 from .schema import (
