@@ -24,7 +24,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 
 CEILINGS: Final = {
     "lines of code of the product": 27_890,
-    "modules of the product": 249,
+    "modules of the product": 252,
     "lines of code of the tests": 57_500,
     "fragments": 9,
 }

@@ -7,8 +7,8 @@ import aiohttp
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
+from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.support.servers.raw_http import RawHTTPServer, event_stream
 
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),))

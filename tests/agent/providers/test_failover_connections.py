@@ -11,9 +11,9 @@ import pytest
 from custom_components.chatterbox.agent.errors import ConnectTimeout, FirstTokenTimeout, ProviderRejectedKey
 from custom_components.chatterbox.agent.events import ProviderEvent, ProviderSwitched
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
+from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, KEY, collect, provider_of

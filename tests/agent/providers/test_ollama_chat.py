@@ -27,9 +27,9 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.profiles import OLLAMA, ModelOptions, ServerProfile
+from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from custom_components.chatterbox.agent.wire.model_lists import ChatModel
 from tests.support.servers.in_process import serving
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply

@@ -6,7 +6,7 @@ import pytest
 
 from custom_components.chatterbox.agent.messages import IMAGE_TYPES, PDF
 from custom_components.chatterbox.agent.protocols import ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_provider import api_root
+from custom_components.chatterbox.agent.providers.addresses import api_root
 from custom_components.chatterbox.agent.providers.profiles import (
     DEEPSEEK,
     GEMINI,

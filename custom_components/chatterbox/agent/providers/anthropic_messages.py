@@ -9,7 +9,8 @@ from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 from ..wire.model_lists import ChatModel, parse_chat_models
 from ..wire.reply_reader import ReplyReader
-from .http_provider import Access, HTTPProvider
+from .addresses import Access
+from .http_provider import HTTPProvider
 from .profiles import ANTHROPIC, ModelOptions, lay_over, with_wishes
 from .refused_parameters import ANTHROPIC_ADJUSTMENTS, ANTHROPIC_ALSO_CALLED
 

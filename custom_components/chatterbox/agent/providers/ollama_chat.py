@@ -23,7 +23,8 @@ from ..wire.ollama_chat import (
     request_to_payload,
 )
 from ..wire.reply_reader import ReplyReader
-from .http_provider import Access, HTTPProvider, ollama_root
+from .addresses import Access, ollama_root
+from .http_provider import HTTPProvider
 from .profiles import OLLAMA, ModelOptions, lay_over, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 

@@ -7,9 +7,10 @@ import aiohttp
 
 from ..messages import Picture
 from ..wire.openai_images import parse_answer, request_to_payload
+from .addresses import Access
 from .failures import error_of_exception
-from .http_provider import Access, ServiceClient, TimeLimits
 from .refused_parameters import RefusedParameters
+from .service_client import ServiceClient, TimeLimits
 
 _REQUIRED: Final = frozenset({"model", "prompt"})
 """Fields without which a request would mean something else."""

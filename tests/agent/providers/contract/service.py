@@ -8,8 +8,9 @@ import aiohttp
 from custom_components.chatterbox.agent.events import ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import ToolCall, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
-from custom_components.chatterbox.agent.providers.http_provider import DEFAULT_LIMITS, HTTPProvider, TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile
+from custom_components.chatterbox.agent.providers.service_client import DEFAULT_LIMITS, TimeLimits
 from custom_components.chatterbox.agent.wire.reply_reader import ReplyReader
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, reply
 

@@ -21,8 +21,8 @@ from custom_components.chatterbox.agent.errors import (
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.agent.protocols import LLMProvider
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
+from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
 
 from .dialect import KEY, MODEL, Answer, Dialect

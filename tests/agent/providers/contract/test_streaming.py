@@ -14,7 +14,7 @@ from custom_components.chatterbox.agent.errors import ProviderError, ProviderRep
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.agent.protocols import AnswerOptions
-from custom_components.chatterbox.agent.providers.http_provider import TimeLimits
+from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.agent.turns import run_other_tasks
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server

@@ -12,8 +12,9 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderError, ProviderRejectedRequest
 from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
-from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider, TimeLimits
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP, ModelOptions
+from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.agent.providers.contract.dialect import Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.agent.providers.contract.service import HELLO, answered, collect, provider_of, streamed

@@ -1,0 +1,279 @@
+"""Requests to one service, over the connections of a shared session.
+
+A request is sent once. It is repeated only without a parameter that was refused, or if it went out over a reused
+connection that the server may have closed at that moment (RFC 9112, 9.3.1): then it cannot have been processed. On a
+new connection, a request without an answer may have been processed, and a model that is asked twice costs twice.
+"""
+
+import asyncio
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from io import BytesIO
+from types import SimpleNamespace
+from typing import Final
+
+import aiohttp
+from yarl import URL
+
+from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
+from ..events import ProviderEvent
+from ..messages import JsonObject
+from ..wire.sendable import payload_to_bytes
+from .addresses import Access, redirected_root
+from .failures import error_of_exception, error_of_response
+from .refused_parameters import RefusedParameters
+from .response_body import ResponseBody
+
+_ERROR_BODY_TIMEOUT: Final = 1.0
+"""Seconds: the status says most, and the next provider may be waiting."""
+_MAX_HEADER_BYTES: Final = 65_536
+"""As Home Assistant allows; `aiohttp`'s own limit is too small for some services."""
+_LARGE_BYTES: Final = 2**20
+"""`aiohttp` warns about a larger body in one piece, because it blocks the event loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Time limits of requests, in seconds. A whole reply has none here: the turn has one."""
+
+    connect: float = 10.0
+    """Until the connection is established, TLS included."""
+    between_bytes: float = 60.0
+    """Without a byte, the first one included. Long: a local server may have to load its model first."""
+    after_finish: float = 5.0
+    """For the usage and the end of the stream, once the message itself is finished."""
+    after_done: float = 0.1
+    """For the end of the response, once the stream is done: then its connection can be reused."""
+
+
+DEFAULT_LIMITS: Final = TimeLimits()
+
+
+@dataclass(slots=True)
+class _Connection:
+    """Trace context of a request."""
+
+    reused: bool = False
+
+
+class ServiceClient:
+    """Sends requests to one service. Safe to use for several turns at the same time."""
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        access: Access,
+        refused: RefusedParameters,
+        limits: TimeLimits = DEFAULT_LIMITS,
+    ) -> None:
+        """Open nothing yet; a wrong address or key shows as a `ProviderError` of the first call.
+
+        `session` is the caller's and stays open.
+        """
+        self.limits = limits
+        self.secret = access.secret
+        """For error messages, which must not hold it."""
+        self._session = session
+        self._traced: aiohttp.ClientSession | None = None
+        self._target = cache(access.target)
+        self._refused = refused
+        self._timeout = aiohttp.ClientTimeout(
+            total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
+        )
+
+    async def open(self, path: str, payload: JsonObject) -> ResponseBody:
+        """Return the body of the answer to `POST path`, without parameters that the model refuses.
+
+        Raises a `ProviderError`.
+        """
+        trial = self._refused.trial(payload)
+        while True:
+            response = await self._send("POST", path, trial.payload)
+            if _succeeded(response):
+                trial.accepted()
+                return _body_of(response)
+            error_body = await _error_body(response)
+            refusal = self._refusal(response, error_body)
+            if _is_hopeless(refusal) or not trial.leave_out(response.status, error_body):
+                raise refusal
+
+    async def open_text(self, path: str, payload: JsonObject, limit: int) -> str:
+        """Return the text of up to `limit` bytes that `POST path` answers; see `open`. The caller bounds the time."""
+        body = await self.open(path, payload)
+        try:
+            return await body.read_text(limit=limit)
+        finally:
+            body.close()
+
+    async def get_text(self, path: str, what: str, query: Mapping[str, str] | None = None) -> str:
+        """Return the text at `GET path?query`; `what` names it in errors, as in "list of models".
+
+        Raises a `ProviderError`; `ProviderReplyInvalid` if there is nothing at this address.
+        """
+        async with self._bounded():
+            response = await self._send("GET", path, query=query)
+            if response.status == HTTPStatus.NOT_FOUND:
+                response.close()
+                raise ProviderReplyInvalid(f"HTTP 404: the service has no {what} at this address")
+            return await self._text_of(response)
+
+    async def post_text(self, path: str, payload: JsonObject) -> str:
+        """Return the text that `POST path` answers. Raises a `ProviderError`."""
+        async with self._bounded():
+            return await self._text_of(await self._send("POST", path, payload))
+
+    async def prefill(self, path: str, payload: JsonObject) -> None:
+        """Have the service process `POST path`, and wait until it begins to answer. The answer is discarded.
+
+        Raises a `ProviderError`. Cancellation closes the connection, so that the service can stop.
+        """
+        async with self._bounded():
+            response = await self._send("POST", path, self._refused.trial(payload).payload)
+            if not _succeeded(response):
+                raise self._refusal(response, await _error_body(response))
+            body = _body_of(response)
+            try:
+                await body.read_start()
+                await body.read_within(self.limits.after_finish)  # to its end, so that the connection can be reused
+            finally:
+                body.close()
+
+    async def connect(self, path: str) -> None:
+        """Open a connection for the next request, unless one is open, by `HEAD path`.
+
+        Raises a `ProviderError` if nobody answers; the answer is ignored.
+        """
+        async with self._bounded():
+            (await self._send("HEAD", path)).release()
+
+    async def await_first(self, events: AsyncGenerator[ProviderEvent]) -> None:
+        """Wait for the first of `events`, no longer than an answer may take to begin, and close them.
+
+        Raises the `ProviderError` that a turn would get.
+        """
+        async with self._bounded(), aclosing(events):
+            await anext(events)
+
+    @asynccontextmanager
+    async def _bounded(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self.limits.connect + self.limits.between_bytes):
+                yield
+        except TimeoutError as err:
+            raise error_of_exception(err) from err
+
+    async def _text_of(self, response: aiohttp.ClientResponse) -> str:
+        if not _succeeded(response):
+            raise self._refusal(response, await _error_body(response))
+        body = _body_of(response)
+        try:
+            return await body.read_text()
+        finally:
+            body.close()
+
+    async def _send(
+        self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
+    ) -> aiohttp.ClientResponse:
+        url, headers = self._target(path)
+        if query:
+            url = url.update_query(query)
+        body = None if payload is None else payload_to_bytes(payload)
+        connection = _Connection()
+        try:
+            try:
+                return await self._request(method, url, headers, body, connection)
+            except aiohttp.ServerDisconnectedError, aiohttp.ClientOSError:
+                if not connection.reused:
+                    raise
+            return await self._request(method, url, headers, body, _Connection())
+        except (aiohttp.ClientError, OSError) as err:
+            raise error_of_exception(err) from err
+
+    async def _request(
+        self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None, connection: _Connection
+    ) -> aiohttp.ClientResponse:
+        if self._session.closed:
+            raise aiohttp.ClientConnectionError("the session is closed")
+        if self._traced is None:
+            self._traced = _traced(self._session)
+            weakref.finalize(self, self._traced.detach)
+        return await self._traced.request(
+            method,
+            url,
+            data=body if body is None or len(body) < _LARGE_BYTES else BytesIO(body),
+            headers=headers,
+            timeout=self._timeout,
+            allow_redirects=False,  # a POST would become a GET, and the key would reach another host
+            trace_request_ctx=connection,
+        )
+
+    def _refusal(self, response: aiohttp.ClientResponse, body: bytes) -> ProviderError:
+        retry_after = response.headers.get("Retry-After")
+        error = error_of_response(response.status, body, retry_after=retry_after, secret=self.secret)
+        if isinstance(error, ProviderReplyInvalid) and response.status < HTTPStatus.BAD_REQUEST:
+            location = redirected_root(response.url, response.headers.get("Location"))
+            error.location = "" if self.secret and self.secret in location else location
+        return error
+
+
+async def _note_reuse(
+    _session: aiohttp.ClientSession, context: SimpleNamespace, _params: aiohttp.TraceConnectionReuseconnParams
+) -> None:
+    connection: _Connection = context.trace_request_ctx
+    connection.reused = True
+
+
+def _traced(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
+    """Return a session over the same connections that reports their reuse; tracing cannot be added to a session."""
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note_reuse)
+    return aiohttp.ClientSession(
+        connector=session.connector,
+        connector_owner=False,
+        headers=session.headers,
+        cookie_jar=session.cookie_jar,
+        trace_configs=[trace],
+        auto_decompress=False,  # a small body may unpack to a large one
+        max_line_size=_MAX_HEADER_BYTES,
+        max_field_size=_MAX_HEADER_BYTES,
+    )
+
+
+def _body_of(response: aiohttp.ClientResponse) -> ResponseBody:
+    """Return the body of a response; a compressed one, which requests do not allow, raises `ProviderReplyInvalid`."""
+    body = ResponseBody(response)
+    if _is_compressed(response):
+        body.close()
+        raise ProviderReplyInvalid("the service sent a compressed answer, which was not asked for")
+    return body
+
+
+async def _error_body(response: aiohttp.ClientResponse) -> bytes:
+    """Return the start of an error body, none if it is compressed, and close the response."""
+    try:
+        if _is_compressed(response):
+            return b""
+        return await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
+    finally:
+        response.close()
+
+
+def _is_hopeless(refusal: ProviderError) -> bool:
+    """Return whether the prompt itself is too long: then leaving out a parameter does not help."""
+    match refusal:
+        case PromptTooLong(prompt_tokens=int(prompt), window_tokens=int(window)):
+            return prompt >= window
+        case _:
+            return isinstance(refusal, PromptTooLong)
+
+
+def _succeeded(response: aiohttp.ClientResponse) -> bool:
+    return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def _is_compressed(response: aiohttp.ClientResponse) -> bool:
+    return response.headers.get("Content-Encoding", "identity").strip().casefold() not in {"", "identity"}
