@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOOPBACK = "127.0.0.1"
-_WEB_COMPONENT = REPOSITORY / "demo" / "config" / "custom_components" / "demo_web"
+WEB_COMPONENT = REPOSITORY / "demo" / "config" / "custom_components" / "demo_web"
 _LOOPBACK_INTERFACES = {"lo", "lo0"}
 
 _CONFIGURATION = """\
@@ -99,7 +99,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
     components = [*configuration.custom_components]
     if configuration.entries:
         text += _WEB
-        components.append(_WEB_COMPONENT)
+        components.append(WEB_COMPONENT)
         _write_storage(
             folder, "core.config_entries", version=1, minor_version=5, data={"entries": [*configuration.entries]}
         )

@@ -17,7 +17,7 @@ import pytest_asyncio
 import pytest_socket
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from demo.configuration import Configuration, SignIn, write_configuration
+from demo.configuration import WEB_COMPONENT, Configuration, SignIn, write_configuration
 from demo.home import set_up_home
 from demo.home_assistant import free_port, running_home_assistant
 from demo.owner import Owner, create_owner
@@ -91,12 +91,12 @@ async def shared_home(
     configuration, log = folder / "configuration", folder / "home-assistant.log"
     configuration.mkdir()
     usual = Configuration(port=port, sign_in=SignIn.PASSWORD)
-    own = [_HERE / "components" / name for name in ("servers_nearby", "llama_cpp")]
+    own = [*(_HERE / "components" / name for name in ("servers_nearby", "llama_cpp")), WEB_COMPONENT]
     await asyncio.to_thread(
         write_configuration, configuration, replace(usual, custom_components=(*usual.custom_components, *own))
     )
     with (configuration / "configuration.yaml").open("a", encoding="utf-8") as yaml:
-        yaml.write(f"\nservers_nearby:\n  - http://127.0.0.1:{port_nearby}\n")
+        yaml.write(f"\nservers_nearby:\n  - http://127.0.0.1:{port_nearby}\ndemo_web:\n")
     async with running_home_assistant(configuration, port, log) as home_assistant:
         url = home_assistant.url
         async with HomeAssistantClient.connected(url, await create_owner(url, Owner())) as client:

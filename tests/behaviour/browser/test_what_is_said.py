@@ -1,4 +1,4 @@
-"""A person reads in the Assist dialog why nothing was done: no model understood it, or the model asked back."""
+"""A person reads in the Assist dialog why nothing was done: not understood, asked back, or wanted by a web page."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
+from demo.home import states
+from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.frontend import Assist, Frontend
 from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 
 _COSY = "Make it cosy for our movie"
 """A wish that only a model understands."""
@@ -18,6 +20,9 @@ _NOT_UNDERSTOOD = "Sorry, I couldn't understand that"
 _REFUSED_KEY = ScriptedFailure(status=401, body={"error": {"message": "Incorrect API key provided."}})
 _BABY = "Are you sure? The baby sleeps."
 _UNTRUE = "I have turned on the light."
+_SEARCH = ScriptedCall(name="demo_web__search_web", arguments={"query": "pancakes"})
+_OPEN = ScriptedCall(name="intent__HassTurnOn", arguments={"name": "Garage Door", "domain": ["cover"]})
+_RECIPE = "Whisk flour, eggs and milk."
 
 
 async def _see_one_answer(assist: Assist, answer: str) -> None:
@@ -79,3 +84,29 @@ async def test_a_model_that_asks_back_leaves_the_light_as_it_is(frontend: Fronte
         await frontend.open_area("Kitchen")
         await frontend.see_light("Counter Light", on=True)
         await frontend.see_light("Ceiling Light", on=False)
+
+
+async def test_a_wish_of_a_web_page_is_told_apart_from_one_of_the_person(
+    frontend: Frontend, home: HomeAssistantClient, tmp_path: Path
+) -> None:
+    answers = [ScriptedAnswer(tool_calls=(one,)) for one in (_SEARCH, _OPEN)]
+    answers += [ScriptedAnswer(content=_RECIPE), ScriptedAnswer(tool_calls=(_OPEN,))]
+    await frontend.open_devices_and_services()
+    async with scripted_server(Script(models=("small-model",), answers=tuple(answers)), tmp_path) as server:
+        await frontend.add_model(server.base_url)
+        await frontend.open_service("Chatterbox")
+        dialog = await frontend.change_agent("Chatterbox")
+        await dialog.get_by_role("checkbox", name="Demo web").locator("xpath=..").click()
+        await frontend.submit(dialog)
+        await frontend.close_when_changed(dialog)
+
+        await frontend.open_overview()
+        assist = await frontend.open_assist()
+        page_may, garage = sentence("common.spoken_asked_web"), "Open the Garage Door?"
+        refused = f"{_RECIPE} {page_may} I didn't do it: open the Garage Door."
+        assert await assist.ask("Find me a recipe for pancakes") == refused
+        assert await assist.ask("What about the garage?") == f"{page_may} {garage}"
+        await frontend.see_that_it_fits(assist.dialog)
+        assert (await states(home))["cover.garage_door"].state == "closed"
+        await assist.ask("no")
+        assert (await states(home))["cover.garage_door"].state == "closed"
