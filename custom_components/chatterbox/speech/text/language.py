@@ -40,6 +40,17 @@ class Dates(_LanguageTable):
     before_time: str = ", "
 
 
+class Degrees(_LanguageTable):
+    """How temperatures are spoken: voices read "°C" as "degree C"."""
+
+    celsius: str
+    fahrenheit: str
+    forms: tuple[tuple[str, str], ...]
+    """Pairs of a regular expression for the whole number, and the words after it, with `{scale}`; the first counts."""
+    gap: str = " "
+    """What is between them."""
+
+
 class StatementPatterns(_LanguageTable):
     """Regular expressions for clauses, without regard to capitals and accents.
 
@@ -71,6 +82,7 @@ class Language(_LanguageTable):
     """Regular expressions for the beginnings of sentences that may follow a question: "Just let me know"."""
     phrases: Phrases
     dates: Dates
+    degrees: Degrees
     statements: StatementPatterns
 
 

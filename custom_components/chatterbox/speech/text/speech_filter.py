@@ -18,6 +18,7 @@ from .spoken_text import (
     phrases,
     says_yes,
     spoken_dates,
+    spoken_degrees,
     tool_words,
     with_decimal_comma,
     without_marks,
@@ -82,6 +83,8 @@ class SpeechFilter:
         self._has_comma = has_decimal_comma(language)
         self._number: Word | None = None
         """A decimal, until the next word shows whether it has a unit."""
+        self._before = ""
+        """The word before."""
         self._sentences = SentenceBuilder()
         self._in_code = False
         self._skipped_until = ""
@@ -181,7 +184,7 @@ class SpeechFilter:
         while text != before:
             before = text
             text = without_tools(_without_comments(text), self._tools)
-            text = spoken_dates(decode(text), self._language)
+            text = spoken_degrees(spoken_dates(decode(text), self._language), self._before, self._language)
             if _SPACE.search(text) or (_SEPARATOR.search(text) and not has_address(text)):
                 self._take_parts(text, before_space=before_space)
                 return
@@ -192,6 +195,7 @@ class SpeechFilter:
             self._skipped_until = ")" if target else self._skipped_until
             self._unreadable = self._unreadable or bool(target) or has_address(text)
             text = without_marks(text, self._phrases.link)
+        self._before = text
         if not text.startswith(begins_with):
             self._sentences.speak("")  # markup was removed
         self._sentences.speak(text)

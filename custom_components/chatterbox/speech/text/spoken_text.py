@@ -13,6 +13,7 @@ from typing import Final
 from ...agent.text import base_language, read_data_file
 from .language import LANGUAGES, Dates, Phrases, speech_language
 
+_LAST_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)?(?=[*_]*\Z)")
 _ISO: Final = re.compile(
     r"(?<![\w/.:-])(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?(?![\w/-]|[.:]\w)"
 )
@@ -40,6 +41,24 @@ def _spoken_date(found: re.Match[str], dates: Dates) -> str:
     number = dates.first_day if day.day == 1 else str(day.day)
     words = dates.pattern.format(day=number, month=dates.months.split()[day.month - 1], year=day.year)
     return f"{words}{dates.before_time}{found[2]}" if found[2] else words
+
+
+_DEGREES: Final = re.compile(r"(\d+(?:[.,]\d+)?)?([*_]*)(?:°([CF])|([℃℉]))(?![\w/])")
+
+
+def spoken_degrees(word: str, before: str, language: str) -> str:
+    """Return a word with °C and °F in words, in the form for the number in it or at the end of the word `before`."""
+    if not _DEGREES.search(word) or (known := speech_language(language)) is None:
+        return word
+    degrees, last = known.degrees, _LAST_NUMBER.search(before)
+
+    def in_words(found: re.Match[str]) -> str:
+        number = found[1] or (last[0] if last else "")
+        scale = degrees.celsius if found[3] == "C" or found[4] == "℃" else degrees.fahrenheit
+        form = next(words for pattern, words in degrees.forms if re.fullmatch(pattern, number))
+        return f"{found[1] + degrees.gap if found[1] else ''}{form.format(scale=scale)}{found[2]}"
+
+    return _DEGREES.sub(in_words, word)
 
 
 _DECIMALS: Final = read_data_file(Path(__file__).with_name("decimals.toml"), dict[str, tuple[str, ...]])
