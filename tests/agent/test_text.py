@@ -3,9 +3,12 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.messages import ToolDefinition
 from custom_components.chatterbox.agent.text import (
     clipped,
     compared,
+    find_name,
+    find_tool,
     fold,
     plain_name,
     runs,
@@ -52,6 +55,45 @@ def test_a_clipped_text_ends_in_an_ellipsis() -> None:
 )
 def test_a_name_is_the_same_in_every_form_of_its_characters(name: str) -> None:
     assert plain_name(name) == "büro lamp"
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("Lamp\u00a0٣", "lamp 3"),
+        ("Lamp ۳", "lamp 3"),
+        ("Lamp \uff13", "lamp 3"),  # the width of Chinese signs
+        ("Zoë\N{RIGHT SINGLE QUOTATION MARK}s", "zoë's"),
+        ("Straße", "strasse"),
+        ("Gäste\u00adbad", "gästebad"),
+    ],
+)
+def test_a_name_is_the_same_in_the_signs_of_every_script(name: str, plain: str) -> None:
+    assert plain_name(name) == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Tür", "Tür"),
+        ("TU\u0308R", "Tür"),
+        ("tur", "Tur"),
+        ("Tùr", None),
+        ("İstanbul", "Istanbul"),
+        ("ıstanbul", "Istanbul"),  # noqa: RUF001  # as Turks write it
+        ("Lampe ٢", "Lampe 2"),
+        ("Lampe", None),
+    ],
+)
+def test_of_names_that_look_alike_the_surest_is_meant_and_never_one_of_several(name: str, found: str | None) -> None:
+    assert find_name(name, ["Tür", "Tur", "Istanbul", "Lampe 2", "Lampe 2"]) == found
+
+
+@pytest.mark.parametrize("name", ["turn_on\u200b", "ＴＵＲＮ_on", "x__Turn_On\ufe0f"])  # noqa: RUF001  # as models write it
+def test_a_tool_is_found_in_whatever_form_its_name_is_written(name: str) -> None:
+    tool = ToolDefinition("home__turn_on", "", {})
+
+    assert find_tool(name, (tool, ToolDefinition("home__turn_off", "", {}))) is tool
 
 
 def test_a_name_is_compared_as_home_assistant_does() -> None:

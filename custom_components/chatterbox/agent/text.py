@@ -6,7 +6,7 @@ Everything that compares names or words uses these functions, so that a word is 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -34,6 +34,11 @@ _UNSPACED_RANGES: Final = (
 )
 _UNSPACED: Final = re.compile(f"[{_UNSPACED_RANGES}]")
 """Scripts that put no space between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
+_UNSEEN: Final = "\u00ad\u061c\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff"
+PART: Final = re.compile(
+    rf"[{_UNSEEN}]*+[{_UNSPACED_RANGES}\uff66-\uff9f][{_UNSEEN}]*+|(?:[^\s'\u2019.,!?;:…{_UNSPACED_RANGES}\uff66-\uff9f]|[.,:](?=\w))++"
+)
+"""A word of any text or, in a script without spaces, a character: where a name may begin and end."""
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")
 _MARKS: Final = "".join(char for char in map(chr, range(0x0590, 0x1800)) if unicodedata.category(char)[0] == "M")
 """Vowels and tones of the scripts from Hebrew to Khmer, which are parts of their words."""
@@ -45,6 +50,7 @@ _UNREAD: Final = dict.fromkeys((*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 
 """Vowels that Hebrew and Arabic may leave out, and the Arabic stroke that only widens a word."""
 _APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
 
+_DIGIT: Final = re.compile(r"(?![0-9])\d")
 _TOKEN: Final = re.compile(r"<\|\w+\|>")
 """A token of a chat template."""
 _VARIANT: Final = re.compile("[\u034f\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
@@ -56,24 +62,45 @@ def compared(name: str) -> str:
     return name.strip().casefold()
 
 
-def plain_name(name: str) -> str:
-    """Return a name in lower case and one composition and width, without what cannot be seen or belongs to a model."""
-    composed = unicodedata.normalize("NFKC", _TOKEN.sub("", name)).casefold()
+def plain(text: str) -> str:
+    """Return a text in lower case, one composition and width, without characters that are not seen."""
+    if text.isascii():
+        return text.lower()
+    composed = unicodedata.normalize("NFKC", text).casefold()
     visible = (char for char in composed if unicodedata.category(char) != "Cf" and not _VARIANT.match(char))
-    return " ".join(unicodedata.normalize("NFKC", "".join(visible)).translate(_APOSTROPHE).split())
+    return unicodedata.normalize("NFKC", "".join(visible))
+
+
+def plain_name(name: str) -> str:
+    """Return a name as `plain` text, in one kind of digits and without what belongs to a model."""
+    return " ".join(in_ascii_digits(plain(_TOKEN.sub("", name))).translate(_APOSTROPHE).split())
+
+
+def in_ascii_digits(text: str) -> str:
+    """Return a text with the digits 0 to 9 in place of those of other scripts: "٤" is 4."""
+    return _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+
+
+def find_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of some names that a name means, in the surest form in which it equals any; None for several."""
+    known = tuple(dict.fromkeys(names))
+    for form in (str, plain_name, lambda one: fold(plain_name(one))):
+        if same := [one for one in known if form(one) == form(name)]:
+            return same[0] if len(same) == 1 else None
+    return None
 
 
 def fold(text: str, *, keep_accents: bool = False) -> str:
-    """Return a text in lower case, each character in its usual form, without accents unless these are kept.
+    """Return a `plain` text without accents.
 
-    With accents, compatibility forms are kept too: a fullwidth letter stays one.
+    With accents, compatibility forms and what is not seen are kept too: a fullwidth letter stays one.
     """
     if keep_accents:
         return unicodedata.normalize("NFC", text).casefold().replace(_DOTTED_I, "i")
     if text.isascii():
         return text.lower()
-    letters = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", letters)))
+    letters = unicodedata.normalize("NFKD", plain(text).translate(_LETTERS))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", letters))
 
 
 def runs(folded: str) -> Iterator[tuple[str, bool]]:
@@ -233,11 +260,11 @@ def spellings(name: str) -> frozenset[str]:
 
 
 def _bare(name: str) -> str:
-    return name.casefold().rpartition("__")[2]
+    return plain_name(name).rpartition("__")[2]
 
 
 def _joined(name: str) -> str:
-    return name.casefold().replace("__", "_")
+    return plain_name(name).replace("__", "_")
 
 
-_SPELLINGS: Final = (str.casefold, _bare, _joined)
+_SPELLINGS: Final = (plain_name, _bare, _joined)

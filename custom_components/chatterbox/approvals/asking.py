@@ -14,6 +14,7 @@ from homeassistant.helpers import intent
 
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
+from ..agent.text import fold
 from ..home.entity_matches import action_name, area_name, entity_name, matching_states, tool_name
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
@@ -139,7 +140,7 @@ class _QuestionText:
         if kind is ActionKind.RUN:
             return name
         place = area_name(self.hass, entity_id) if not self.asked.is_several or self._is_shared(name) else ""
-        return self.placed(name, "" if place.casefold() in name.casefold() else place)
+        return self.placed(name, "" if fold(place) in fold(name) else place)
 
     def placed(self, name: str, place: str) -> str:
         """Return a name with its area, if it has one."""

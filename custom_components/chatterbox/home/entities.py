@@ -19,7 +19,7 @@ from homeassistant.helpers import (
     intent,
 )
 
-from ..agent.text import compared, fold, runs
+from ..agent.text import compared, plain_name, runs
 from ..data import singleton
 from .entity_matches import exposed_states
 
@@ -166,7 +166,7 @@ def _is_news(alias: str, entity: NamedEntity, with_word: Mapping[str, set[str]])
 
 def telling_words(*texts: str) -> frozenset[str]:
     """Return the words of texts in lower case, without articles and prepositions."""
-    return frozenset(run for run, _ in runs(fold(" ".join(texts), keep_accents=True))) - _CONNECTING
+    return frozenset(run for run, _ in runs(plain_name(" ".join(texts)))) - _CONNECTING
 
 
 _STRUCTURE: Final = frozenset(',:()"\\<>')

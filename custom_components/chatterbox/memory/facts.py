@@ -18,7 +18,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
-from ..agent.text import compared
+from ..agent.text import plain_name
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 
@@ -229,7 +229,7 @@ def one_line(text: str) -> str:
 
 
 def _is_same(fact: Fact, text: str) -> bool:
-    return compared(fact.text) == compared(text)
+    return plain_name(fact.text) == plain_name(text)
 
 
 def _with(facts: Sequence[Fact], changed: Fact) -> tuple[Fact, ...]:

@@ -28,7 +28,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, config_validation as cv, floor_registry as fr, intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
-from ..agent.text import compared
+from ..agent.text import fold
 from ..const import LOGGER
 from ..data import singleton
 from ..effects.actions import ActionReader, controlled_by
@@ -404,8 +404,8 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
         case intent.MatchFailedReason.FEATURE | intent.MatchFailedReason.STATE:
             hint = _explain_range(hass, constraints) or "It exists, but cannot do this, or not in its present state."
         case _ if constraints.name:
-            names = {compared(name): name for name in exposed_names(hass, assistant, constraints.domains)}
-            similar = difflib.get_close_matches(compared(constraints.name), names, _MAX_GUESSES, _SIMILAR)
+            names = {fold(name): name for name in exposed_names(hass, assistant, constraints.domains)}
+            similar = difflib.get_close_matches(fold(constraints.name), names, _MAX_GUESSES, _SIMILAR)
             hint = _listed("Similar names are", (names[name] for name in similar))
         case _:
             hint = ""

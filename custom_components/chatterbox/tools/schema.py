@@ -1,6 +1,5 @@
 """Converts the arguments of tools to JSON Schema that every provider accepts, and caches the results."""
 
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ import probatio
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import json_loads_object
 
+from ..agent.json.coercion import bare_name
 from ..agent.messages import JsonObject, JsonValue
 
 type CustomSerializer = Callable[[object], object]
@@ -91,11 +91,9 @@ def _tidied_value(value: JsonValue) -> JsonValue:
 
 def _titled(name: str, schema: JsonValue) -> JsonValue:
     """Remove a title that repeats the name."""
-    if isinstance(schema, dict) and isinstance(title := schema.get("title"), str):
-        letters = [re.sub(r"[\W_]", "", text).casefold() for text in (name, title)]
-        if letters[0] == letters[1]:
-            return {keyword: value for keyword, value in schema.items() if keyword != "title"}
-    return schema
+    if not isinstance(schema, dict) or bare_name(str(schema.get("title"))) != bare_name(name):
+        return schema
+    return {keyword: value for keyword, value in schema.items() if keyword != "title"}
 
 
 def _sorted_texts(values: list[JsonValue]) -> list[JsonValue]:

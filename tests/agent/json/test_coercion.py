@@ -75,6 +75,10 @@ REFERS: Final[JsonObject] = {
         (DOMAIN, "LIGHT", "light"),
         (DOMAIN, " cover ", "Cover"),
         (DOMAIN, ["light"], "light"),
+        (DOMAIN, "ＬＩＧＨＴ\u200b", "light"),  # noqa: RUF001  # as models write it
+        ({"enum": ["Groceries", "Bürobedarf"]}, "Bu\u0308robedarf", "Bürobedarf"),
+        (PERCENT, "٥٠ %", 50),  # noqa: RUF001  # as models write it
+        (PERCENT, "\uff15\uff10", 50),
         (MIXED, "true", True),
         (MIXED, "3", 3),
         ({"const": "on"}, "ON", "on"),
@@ -116,6 +120,7 @@ def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValu
     ("schema", "value", "words"),
     [
         (INTEGER, "five", 'expected integer, got "five"'),
+        (INTEGER, "5²", "expected integer"),
         (INTEGER, 1.5, "expected integer"),
         (INTEGER, True, "expected integer, got true"),
         (INTEGER, "1e400", "expected integer"),

@@ -9,6 +9,7 @@ from types import UnionType
 from typing import Final, TypeGuard
 
 from ..messages import JsonObject, JsonValue, canonical_json
+from ..text import find_name, in_ascii_digits, plain, plain_name
 from .repair import repair_json
 from .text import finite, parse_json, shown
 
@@ -183,9 +184,8 @@ class _Fit:
         if generous and not isinstance(value, (dict, bool)) and value is not None:
             if isinstance(value, list) and len(value) == 1:
                 return self._fit_enum(schema, value[0], path, generous=True)
-            spelled = str(value).strip().casefold()
-            matches = [choice for choice in allowed if str(choice).casefold() == spelled]
-            if len(matches) == 1:
+            meant = find_name(str(value), map(str, allowed))
+            if len(matches := [choice for choice in allowed if str(choice) == meant]) == 1:
                 return matches[0]
         raise self._unfit(path, schema, value)
 
@@ -281,7 +281,7 @@ def _is_number(value: JsonValue) -> TypeGuard[int | float]:
 def _as_number(value: JsonValue) -> JsonValue:
     """Convert "50", " 50 % " and 50.0 to numbers, whole ones to integers."""
     if isinstance(value, str):
-        text = value.strip().removesuffix("%").rstrip()
+        text = in_ascii_digits(value).strip().removesuffix("%").rstrip()
         if not _NUMBER.fullmatch(text):
             return value
         try:
@@ -307,7 +307,7 @@ def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
 
 
 def _as_boolean(value: JsonValue) -> JsonValue:
-    return _BOOLEANS.get(value.strip().casefold(), value) if isinstance(value, str) else value
+    return _BOOLEANS.get(plain_name(value), value) if isinstance(value, str) else value
 
 
 _BOOLEANS: Final[dict[str, JsonValue]] = {"true": True, "false": False}
@@ -371,7 +371,7 @@ def is_called(parameter: str, name: str) -> bool:
 
 def bare_name(name: str) -> str:
     """Return a name in the singular, in small letters and without separators."""
-    letters = re.sub(r"[\W_]", "", name).casefold()
+    letters = re.sub(r"[\W_]", "", plain(name))
     for plural, singular in (("ies", "y"), ("sses", "ss"), ("ss", "ss"), ("s", "")):
         if letters.endswith(plural):
             return letters.removesuffix(plural) + singular

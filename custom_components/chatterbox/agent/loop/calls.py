@@ -24,7 +24,7 @@ from ..messages import (
     ToolResult,
     canonical_json,
 )
-from ..text import find_tool
+from ..text import find_tool, plain
 
 _RECORDED_LENGTH: Final = 1_000
 """Characters kept of arguments that cannot be parsed."""
@@ -145,7 +145,7 @@ def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
 
 def _plain(value: JsonValue) -> str:
     """Return a value in the form in which values are compared, regardless of their spelling."""
-    text = _FORM.sub("", (value if isinstance(value, str) else canonical_json(value)).casefold())
+    text = _FORM.sub("", plain(value if isinstance(value, str) else canonical_json(value)))
     with suppress(ValueError):
         return str(float(text))
     return text

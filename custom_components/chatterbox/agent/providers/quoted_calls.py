@@ -5,7 +5,6 @@ A model that reads a to-do entry aloud word for word must not execute it.
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,15 +17,14 @@ from ..json.repair import repair_json
 from ..json.text import parse_json
 from ..messages import AssistantMessage, JsonValue, ToolResult, Transcript, UserMessage, canonical_json
 from ..protocols import CompletionRequest
+from ..text import plain
 from ..wire.written_calls import WrittenCall
 
 _UNICODE_ESCAPE: Final = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{1,8});", re.IGNORECASE)
 _FENCE: Final = re.compile(r"```\w*+")
-_IGNORED: Final = re.compile(
-    r"""<\|"\|>|<escape>|(?<!\\)\\++[nrtbf]|[\s\\"'\u00ab\u00ad\u00bb\u200b-\u200f\u2018-\u201f\u2060-\u2064\ufeff]"""
-)
-"""Quotation marks in all forms, spaces, escapes, and characters that cannot be seen."""
+_IGNORED: Final = re.compile(r"""<\|"\|>|<escape>|(?<!\\)\\++[nrtbf]|[\s\\"'\u00ab\u00bb\u2018-\u201f]""")
+"""Quotation marks in all forms, spaces and escapes."""
 _SEPARATOR: Final = re.compile(r"(?:\W|\barg_(?:key|value)\b)+")
 _BULLET: Final = re.compile(r"^[ \t]*+(?:[-*•]|\d{1,3}[.)])\s", re.MULTILINE)
 _CALLED: Final = (
@@ -136,7 +134,7 @@ def _compact(text: str) -> str:
     text = _REFERENCE.sub(lambda reference: html.unescape(reference[0]), _FENCE.sub("`", text))
     text = _UNICODE_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return _IGNORED.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return _IGNORED.sub("", plain(text))
 
 
 def _spaced(compact: str) -> str:

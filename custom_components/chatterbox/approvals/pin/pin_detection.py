@@ -5,7 +5,6 @@ the PIN, and each of them reveals it. Nothing that was said is stored or cached.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import translate
@@ -170,8 +169,7 @@ def _longest(words: Phrase, start: int, phrases: Mapping[Phrase, str] | frozense
 
 def _words(text: str) -> Phrase:
     """Return the words of any text, folded, without signs and invisible characters."""
-    visible = "".join(char for char in text if unicodedata.category(char) != "Cf")
-    return tuple(_WORD.findall(fold(visible)))
+    return tuple(_WORD.findall(fold(text)))
 
 
 @cache

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from ...agent.text import fold, spoken_words
+from ...agent.text import fold, in_ascii_digits, spoken_words
 from ...settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
 from ..answers.language import ALL_WORDINGS, NumberWords, Phrase, phrases_of
 from ..answers.yes_or_no import NOTHING_NAMED, Meaning, QuestionContext, languages_of_answers, understand_answer
@@ -39,7 +39,7 @@ def spoken_digits(text: str, language: str, question: QuestionContext = NOTHING_
 
 def _digits_in(text: str, language: str, question: QuestionContext) -> str | None:
     """Return the digits of a PIN said in one language."""
-    words = _words_and_pauses(_in_ascii_digits(text) if ALL_WORDINGS[language].is_brief else text)
+    words = _words_and_pauses(in_ascii_digits(text) if ALL_WORDINGS[language].is_brief else text)
     if words is None or len(words) > _MAX_WORDS:
         return None
     surroundings = _Surroundings(known_numbers(language), language, question)
@@ -102,11 +102,6 @@ def _words_and_pauses(text: str) -> Phrase | None:
             words.append(_PAUSED)
         words += spoken
     return tuple(words)
-
-
-def _in_ascii_digits(text: str) -> str:
-    """Return a text with the digits 0 to 9 in place of those of other scripts: "٤" is 4."""
-    return "".join(str(unicodedata.decimal(char, char)) for char in text)
 
 
 def _phrases(templates: Iterable[str]) -> frozenset[Phrase]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...agent.messages import ToolDefinition
-from ...agent.text import compared
+from ...agent.text import plain_name
 from ...memory.facts import Fact, Keeper, Memories
 from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, listed, of_known_person, shown
 from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, own_name, parameters
@@ -13,7 +13,7 @@ from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, own_name, paramete
 @of_known_person
 async def _async_forget(call: OwnCall, memories: Memories, keeper: Keeper) -> ToolAnswer:
     facts = memories.facts(keeper)
-    if (fact := _find_fact(facts, compared(str(call.arguments.get(FACT, ""))))) is None:
+    if (fact := _find_fact(facts, plain_name(str(call.arguments.get(FACT, ""))))) is None:
         known = {"error": "There is no such fact. Give the id of one of these.", **listed(facts)}
         return ToolAnswer(known, is_error=True)
     await memories.async_forget(keeper, [fact.id])
@@ -22,8 +22,8 @@ async def _async_forget(call: OwnCall, memories: Memories, keeper: Keeper) -> To
 
 def _find_fact(facts: Sequence[Fact], meant: str) -> Fact | None:
     """Return the fact with this id or text, or else the only one whose text contains it."""
-    exact = [fact for fact in facts if meant in (fact.id, compared(fact.text))]
-    found = exact or [fact for fact in facts if meant and meant in compared(fact.text)]
+    exact = [fact for fact in facts if meant in (fact.id, plain_name(fact.text))]
+    found = exact or [fact for fact in facts if meant and meant in plain_name(fact.text)]
     return found[0] if len(found) == 1 else None
 
 
