@@ -12,12 +12,12 @@ NAMES = {"Lamp": "lamp", "💡 Lamp": "bulb", "Stehlämpchen": "floor", "🔴 Ba
 
 
 @pytest.fixture(name="index")
-def index_() -> NameIndex:
+def index_() -> NameIndex[str]:
     return index_of(NAMES)
 
 
-def index_of(names: dict[str, str]) -> NameIndex:
-    index = NameIndex()
+def index_of(names: dict[str, str]) -> NameIndex[str]:
+    index = NameIndex[str]()
     for name, key in names.items():
         index.add(name, key)
     return index
@@ -42,11 +42,11 @@ def index_of(names: dict[str, str]) -> NameIndex:
         ("💡", set()),
     ],
 )
-def test_a_name_finds_what_has_it(index: NameIndex, name: str, found: set[str]) -> None:
+def test_a_name_finds_what_has_it(index: NameIndex[str], name: str, found: set[str]) -> None:
     assert index.find(name) == found
 
 
-def test_what_does_not_fit_gives_way_to_another_form(index: NameIndex) -> None:
+def test_what_does_not_fit_gives_way_to_another_form(index: NameIndex[str]) -> None:
     assert index.find("Lamp", lambda found: found - {"lamp"}) == {"bulb"}
 
 

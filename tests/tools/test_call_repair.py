@@ -277,8 +277,8 @@ async def test_what_contradicts_a_name_refuses_the_call_with_what_there_is(
 async def test_a_place_that_a_short_name_may_lack_refuses_the_call(home: HomeAssistant) -> None:
     assert await read(home, ON, {"name": "Light", "area": "Nowhere"}) == (
         (
-            "Nothing was done: area Nowhere does not fit Light. There is Kitchen Light (light, Kitchen, Ground Floor)."
-            " If that is meant, leave out area; otherwise ask."
+            'Nothing was done: area "Nowhere" does not fit Light. There is Kitchen Light (light, Kitchen, Ground'
+            " Floor). If that is meant, leave out area; otherwise ask."
         ),
         {},
         "",

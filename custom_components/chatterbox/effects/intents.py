@@ -5,7 +5,7 @@ of the same message may change them, and of several entities with one name all a
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -114,6 +114,16 @@ def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
     return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
 
 
+def selection(slots: Slots, assistant: str | None, domains: Collection[str] | None) -> intent.MatchTargetsConstraints:
+    """Return what the slots of an intent select; `domains` are those of the intent, if the slots give none."""
+    name, area, floor = (str(value) if (value := slots.get(slot)) else None for slot in ("name", "area", "floor"))
+    given, classes = (
+        {*map(str, values if isinstance(values, list) else [values])} if (values := slots.get(slot)) else None
+        for slot in ("domain", "device_class")
+    )
+    return intent.MatchTargetsConstraints(name, area, floor, given or domains or None, classes, assistant=assistant)
+
+
 @callback
 def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str) -> Touches | Unresolved:
     """Return the effects of an intent on the entities exposed to `assistant`.
@@ -184,21 +194,12 @@ def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
 
 
 def _service_effects(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler) -> Touches | Unresolved:
-    domains = _texts(asked, "domain") or handler.required_domains
-    name = _text(asked, "name")
-    constraints = intent.MatchTargetsConstraints(
-        name=None if name == "all" else name,
-        area_name=_text(asked, "area"),
-        floor_name=_text(asked, "floor"),
-        domains=domains,
-        device_classes=_texts(asked, "device_class"),
-        assistant=asked.assistant,
-        allow_duplicate_names=True,
-    )
+    data = {name: slot["value"] for name, slot in asked.slots.items()}
+    slots = data | {"name": None} if data.get("name") == "all" else data
+    constraints = selection(slots, asked.assistant, handler.required_domains)
     if not constraints.has_constraints:
         return NOTHING
     reader = ActionReader(asked.hass)
-    data = {name: slot["value"] for name, slot in asked.slots.items()}
     states: dict[str, list[State]] = defaultdict(list)
     for state in matching_states(asked.hass, constraints):
         states[state.domain].append(state)
@@ -221,18 +222,11 @@ def _service(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler, 
 def _reached(asked: intent.Intent, reach: _Reach) -> Touches | Unresolved:
     if not reach.domain:
         return NOTHING
-    name, area, floor = (_text(asked, slot) if slot in reach.where else None for slot in ("name", "area", "floor"))
-    constraints = intent.MatchTargetsConstraints(
-        name=name,
-        area_name=area,
-        floor_name=floor,
-        domains={reach.domain},
-        assistant=asked.assistant if reach.where else None,
-        allow_duplicate_names=True,
-    )
+    data = {slot: given["value"] for slot, given in asked.slots.items()}
+    slots = {slot: value for slot, value in data.items() if slot in reach.where}
+    constraints = selection(slots, asked.assistant if reach.where else None, {reach.domain})
     reader = ActionReader(asked.hass)
     entity_ids = [state.entity_id for state in matching_states(asked.hass, constraints)]
-    data = {slot: given["value"] for slot, given in asked.slots.items()}
     for service in reach.services:
         reader.touch(entity_ids, reach.domain, service, data)
     return reader.effects()
@@ -246,13 +240,3 @@ def _script_effects(hass: HomeAssistant, script: object) -> Touches | Unresolved
     reader = ActionReader(hass)
     reader.sequence(script.sequence)
     return reader.effects()
-
-
-def _text(asked: intent.Intent, slot: str) -> str | None:
-    value: object = asked.slots.get(slot, {}).get("value")
-    return str(value) if value else None
-
-
-def _texts(asked: intent.Intent, slot: str) -> set[str] | None:
-    values: object = asked.slots.get(slot, {}).get("value")
-    return {str(value) for value in values} if isinstance(values, list) and values else None

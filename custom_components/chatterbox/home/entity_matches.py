@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 from typing import Final, Self
 
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
@@ -24,8 +23,6 @@ from homeassistant.helpers import (
 
 from ..agent.text import compared, contains_phrase, heard_words
 from ..data import singleton
-
-_WORD: Final = re.compile(r"[^\W_]+")
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
 
@@ -113,15 +110,6 @@ def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bo
     entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
     names = intent.async_get_entity_aliases(hass, entry, state=state) if state else ()
     return any(contains_phrase(words, heard_words(name)) for name in names)
-
-
-@callback
-def is_any_named_in(hass: HomeAssistant, text: str) -> bool:
-    """Return whether a short text holds the name of a registered entity or of an area."""
-    words = _WORD.findall(compared(text))
-    parts = {" ".join(words[start:end]) for start, end in combinations(range(len(words) + 1), 2)}
-    areas = ar.async_get(hass)
-    return any(part in entities_by_name(hass) or areas.async_get_area_by_name(part) for part in parts)
 
 
 @callback

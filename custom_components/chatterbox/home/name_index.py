@@ -8,14 +8,21 @@ name. Other emoji tell names apart.
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent
+from homeassistant.components.conversation import DOMAIN as CONVERSATION
+from homeassistant.components.todo.const import DATA_COMPONENT, DOMAIN as TODO, TodoItemStatus
+from homeassistant.components.todo.intent import INTENT_LIST_COMPLETE_ITEM, INTENT_LIST_REMOVE_ITEM
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
 
-from ..agent.text import fold, plain_name
+from ..agent.messages import JsonValue
+from ..agent.text import PART, compared, fold, plain_name
+from .entities import Home, async_get_home
+from .entity_matches import entities_by_name, matching_states
 
 _BETWEEN: Final = re.compile(
     r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)"
@@ -24,6 +31,8 @@ _BETWEEN: Final = re.compile(
 """Separators of words. A sign at the end of a name, or before a number, is none: it tells names apart."""
 _SPELLED_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
 _EMOJI_KINDS: Final = frozenset({"So", "Sk", "Me"})
+_LONGEST: Final = 24
+"""Words, or characters of a script without spaces, of a name that is found in a text."""
 _NAMES_APART: Final = re.compile(r"\(also\b|[,()]")
 """Between the names of one thing, as a list of the home writes them: "Plug, Salt lamp", "Plug (also Salt lamp)"."""
 
@@ -35,13 +44,15 @@ def name_words(name: str) -> str:
 
 
 @dataclass(slots=True)
-class NameIndex:
+class NameIndex[Key]:
     """Keys of things by their names."""
 
-    _written: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    _folded: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _written: dict[str, set[Key]] = field(default_factory=lambda: defaultdict(set))
+    _folded: dict[str, set[Key]] = field(default_factory=lambda: defaultdict(set))
+    _heads: set[str] = field(default_factory=set)
+    """The first part of each name, folded."""
 
-    def add(self, name: str, key: str) -> None:
+    def add(self, name: str, key: Key) -> None:
         """Add a name of a thing."""
         words = name_words(name)
         self._written[words].add(key)
@@ -49,8 +60,13 @@ class NameIndex:
         for form in (words, without_emoji):
             for folded in {_folded(form), _folded(form.translate(_SPELLED_OUT))} - {""}:
                 self._folded[folded].add(key)
+                self._heads.add(_head(folded))
 
-    def find(self, name: str, fitting: Callable[[AbstractSet[str]], AbstractSet[str]] = frozenset) -> AbstractSet[str]:
+    def may_begin(self, part: str) -> bool:
+        """Return whether a name may begin with a part of a text."""
+        return _head(_folded(name_words(part))) in self._heads
+
+    def find(self, name: str, fitting: Callable[[AbstractSet[Key]], AbstractSet[Key]] = frozenset) -> AbstractSet[Key]:
         """Return those of the things that a name may mean which fit, or that have all of several names."""
         words = name_words(name)
         for found in (self._written.get(words, set()), self._folded.get(_folded(words), set())):
@@ -68,22 +84,112 @@ def _folded(words: str) -> str:
     return " ".join(fold(words).split())
 
 
+def _head(folded: str) -> str:
+    return part[0] if (part := PART.search(folded)) else folded
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A thing that Home Assistant knows by a name."""
+
+    kind: str
+    """`entity`, `area` or `floor`."""
+    key: str
+    """Id of what has the name."""
+    name: str = field(compare=False)
+
+
+@lru_cache(maxsize=2)
+def _names_of(home: Home) -> NameIndex[Known]:
+    """Return the full names of the exposed entities of a home, and those of all areas and floors."""
+    index = NameIndex[Known]()
+    named = (
+        *(("entity", entity.entity_id, entity.names) for entity in home.all_entities),
+        *(("area", room.area_id, (room.name, *room.aliases)) for room in home.rooms),
+        *(("floor", floor.floor_id, (floor.name, *floor.aliases)) for floor in home.floors),
+    )
+    for kind, key, names in named:
+        for name in names:
+            index.add(name, Known(kind, key, name))
+    return index
+
+
+@callback
+def names_in(hass: HomeAssistant, text: str) -> Iterator[tuple[int, int, AbstractSet[Known]]]:
+    """Yield where a text holds a name of the home, the longest at each place, with all that may be meant."""
+    index, parts, stop = _names_of(async_get_home(hass, CONVERSATION)), [*PART.finditer(text)], 0
+    for place, begin in enumerate(parts):
+        if begin.start() < stop or not index.may_begin(begin[0]):
+            continue
+        for end in reversed(parts[place : place + _LONGEST]):
+            if known := index.find(text[begin.start() : end.end()]):
+                stop = end.end()
+                yield begin.start(), stop, known
+                break
+
+
+@callback
+def with_known_names(hass: HomeAssistant, text: str) -> str:
+    """Return a text in which each name is written as Home Assistant knows it, if it can mean only one thing.
+
+    A name that somebody gave to a thing, be it exposed or not, stays as it is.
+    """
+    written, begin = "", 0
+    for start, stop, known in names_in(hass, text):
+        heard, names = compared(text[start:stop]), {compared(one.name): one.name for one in known}
+        if len(names) == 1 and heard not in names and heard not in entities_by_name(hass):
+            written, begin = written + text[begin:start] + names.popitem()[1], stop
+    return written + text[begin:]
+
+
+@callback
 def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
     """Return the name by which Home Assistant finds the only area, or the only floor, that a name may mean.
 
     A name that it finds, and one that may mean none or several, is returned as it is.
     """
     areas, floors = ar.async_get(hass), fr.async_get(hass)
-    index, names = NameIndex(), dict[str, str]()
     if any(intent.find_areas(name, areas) if kind == "area" else intent.find_floors(name, floors)):
         return name
-    if kind == "area":
-        places = [(area.id, area.name, area.aliases) for area in areas.async_list_areas()]
+    found = places_named(hass, name, kind)
+    return next(iter(found)).name if len(found) == 1 else name
+
+
+@callback
+def places_named(hass: HomeAssistant, name: str, *kinds: str) -> AbstractSet[Known]:
+    """Return the areas and floors that a name may mean."""
+    index = _names_of(async_get_home(hass, CONVERSATION))
+    return index.find(name, lambda names: {known for known in names if known.kind in kinds})
+
+
+_COMPLETE_OF_SHOPPING_LIST: Final = "HassShoppingListCompleteItem"
+_STATES: Final[Mapping[str, AbstractSet[TodoItemStatus | None]]] = {
+    INTENT_LIST_REMOVE_ITEM: {*TodoItemStatus, None},
+    INTENT_LIST_COMPLETE_ITEM: {TodoItemStatus.NEEDS_ACTION},
+    _COMPLETE_OF_SHOPPING_LIST: {TodoItemStatus.NEEDS_ACTION},
+}
+"""Which items an intent can mean. It takes one only by its id or its whole name."""
+
+
+@callback
+def items_meant(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], assistant: str) -> list[str]:
+    """Return the names of the items that the slots of an intent may mean, as they stand in the list, sorted.
+
+    The list is empty for other intents, for an item that is there as it is written, and for one that is not there.
+    """
+    if intent_type not in _STATES or not isinstance(item := slots.get("item"), str):
+        return []
+    if intent_type == _COMPLETE_OF_SHOPPING_LIST:
+        entries = er.async_get(hass).entities.values()
+        lists = [entry.entity_id for entry in entries if (entry.domain, entry.platform) == (TODO, "shopping_list")]
     else:
-        places = [(floor.floor_id, floor.name, floor.aliases) for floor in floors.async_list_floors()]
-    for key, own, aliases in places:
-        names[key] = own
-        for one in (own, *aliases):
-            index.add(one, key)
-    found = [*index.find(name)]
-    return names[found[0]] if len(found) == 1 else name
+        constraints = intent.MatchTargetsConstraints(name=str(slots.get("name")), domains={TODO}, assistant=assistant)
+        lists = [state.entity_id for state in matching_states(hass, constraints)]
+    index, states = NameIndex[str](), _STATES[intent_type]
+    entity = hass.data[DATA_COMPONENT].get_entity(lists[0]) if len(lists) == 1 else None
+    items = [one for one in (entity.todo_items if entity else None) or () if one.status in states]
+    if any(item in {one.uid, one.summary} for one in items):
+        return []
+    for summary in filter(None, (one.summary for one in items)):
+        index.add(summary, summary)
+    return sorted(index.find(item))

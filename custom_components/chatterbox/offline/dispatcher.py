@@ -22,13 +22,14 @@ from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
 from ..effects.failures import Failures, async_add_reasons, intent_failures
 from ..effects.reported import async_check_response
+from ..home.name_index import with_known_names
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets
 from .context import async_process_in_context
 from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import async_sentence_effects, async_speaker_area
-from .shared_names import async_act_on_meant, async_refuse_delayed
+from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
@@ -90,9 +91,8 @@ class OfflineDispatcher:
             else:
                 area = async_speaker_area(self.hass, said)
                 refusal = await async_refuse_delayed(self.hass, said, area)
-                response = refusal or await async_process_in_context(
-                    self.hass, said, self.conversation_id, self._converse
-                )
+                done = refusal or await async_act_on_item(self.hass, said)
+                response = done or await async_process_in_context(self.hass, said, self.conversation_id, self._converse)
                 if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                     response = await async_act_on_meant(self.hass, said, area) or response
                 await async_add_sensors(self.hass, said, response)
@@ -137,7 +137,8 @@ class OfflineDispatcher:
 
     def _input(self, sentence: str) -> conversation.ConversationInput:
         agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
-        return conversation.ConversationInput(sentence, self.context, None, *place, self.language, agent)
+        text = with_known_names(self.hass, sentence)
+        return conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
 
     async def _converse(self, said: conversation.ConversationInput) -> intent.IntentResponse:
         place = said.device_id, said.satellite_id

@@ -18,6 +18,7 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.template import Template, TemplateState
 
 from ..agent.messages import JsonValue
+from ..effects.intents import selection
 
 _SENSORS: Final[Mapping[object, str]] = {
     CoverDeviceClass.DOOR: BinarySensorDeviceClass.DOOR,
@@ -41,16 +42,8 @@ async def async_add_sensors(
     device_class, wanted = _SENSORS.get(slots.get("device_class")), _STATES.get(slots.get("state"))
     if slots.get("domain") != COVER_DOMAIN or "name" in slots or device_class is None or wanted is None:
         return
-    found = intent.async_match_targets(
-        hass,
-        intent.MatchTargetsConstraints(
-            area_name=slots.get("area"),
-            floor_name=slots.get("floor"),
-            domains={BINARY_SENSOR_DOMAIN},
-            device_classes={device_class},
-            assistant=conversation.DOMAIN,
-        ),
-    )
+    sensors = slots | {"domain": BINARY_SENSOR_DOMAIN, "device_class": device_class}
+    found = intent.async_match_targets(hass, selection(sensors, conversation.DOMAIN, None))
     texts = await agent.async_get_or_load_intents(user_input.language)
     answer = texts and texts.intent_responses.get(intent.INTENT_GET_STATE, {}).get(recognized.response)
     if not found.states or not answer:

@@ -20,8 +20,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
-from ..effects.intents import delayed_command, intent_naming, is_question_intent
+from ..agent.text import plain_name
+from ..effects.intents import delayed_command, intent_naming, is_question_intent, selection
 from ..home.entity_matches import matching_states
+from ..home.name_index import with_known_names
 from ..settings.agent import RequestKind
 from .sentence_effects import MAX_DELAYS, async_speaker_area
 
@@ -61,6 +63,7 @@ async def async_recognize(
     hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
 ) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
+    user_input = replace(user_input, text=with_known_names(hass, user_input.text))
     agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
     if not isinstance(agent, DefaultAgent) or await agent.async_get_or_load_intents(user_input.language) is None:
         return None
@@ -83,8 +86,8 @@ async def async_recognize(
     if not _is_there(hass, name, slots, user_input, is_question=is_question):
         return None
     # What was not said, Home Assistant has filled in from the room of the speaker.
-    words = user_input.text.casefold()
-    said = {text: entity.name for entity in found.entities_list if (text := entity.text.strip().casefold()) in words}
+    words = plain_name(user_input.text)
+    said = {text: entity.name for entity in found.entities_list if (text := plain_name(entity.text)) in words}
     naming = intent_naming(hass, name).slots
     template, intents = found.intent_sentence, await agent.async_get_or_load_intents(user_input.language)
     rules = intents.intents.expansion_rules if intents else {}
@@ -118,14 +121,8 @@ def _is_there(
         return True
     area = async_speaker_area(hass, user_input)
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
-    constraints = intent.MatchTargetsConstraints(
-        name=None if slots.get("name") == "all" else _text(slots.get("name")),
-        area_name=_text(slots.get("area")),
-        floor_name=_text(slots.get("floor")),
-        domains=_texts(slots.get("domain")) or intent_naming(hass, name).domains or None,
-        device_classes=_texts(slots.get("device_class")),
-        assistant=conversation.DOMAIN,
-    )
+    named_slots = {slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")}
+    constraints = selection(named_slots, conversation.DOMAIN, intent_naming(hass, name).domains)
     named = matching_states(hass, constraints) if constraints.name else None
     found = intent.async_match_targets(hass, constraints, preferences, named)
     if not found.is_match or not is_question or not (constraints.domains and constraints.device_classes):
@@ -133,11 +130,3 @@ def _is_there(
     # An open window may be a sensor, a closed one a cover: Home Assistant's sentences mean one of them.
     alike = intent.async_match_targets(hass, replace(constraints, domains=None), preferences)
     return len(alike.states) == len(found.states)
-
-
-def _text(value: JsonValue) -> str | None:
-    return str(value) if value else None
-
-
-def _texts(value: JsonValue) -> set[str] | None:
-    return {str(one) for one in (value if isinstance(value, list) else [value])} if value else None

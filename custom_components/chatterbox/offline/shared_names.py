@@ -1,4 +1,4 @@
-"""Tells which of several entities with one name a sentence means: the only one that it can act on.
+"""Tells which of several entities with one name, and which item of a list, a sentence means: the only one possible.
 
 "Unlock smart lock" means the lock, not the sensor of that name. The built-in agent refuses both, so the lock is
 controlled here. Of two locks of that name none is meant, and nobody is asked about what would be refused after the yes.
@@ -19,8 +19,11 @@ from homeassistant.helpers.template import Template
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
-from ..effects.intents import delayed_command, intent_effects
+from ..effects.intents import delayed_command, intent_effects, selection
+from ..home.name_index import items_meant
 from .openings import spoken
+
+type _Found = tuple[DefaultAgent, RecognizeResult]
 
 
 @callback
@@ -55,29 +58,43 @@ async def async_act_on_meant(
     """Do what the built-in agent has refused for the name, if only one entity can be meant; None if there is none."""
     if (found := await _async_recognize(hass, user_input)) is None:
         return None
-    agent, recognized = found
-    name, slots = recognized.intent.name, _slots(recognized)
+    name, slots = found[1].intent.name, _slots(found[1])
     touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
     if len(touched) != 1 or not _is_shared(hass, name, slots, area):
         return None
-    values = {slot: {"value": value, "text": value} for slot, value in slots.items()}
-    values["name"] = {"value": touched.pop(), "text": slots["name"]}  # Home Assistant accepts an entity id as a name
+    # Home Assistant accepts an entity id as a name.
+    return await _async_handle(hass, user_input, found, {"name": touched.pop()})
+
+
+async def async_act_on_item(hass: HomeAssistant, user_input: ConversationInput) -> intent.IntentResponse | None:
+    """Do what a sentence asks for an item of a list that is written otherwise there; None unless it is the only one."""
+    if (found := await _async_recognize(hass, user_input)) is None:
+        return None
+    meant = items_meant(hass, found[1].intent.name, _slots(found[1]), DOMAIN)
+    return await _async_handle(hass, user_input, found, {"item": meant[0]}) if len(meant) == 1 else None
+
+
+async def _async_handle(
+    hass: HomeAssistant, said: ConversationInput, found: _Found, meant: Mapping[str, str]
+) -> intent.IntentResponse | None:
+    """Handle a recognized intent with other values of some slots, and answer as Home Assistant; None if it fails."""
+    agent, recognized = found
+    name, slots = recognized.intent.name, _slots(recognized)
+    values = {slot: {"value": meant.get(slot, value), "text": value} for slot, value in slots.items()}
+    place = said.device_id, said.satellite_id, said.agent_id
     try:
-        said, place = user_input, (user_input.device_id, user_input.satellite_id, user_input.agent_id)
         response = await intent.async_handle(
             hass, DOMAIN, name, values, said.text, said.context, said.language, DOMAIN, *place
         )
     except intent.IntentError:
         return None
-    texts = await agent.async_get_or_load_intents(user_input.language)
+    texts = await agent.async_get_or_load_intents(said.language)
     if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
-        response.async_set_speech(spoken(hass, answer, slots, response))
+        response.async_set_speech(spoken(hass, answer, slots | response.speech_slots, response))
     return response
 
 
-async def _async_recognize(
-    hass: HomeAssistant, user_input: ConversationInput
-) -> tuple[DefaultAgent, RecognizeResult] | None:
+async def _async_recognize(hass: HomeAssistant, user_input: ConversationInput) -> _Found | None:
     agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
     recognized = await agent.async_recognize_intent(user_input) if isinstance(agent, DefaultAgent) else None
     if not isinstance(agent, DefaultAgent) or recognized is None or recognized.unmatched_entities:
@@ -94,21 +111,8 @@ def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonVa
     handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
     if not isinstance(handler, intent.DynamicServiceIntentHandler) or "name" not in slots:
         return False
-    domains, classes = (_texts(slots.get(slot)) for slot in ("domain", "device_class"))
-    constraints = intent.MatchTargetsConstraints(
-        name=str(slots["name"]),
-        area_name=str(slots["area"]) if "area" in slots else None,
-        floor_name=str(slots["floor"]) if "floor" in slots else None,
-        domains=domains or handler.required_domains,
-        device_classes=classes,
-        features=handler.required_features,
-        states=handler.required_states,
-        assistant=DOMAIN,
-    )
+    constraints = selection(slots, DOMAIN, handler.required_domains)
+    constraints.features, constraints.states = handler.required_features, handler.required_states
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
     found = intent.async_match_targets(hass, constraints, preferences)
     return found.no_match_reason is intent.MatchFailedReason.DUPLICATE_NAME
-
-
-def _texts(value: JsonValue) -> set[str] | None:
-    return {str(one) for one in (value if isinstance(value, list) else [value])} if value else None

@@ -19,6 +19,7 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
 
 from ..agent.json.coercion import Unfit, bare_name, is_called
+from ..agent.json.text import shown
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.text import clipped, plain_name
 from ..effects.intents import Naming, intent_naming
@@ -184,9 +185,8 @@ class _Selection:
     def states(self, arguments: JsonObject, filters: Iterable[str]) -> list[State]:
         """Return the exposed entities that the name and some of the filters of a call leave."""
         given = {one: arguments[one] for one in filters if self._is_given(arguments, one)}
-        constraints = intent.MatchTargetsConstraints(
-            area_name=_text(given.get("area")), floor_name=_text(given.get("floor")), assistant=self.assistant
-        )
+        where = _text(given.get("area")), _text(given.get("floor"))
+        constraints = intent.MatchTargetsConstraints(None, *where, assistant=self.assistant)
         name = _name(arguments)
         called = entities_called(self.hass, self.assistant, name) if name else None
         domains, classes = _texts(given.get("domain")), _texts(given.get(_CLASS))
@@ -239,7 +239,7 @@ class _Selection:
 
     def _contradiction(self, arguments: JsonObject, filters: Sequence[str], base: Sequence[State]) -> str:
         """Return the error for filters that contradict the name beside them."""
-        given = " and ".join(f"{one} {listed(_given_texts(arguments[one]))}" for one in filters)
+        given = " and ".join(f"{one} {shown(arguments[one])}" for one in filters)
         there = (
             f"{quoted(state.name)} ({', '.join((state.domain, *map(quoted, self._where(state))))})"
             for state in sorted(base, key=lambda state: state.entity_id)
@@ -301,8 +301,4 @@ def _text(value: JsonValue) -> str:
 
 def _texts(value: JsonValue) -> set[str]:
     """Return a text or the texts of a list in small letters."""
-    return {*map(plain_name, _given_texts(value))}
-
-
-def _given_texts(value: JsonValue) -> list[str]:
-    return [text for one in (value if isinstance(value, list) else [value]) if (text := _text(one))]
+    return {plain_name(text) for one in (value if isinstance(value, list) else [value]) if (text := _text(one))}

@@ -9,7 +9,7 @@ speaker. The unique names that Home Assistant knows, and names of nothing, are l
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, override
 
 from homeassistant.components.homeassistant.llm import GetLiveContextTool
@@ -20,12 +20,11 @@ from homeassistant.helpers import intent, llm
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared
-from ..data import singleton
 from ..effects.effect import actions_of
-from ..effects.intents import Naming, intent_naming
+from ..effects.intents import Naming, delayed_command, intent_naming
 from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
 from ..home.entity_matches import matching_states
-from ..home.name_index import NameIndex, name_words, place_name
+from ..home.name_index import NameIndex, items_meant, name_words, place_name, with_known_names
 from .dispatch import call_effects
 from .merge import unwrapped
 from .own.registry import SharedTool
@@ -53,13 +52,8 @@ class _Search:
 
     def fitting(self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]) -> frozenset[str]:
         """Return the given entities that match area, floor, domains and device classes of the call."""
-        constraints = intent.MatchTargetsConstraints(
-            area_name=self.area,
-            floor_name=self.floor,
-            domains=self.domains or None,
-            device_classes=self.device_classes or None,
-            assistant=assistant,
-        )
+        kinds = self.domains or None, self.device_classes or None
+        constraints = intent.MatchTargetsConstraints(None, self.area, self.floor, *kinds, assistant=assistant)
         return frozenset([state.entity_id for state in matching_states(hass, constraints, entity_ids)])
 
 
@@ -70,16 +64,10 @@ class _Names:
     home: Home
     known: Mapping[str, AbstractSet[str]]
     """Entity ids by the names that Home Assistant accepts."""
-    index: NameIndex
+    index: NameIndex[str]
     """Entity ids by their listed and full names, with their rooms and without."""
     entities: Mapping[str, ExposedEntity]
     """By entity id."""
-
-
-@singleton
-def _names_by_assistant(_hass: HomeAssistant) -> dict[str, _Names]:
-    """Return the names that are known, by assistant."""
-    return {}
 
 
 class NameResolver(Hooks):
@@ -108,12 +96,27 @@ class NameResolver(Hooks):
                     given[search.slot] = name
                 case None:
                     pass
+        if isinstance(texts := self._text_meant(offered, given), Deny):
+            return texts
+        given |= texts
         return Rewrite(given) if given != arguments else None
+
+    def _text_meant(self, offered: llm.Tool | None, arguments: JsonObject) -> Deny | JsonObject:
+        """Return the item of a list, or the sentence for later, with names as Home Assistant knows them."""
+        if not isinstance(own := unwrapped(offered) if offered else None, llm.IntentTool):
+            return {}
+        if command := delayed_command(own.intent_type, arguments):
+            return {"conversation_command": with_known_names(self._hass, command)}
+        items = items_meant(self._hass, own.intent_type, arguments, self._llm_context.assistant)
+        if len(items) > 1:
+            several = f"several items are called {quoted(str(arguments['item']))}: {_some(items)}"
+            return Deny(f"Not run: {several}. Give the whole name, or ask which one is meant.")
+        return {"item": items[0]} if items else {}
 
     def _meant(self, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> Deny | str | None:
         """Return the name of the entity that is meant, if it has to be replaced."""
         assistant = self._llm_context.assistant
-        names = _names(self._hass, assistant)
+        names = _names(async_get_home(self._hass, assistant))
         known = search.fitting(self._hass, assistant, names.known.get(compared(search.name), ()))
         if len(known) == 1 or (known and tool.annotations.read_only):
             return None
@@ -179,27 +182,23 @@ def _search(naming: Naming, prefix: str, arguments: JsonObject) -> _Search | Non
 
 def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False) -> frozenset[str]:
     """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
-    names = _names(hass, assistant)
+    names = _names(async_get_home(hass, assistant))
     known, short = names.known.get(compared(name), ()), () if in_full else names.index.find(name)
     return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
-def _names(hass: HomeAssistant, assistant: str) -> _Names:
-    """Return the names of the current home."""
-    kept, home = _names_by_assistant(hass), async_get_home(hass, assistant)
-    if assistant in kept and kept[assistant].home is home:
-        return kept[assistant]
+@lru_cache(maxsize=4)
+def _names(home: Home) -> _Names:
+    """Return the names of a home."""
     rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
     known: dict[str, set[str]] = defaultdict(set)
-    index = NameIndex()
+    index = NameIndex[str]()
     for entity in home.all_entities:
         for name in entity.names:
             known[compared(name)].add(entity.entity_id)
         for name in _called(entity, rooms.get(entity.area_id or "", ())):
             index.add(name, entity.entity_id)
-    entities = {entity.entity_id: entity for entity in home.all_entities}
-    kept[assistant] = _Names(home, known, index, entities)
-    return kept[assistant]
+    return _Names(home, known, index, {entity.entity_id: entity for entity in home.all_entities})
 
 
 def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ..approvals.pin.pin_guard import LOCK_SECONDS, Locked
 from ..approvals.pin.spoken_digits import spoken_digits
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
 from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
-from ..home.entity_matches import is_any_named_in
+from ..home.name_index import names_in
 from ..offline.recognition import async_is_request
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.home_rules import async_get_home_rules
@@ -78,7 +78,7 @@ async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput) -
     bare = text.rstrip(_QUESTION_MARKS)
     if bare != text.rstrip() and understand_answer(bare, language) is Meaning.OTHER:
         return False
-    return not is_any_named_in(hass, text) and not await async_is_request(hass, user_input)
+    return not any(True for _ in names_in(hass, text)) and not await async_is_request(hass, user_input)
 
 
 async def _async_compare(

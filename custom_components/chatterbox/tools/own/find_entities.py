@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
-from ...agent.text import compared
 from ...home.description import FIND_ENTITIES
 from ...home.entities import ExposedEntity, Home, listed, quoted
 from ...home.entity_index import EntityIndex
+from ...home.name_index import places_named
 from ...home.search import async_get_entity_index
 from .own_tool import READS, Offering, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
 
@@ -38,23 +39,20 @@ async def _async_find(call: OwnCall) -> ToolAnswer:
         return error_answer(_NO_ARGUMENTS)
     index = await async_get_entity_index(call.hass, call.language)
     try:
-        among = _in_domain(index.home, _in_area(index, area), domain.casefold())
+        among = _in_domain(index.home, _in_area(call.hass, index, area), domain.casefold())
     except _UnknownName as error:
         return error_answer(str(error))
     return _answer(index.home, index.fitting(words, among) if words else among)
 
 
-def _in_area(index: EntityIndex, area: str) -> Sequence[ExposedEntity]:
+def _in_area(hass: HomeAssistant, index: EntityIndex, area: str) -> Sequence[ExposedEntity]:
     """Return the entities in an area or on a floor, or all of them if none is given."""
     home = index.home
     if not area:
         return home.entities
-    name = compared(area)
-    floors = {floor.floor_id for floor in home.floors if name in map(compared, (floor.name, *floor.aliases))}
-    named = [room for room in home.rooms if name in map(compared, (room.name, *room.aliases))]
-    on_floors = [room for room in home.rooms if room.floor_id in floors]
-    found = {room.area_id for room in (*named, *on_floors)} or index.named_rooms(area)
-    if not found:
+    places = {known.key for known in places_named(hass, area, "area", "floor")}
+    found = {room.area_id for room in home.rooms if not places.isdisjoint({room.area_id, room.floor_id})}
+    if not (found := found or {*index.named_rooms(area)}):
         filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
         raise _UnknownName(f"There is no area {quoted(area)}. {_listed('areas', filled)}")
     return [entity for entity in home.entities if entity.area_id in found]
