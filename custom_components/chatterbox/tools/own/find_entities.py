@@ -100,6 +100,6 @@ FIND: Final = OwnTool(
         READS,
     ),
     run=_async_find,
-    is_offered=Offering.has_large_home,
+    is_offered=Offering.lists_part_of_home,
     label=LLM_API_ASSIST,  # whoever allows the tools of Assist needs it to name entities
 )

@@ -67,7 +67,7 @@ class Offering(NamedTuple):
     home_is_large: bool = False
     """Explained at `TurnTools`."""
 
-    def has_large_home(self) -> bool:
+    def lists_part_of_home(self) -> bool:
         """Return whether the prompt holds only a part of the home."""
         return self.home_is_large
 
