@@ -163,7 +163,6 @@ def test_patterns_are_found() -> None:
     }
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("name", "pattern"), [pytest.param(*found, id=found[0]) for found in patterns()])
 def test_a_pattern_takes_time_in_proportion(name: str, pattern: re.Pattern[str]) -> None:
     everywhere = ONLY_AT_A_PLACE.isdisjoint(name.split("."))
@@ -212,14 +211,12 @@ SAID = (
 )
 
 
-@pytest.mark.timeout(90)
 @pytest.mark.parametrize("reader", READERS)
 def test_a_reader_takes_time_in_proportion(reader: str) -> None:
     for unit in (*UNITS, *SAID):
         assert_in_proportion(READERS[reader], "", unit, LARGE)
 
 
-@pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "written",
     [

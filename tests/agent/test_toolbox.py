@@ -366,7 +366,7 @@ async def test_a_function_that_is_not_async_blocks_nobody() -> None:
     def slow() -> str:
         """Work for long."""
         inside.set()
-        assert release.wait(60)
+        assert release.wait(300)
         return threading.current_thread().name
 
     working = asyncio.create_task(dispatch(Toolbox([slow]), "slow", {}))

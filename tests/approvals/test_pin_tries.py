@@ -83,7 +83,7 @@ class SlowPin(WatchedPin):
     @override
     def matches(self, pin: str) -> bool:
         self.reached.set()
-        return self.opened.wait(30) and super().matches(pin)
+        return self.opened.wait(300) and super().matches(pin)
 
 
 @pytest.fixture

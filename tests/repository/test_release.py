@@ -97,7 +97,7 @@ class _Answer(BaseModel):
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive that a release would offer now."""
     path = tmp_path_factory.mktemp("release") / "chatterbox.zip"
-    subprocess.run([_REPOSITORY / "script" / "release", path], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run([_REPOSITORY / "script" / "release", path], check=True, timeout=300, stdout=subprocess.DEVNULL)
     return path
 
 

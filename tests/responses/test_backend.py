@@ -445,20 +445,19 @@ async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve
             ended.set()
         return {}
 
-    async with asyncio.timeout(30):
-        look = StubTool(name="look", answer=takes_long)
-        look.annotations = llm.ToolAnnotations(read_only=True, destructive=False)
-        llm.async_register_api(hass, StubApi(hass=hass, id="stub", name="Stub", tools=[look]))
-        looks = Script(answers=(ScriptedAnswer(tool_calls=(ScriptedCall(name="look"),)),))
-        await serve(looks, **{CONF_LLM_HASS_API: ["stub"]})
-        await enable_api(hass)
-        wanted = replace(ASSIST, server_label="stub")
+    look = StubTool(name="look", answer=takes_long)
+    look.annotations = llm.ToolAnnotations(read_only=True, destructive=False)
+    llm.async_register_api(hass, StubApi(hass=hass, id="stub", name="Stub", tools=[look]))
+    looks = Script(answers=(ScriptedAnswer(tool_calls=(ScriptedCall(name="look"),)),))
+    await serve(looks, **{CONF_LLM_HASS_API: ["stub"]})
+    await enable_api(hass)
+    wanted = replace(ASSIST, server_label="stub")
 
-        async with aclosing(api_client.backend.take(api_client.wants("Look!", hosted=(wanted,)))) as events:
-            async for event in events:
-                if isinstance(event, ToolStarted):
-                    await begun.wait()
-                    break
+    async with aclosing(api_client.backend.take(api_client.wants("Look!", hosted=(wanted,)))) as events:
+        async for event in events:
+            if isinstance(event, ToolStarted):
+                await begun.wait()
+                break
 
     assert ended.is_set()
 

@@ -188,11 +188,10 @@ async def test_a_new_id_is_followed_during_setup(hass: HomeAssistant) -> None:
     async with serving(slow) as address:
         entry = server_entry(address, llm_hass_api=[], trusted_callers=["automation.a"])
         setting_up = hass.async_create_task(set_up(hass, entry))
-        async with asyncio.timeout(30):
-            await asked.wait()
-            er.async_get(hass).async_update_entity("automation.a", new_entity_id="automation.b")
-            may_answer.set()
-            await setting_up
+        await asked.wait()
+        er.async_get(hass).async_update_entity("automation.a", new_entity_id="automation.b")
+        may_answer.set()
+        await setting_up
         await hass.async_block_till_done()
 
     assert stored(hass).trusted_callers == {"automation.b"}

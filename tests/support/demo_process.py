@@ -12,7 +12,7 @@ from pathlib import Path
 
 import demo
 
-RUN_SECONDS = 100
+RUN_SECONDS = 240
 _SCRIPTS = Path(demo.__file__).parents[1] / "script"
 
 

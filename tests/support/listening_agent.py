@@ -71,10 +71,9 @@ class ListeningAgent(AbstractConversationAgent):
 
     async def has_taken_turns(self, count: int) -> None:
         """Wait for the beginning of a turn, and the end of what led to it."""
-        async with asyncio.timeout(30):
-            while len(self.speakers) < count:
-                self._spoken_to.clear()
-                await self._spoken_to.wait()
+        while len(self.speakers) < count:
+            self._spoken_to.clear()
+            await self._spoken_to.wait()
         await self.hass.async_block_till_done()
 
     @property

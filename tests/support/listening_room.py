@@ -78,10 +78,9 @@ class Room:
 
     async def hear(self, text: str) -> None:
         """Wait until something is heard that holds `text`."""
-        async with asyncio.timeout(30):
-            while text not in self.heard:
-                self._more.clear()
-                await self._more.wait()
+        while text not in self.heard:
+            self._more.clear()
+            await self._more.wait()
 
     async def say(self, text: str, conversation_id: str | None = None) -> None:
         """Say something, in a new conversation or in one that goes on, and listen to the end.

@@ -54,8 +54,7 @@ class Phone:
 
     async def next(self) -> ShownNotification:
         """Wait for the next notice."""
-        async with asyncio.timeout(20):
-            return ShownNotification(await self.inbox.get())
+        return ShownNotification(await self.inbox.get())
 
     async def tap(self, action: str) -> None:
         """Tap a button: the app tells Home Assistant."""

@@ -321,7 +321,6 @@ def test_any_value_is_fitted_for_good_or_refused(pair: SchemaAndValue, value: Js
         assert fit(fitted, schema) == fitted
 
 
-@pytest.mark.timeout(10)
 def test_choices_within_choices_are_each_tried_once() -> None:
     choice: JsonObject = {
         "anyOf": [

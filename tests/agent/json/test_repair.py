@@ -190,7 +190,6 @@ def test_strict_json_and_its_repair_never_disagree(value: JsonValue) -> None:
         assert repair_json(text[:end]) == strict
 
 
-@pytest.mark.timeout(5)
 @pytest.mark.parametrize(
     ("unit", "end"), [("\n", ""), ("```\n", "x"), ("```json\n", "{")], ids=["newlines", "fences", "marked fences"]
 )

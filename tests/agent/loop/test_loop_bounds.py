@@ -192,9 +192,7 @@ async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pyt
 
     provider = ScriptedProvider([TextDelta("It is"), stubborn])
 
-    events = await asyncio.wait_for(
-        collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02))), 10
-    )
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert "provider ignores its cancellation" in caplog.text
@@ -287,8 +285,7 @@ async def test_a_call_that_reads_is_not_waited_for_when_its_model_fails() -> Non
     look = ToolCall("l", "look", "{}")
     provider = ScriptedProvider([ToolCallReady(look), run_other_tasks, ProviderUnreachable("gone")])
     dispatcher = ScriptedDispatcher({"look": never})
-    async with asyncio.timeout(2):  # of the 30 seconds that the turn has
-        events = await collect(AgenticLoop(provider, dispatcher), TURN)
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1e6)))
     assert "Cut off" in results(events)[0].content
     assert dispatcher.running == 0
     assert finished(events).stop_reason is StopReason.PROVIDER_FAILED

@@ -226,9 +226,9 @@ async def test_a_provider_that_ignores_its_cancellation_holds_nobody_up(
 
     if begun:
         with pytest.raises(BetweenTokensTimeout):
-            await asyncio.wait_for(asking, 10)
+            await asking
     else:
-        assert (await asyncio.wait_for(asking, 10))[1:] == HELLO
+        assert (await asking)[1:] == HELLO
     assert "provider of first ignores its cancellation" in caplog.text
     assert chain.open_streams == 1
     release.set()

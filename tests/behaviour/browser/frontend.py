@@ -13,7 +13,7 @@ from playwright.async_api import Locator, Page, expect
 from demo.owner import Owner
 from tests.support.sentences import sentence
 
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
 _WIDE = 870
 """Pixels, from which on the side bar is always there."""
 COUNT_CLICKS = Path(__file__).with_name("clicks.js").read_text()

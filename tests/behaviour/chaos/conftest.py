@@ -11,7 +11,7 @@ _SECONDS_OF_A_TURN: Final = 0.03
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Set the bound of the tests in this folder."""
-    bound = 120 + config.getoption("--chaos-turns") * _SECONDS_OF_A_TURN
+    bound = 300 + config.getoption("--chaos-turns") * _SECONDS_OF_A_TURN
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(bound))

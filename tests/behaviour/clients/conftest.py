@@ -12,7 +12,7 @@ from tests.behaviour.clients.running_scripts import REPOSITORY
 
 _SET_UP_SECONDS = 300
 _STOP_SECONDS = 60
-_TEST_SECONDS = 180
+_TEST_SECONDS = 300
 """For the first test, in which the home is made."""
 
 

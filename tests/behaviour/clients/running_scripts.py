@@ -12,7 +12,7 @@ from tests.behaviour.clients.home import Address
 REPOSITORY = Path(__file__).resolve().parents[3]
 CLIENT_BINARIES = REPOSITORY / ".venv-clients" / "bin"
 PYTHON = CLIENT_BINARIES / "python"
-RUN_SECONDS = 100
+RUN_SECONDS = 240
 _SCRIPTS = Path(__file__).parent / "scripts"
 
 

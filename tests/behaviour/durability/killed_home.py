@@ -23,8 +23,8 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
 SPEAKERS = 3
 """People who talk at the same time, each in a conversation that goes on after Home Assistant was killed."""
-_START_SECONDS = 60.0
-_ANSWER_SECONDS = 60.0
+_START_SECONDS = 240.0
+_ANSWER_SECONDS = 240.0
 _POLL_SECONDS = 0.05
 _PIECE_SECONDS = 0.004
 _LIGHT_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})

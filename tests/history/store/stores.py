@@ -31,10 +31,9 @@ class Watch:
 
     async def until(self, matches: Callable[[StoreState], bool]) -> StoreState:
         """Wait until the latest state matches; return it."""
-        async with asyncio.timeout(30):
-            while not (self.states and matches(self.states[-1])):
-                self._heard.clear()
-                await self._heard.wait()
+        while not (self.states and matches(self.states[-1])):
+            self._heard.clear()
+            await self._heard.wait()
         return self.states[-1]
 
     async def until_down(self, trouble: Trouble) -> StoreState:

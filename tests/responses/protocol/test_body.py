@@ -33,7 +33,7 @@ class Readings:
         self.most_at_once = max(self.most_at_once, self.at_once)
         self.threads.add(threading.get_ident())
         self._loop.call_soon_threadsafe(self.begun.set)
-        self.let_go.wait(10)
+        self.let_go.wait(300)
         self.at_once -= 1
         return "read"
 

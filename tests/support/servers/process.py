@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script
 
-START_TIMEOUT_SECONDS = 30
+START_TIMEOUT_SECONDS = 120
 _REPOSITORY = Path(__file__).resolve().parents[3]
 
 

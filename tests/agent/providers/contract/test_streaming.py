@@ -23,8 +23,6 @@ from .dialect import KEY, MODEL, Answer, Dialect
 from .service import HI, answered, arrivals, calls_of, collect, provider_of, streamed, text_of, until_finished
 
 WORDS = Answer(text=("One ", "two ", "three ", "four."))
-IN_TIME = 10
-"""Seconds, far more than anything here takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ async def _conversation(
 ) -> AsyncIterator[_Conversation]:
     proceed = asyncio.Event()
     reply = replace(streamed(dialect, pieces, ending), held={2: proceed})
-    async with raw_http_server(reply, tls=tls) as server, asyncio.timeout(IN_TIME):
+    async with raw_http_server(reply, tls=tls) as server:
         base_url = f"{'https' if tls else 'http'}://127.0.0.1:{server.port}"
         provider = dialect.provider_class(session, base_url, MODEL, KEY, limits or TimeLimits())
         async with aclosing(provider.stream(HI)) as events:
@@ -147,7 +145,7 @@ async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
     proceed = asyncio.Event()
     head, *body = streamed(dialect, [dialect.render(WORDS)]).pieces
     reply = RawReply([head, b"".join(body)], Ending.KEEP, held={1: proceed})  # its end comes with its first words
-    async with raw_http_server(reply) as server, asyncio.timeout(IN_TIME):
+    async with raw_http_server(reply) as server:
         provider = provider_of(dialect, server, session)
         async with aclosing(provider.stream(HI)) as slow:
             first = asyncio.ensure_future(anext(slow))

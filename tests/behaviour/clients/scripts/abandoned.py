@@ -10,7 +10,7 @@ from openai import AsyncOpenAI
 
 MODEL, URL, MODEL_SERVER, TOKEN = (os.environ[name] for name in ("MODEL", "URL", "MODEL_SERVER", "OPENAI_API_KEY"))
 WARM_UP, STREAMS, AT_ONCE, ROUNDS = 40, 80, 20, 3
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS = 100
 ENDLESS = "slowly\nrepeat 2000\nsay And so on. "
 
 client = AsyncOpenAI(max_retries=0)

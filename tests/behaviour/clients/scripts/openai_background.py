@@ -10,7 +10,7 @@ from openai.types.responses import Response
 
 MODEL = os.environ["MODEL"]
 SLOW = "slowly\nrepeat 40\nsay All is well. "
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 100
 
 client = OpenAI()
 
