@@ -2,9 +2,11 @@
 
 `script/terms.py` prints how often each retired term is still in use, by folder: in identifiers, docstrings and comments
 of Python files, in documentation, and in `translations/en.json`. `--list` prints the places, with the standard term
-(`--list link` those of one term). `--strict` ends with status 1 when there are any; `script/lint` decides which it is.
+(`--list link` those of one term). `--strict`, as in `script/lint`, ends with status 1 when a term is in use more often
+than its ceiling, or so much less often that the ceiling has to be lowered.
 
-A term is retired by a row of `TERMS`. Records of decisions and the change log keep the words of their day.
+A term is retired by a row of `TERMS`. Only a term that is being replaced has a ceiling above 0. Records of decisions
+and the change log keep the words of their day.
 """
 
 import argparse
@@ -37,6 +39,14 @@ class Term:
     """What docstrings, comments and pages may not contain; whole words."""
     names: frozenset[str] = frozenset()
     """What no identifier may be."""
+    things: frozenset[str] = frozenset()
+    """What no variable, parameter or attribute may be called, apart from underscores."""
+    are_verbs: bool = False
+    """Whether functions may be called like `things`."""
+    openings: str = ""
+    """What no docstring may begin with; whole words."""
+    ceiling: int = 0
+    """How often the term may still be in use."""
     elsewhere: tuple[str, ...] = ()
     """Folders in which the term means something else."""
 
@@ -49,6 +59,11 @@ class Term:
     def in_prose(self) -> re.Pattern[str] | None:
         """Return the pattern for prose."""
         return re.compile(rf"\b(?:{self.prose})\b") if self.prose else None
+
+    @cached_property
+    def in_openings(self) -> re.Pattern[str] | None:
+        """Return the pattern for the first words of docstrings."""
+        return re.compile(rf"(?:{self.openings})\b") if self.openings else None
 
 
 TERMS: Final = (
@@ -90,9 +105,27 @@ TERMS: Final = (
         "a noun that says what it is",
         names=frozenset({"Said", "Told", "Shown", "Wanted", "Seen", "Gathered", "Words", "Ways", "Asked", "Taken"}),
     ),
+    *(
+        Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read", ceiling=ceiling)
+        for participle, noun, ceiling in (
+            ("said", "words, spoken_text, sentence", 328),
+            ("read", "turn_input, parsed", 134),
+            ("shown", "page, form, content, display", 129),
+            ("asked", "request, question", 281),
+            ("kept", "stored, remaining, retained", 107),
+            ("told", "message, answer, notice", 169),
+        )
+    ),
+    Term("What, Who", "a subject that says what the thing is", openings="what|who", ceiling=296),
+    Term("others their turn", "yield to the event loop", prose=r"(?:giv(?:e|es|ing)|let) others (?:have )?their turn"),
+    Term("wish of a model", "call", prose=r"wish(?:es)? of (?:a|the) model|models?'s? wish(?:es)?"),
+    Term("the same of", "the same for", prose=r"the same of an? \w+"),
 )
 """The Words table of the redraw."""
 
+_THINGS: Final = {name: term for term in TERMS for name in term.things}
+_ROOM: Final = 20
+"""How far a count may be below its ceiling."""
 _OF_OTHERS: Final = frozenset(
     {"sys", "_getframe", "f_back", "ag_frame", "FrameType", "frame", "stack_info", "seal_all", "async_clean_spot"}
 )
@@ -155,11 +188,42 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value.value
 
 
+def definitions(tree: ast.Module) -> Iterator[tuple[int, str, bool]]:
+    """Yield where a name is given, the name, and whether it is that of a function."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name, False
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name, False
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name, True
+            case _:
+                pass
+
+
+def in_things(path: Path, tree: ast.Module) -> Iterator[Place]:
+    """Yield the names of things that are retired; a name counts where it is given."""
+    for line, name, is_function in definitions(tree):
+        if (term := _THINGS.get(name.strip("_"))) is not None and not (term.are_verbs and is_function):
+            yield Place(term, path, line, name)
+
+
+def in_openings(path: Path, line: int, text: str) -> Iterator[Place]:
+    """Yield the retired first words of a docstring."""
+    for term in TERMS:
+        if term.in_openings and term.in_openings.match(text.lower()):
+            yield Place(term, path, line, text.splitlines()[0])
+
+
 def in_python(path: Path, source: str) -> Iterator[Place]:
     """Yield the retired terms of a module; an identifier counts wherever it is used."""
     yield from in_identifier(path, 0, path.stem)
-    for line, text in docstrings(ast.parse(source)):
+    tree = ast.parse(source)
+    yield from in_things(path, tree)
+    for line, text in docstrings(tree):
         yield from in_prose(path, line, text)
+        yield from in_openings(path, line, text)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NAME and token.string not in _OF_OTHERS:
             yield from in_identifier(path, token.start[0], token.string)
@@ -203,8 +267,10 @@ def table(found: Sequence[Place]) -> str:
     rows: list[str] = []
     for term, count in Counter(place.term for place in found).most_common():
         folders = Counter(place.folder for place in found if place.term is term).most_common()
+        ceiling = f" of {term.ceiling}" if term.ceiling else ""
         rows.append(
-            f"{count:6}  {term.retired} → {term.standard}: " + ", ".join(f"{name} {number}" for name, number in folders)
+            f"{count:6}{ceiling}  {term.retired} → {term.standard}: "
+            + ", ".join(f"{name} {number}" for name, number in folders)
         )
     return "\n".join([*rows, f"{len(found):6}  in all", ""])
 
@@ -212,7 +278,7 @@ def table(found: Sequence[Place]) -> str:
 def main() -> int:
     """Print what is found, and judge."""
     parser = argparse.ArgumentParser(prog="script/terms.py", description=__doc__)
-    parser.add_argument("--strict", action="store_true", help="end with status 1 when a retired term is in use")
+    parser.add_argument("--strict", action="store_true", help="end with status 1 when a term exceeds its ceiling")
     parser.add_argument("--list", nargs="?", const="", metavar="TERM", help="print the places, of one term or of all")
     arguments = parser.parse_args()
     found = [*places()]
@@ -222,7 +288,11 @@ def main() -> int:
                 print(f"{place.path}:{place.line}: {place.term.retired} → {place.term.standard}: {place.text}")
     else:
         sys.stdout.write(table(found))
-    return int(arguments.strict and bool(found))
+    counts = Counter(place.term for place in found)
+    wrong = [term for term in TERMS if not term.ceiling - _ROOM <= counts[term] <= term.ceiling]
+    for term in wrong if arguments.strict else ():
+        sys.stderr.write(f"terms: {term.retired}: {counts[term]}, with a ceiling of {term.ceiling}\n")
+    return int(arguments.strict and bool(wrong))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ _COMPARED_ARGUMENTS: Final = 16
 
 
 class Quotations:
-    """The text of a conversation that is no wish of the model: results, words of people, and earlier answers."""
+    """Quoted text of a conversation that is not a call: results, words of people, and earlier answers."""
 
     def __init__(self, request: CompletionRequest) -> None:
         """Take the conversation as the model sees it. Nothing is read before a call is written."""

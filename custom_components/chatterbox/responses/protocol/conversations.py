@@ -28,7 +28,7 @@ from .paging import page_of
 CONVERSATION: Final = "conversation"
 """The `object` of a conversation, as of its record."""
 ADDITION: Final = "conversation.items"
-"""The same of an addition."""
+"""The `object` of an addition to a conversation, as of its record."""
 _MADE_HERE: Final = re.compile("conv_[0-9a-f]{32}")
 _MOST_ITEMS: Final = 2048
 """As many as one request may send."""
