@@ -12,14 +12,15 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
 from custom_components.chatterbox.people.speakers import Speaker
 from tests.support.audited_turns import AGENT, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.doubles import call, say
 
-YES = GivenAnswer(approved=True, channel=Channel.VOICE)
+YES = GivenAnswer(approved=True, way=ApprovalWay.VOICE)
 
 
 @pytest.fixture

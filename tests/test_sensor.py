@@ -6,7 +6,8 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.sensor import WaitingQuestionsSensor
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import address_without_server
@@ -74,7 +75,7 @@ async def test_a_question_is_shown_while_it_waits(hass: HomeAssistant) -> None:
     ask(hass, question(conversation_id="another"))
     assert [one["question"] for one in shown(hass).attributes["waiting"]][1:] == [TEXT]
 
-    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, channel=Channel.VOICE, with_pin=True))
+    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, way=ApprovalWay.PIN))
     assert shown(hass).state == "1"
 
 

@@ -17,7 +17,7 @@ from homeassistant.components.logbook import (
 )
 from homeassistant.core import HomeAssistant, callback
 
-from .approvals.audit import ApprovalWay, ChangeOutcome
+from .approvals.review import ApprovalWay, CallState
 from .const import DOMAIN, EVENT_CHANGE
 from .home.entity_matches import entity_name
 
@@ -63,13 +63,13 @@ def _describe_change(hass: HomeAssistant, event: LazyEventPartialState) -> Descr
 
 def _icon(data: Mapping[str, object]) -> str:
     match data.get("outcome"):
-        case ChangeOutcome.DONE if data.get("approval") == ApprovalWay.NOT_NEEDED:
+        case CallState.DONE if data.get("approval") == ApprovalWay.NOT_NEEDED:
             return _DONE_ICON
-        case ChangeOutcome.DONE:
+        case CallState.DONE:
             return _APPROVED_ICON
-        case ChangeOutcome.WAITING:
+        case CallState.WAITING:
             return _WAITING_ICON
-        case ChangeOutcome.FAILED | ChangeOutcome.INTERRUPTED:
+        case CallState.FAILED | CallState.INTERRUPTED:
             return _FAILED_ICON
         case _:
             return _NOT_DONE_ICON

@@ -13,7 +13,8 @@ from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.chatterbox.actions.answers import SERVICE_APPROVE, SERVICE_DENY
 from custom_components.chatterbox.agent.messages import ToolAnnotations
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, Question
+from custom_components.chatterbox.approvals.questions import Question
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from custom_components.chatterbox.effects.effect import (
     Annotated,
@@ -69,7 +70,7 @@ async def test_the_only_question_is_approved_and_the_words_come_back(hass: HomeA
     response = await call(hass)
 
     assert response == {"approval_id": asked.id, "speech": "It is unlocked."}
-    assert turn.answers == [GivenAnswer(approved=True, channel=Channel.ACTION)]
+    assert turn.answers == [GivenAnswer(approved=True, way=ApprovalWay.ACTION)]
 
 
 @BOTH
@@ -115,7 +116,7 @@ async def test_a_pin_cannot_be_sent_but_a_no_can(hass: HomeAssistant, hass_admin
     assert "can only be spoken" in str(await refusal(hass))
     await call(hass, SERVICE_DENY, context=of(hass_admin_user))
 
-    assert turn.answers == [GivenAnswer(approved=False, channel=Channel.ACTION, user_id=hass_admin_user.id)]
+    assert turn.answers == [GivenAnswer(approved=False, way=ApprovalWay.ACTION, user_id=hass_admin_user.id)]
 
 
 @BOTH
@@ -361,7 +362,7 @@ async def test_an_automation_that_hears_of_the_question_answers(hass: HomeAssist
     turn = ask(hass, question(context=context))
     await hass.async_block_till_done()
 
-    assert turn.answers == [GivenAnswer(approved=True, channel=Channel.ACTION)]
+    assert turn.answers == [GivenAnswer(approved=True, way=ApprovalWay.ACTION)]
 
 
 async def test_a_forged_event_makes_no_automation_answer(hass: HomeAssistant) -> None:

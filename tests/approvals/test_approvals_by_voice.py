@@ -24,14 +24,8 @@ from pytest_homeassistant_custom_component.common import (
     async_mock_service,
 )
 
-from custom_components.chatterbox.approvals.questions import (
-    SIGNAL_QUESTION,
-    Channel,
-    GivenAnswer,
-    QuestionState,
-    QuestionUpdate,
-    async_get_approvals,
-)
+from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionUpdate, async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
 from custom_components.chatterbox.settings.home_rules import async_get_home_rules
 from custom_components.chatterbox.settings.rules import Rule, Verdict
@@ -183,8 +177,8 @@ async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversa
 
     @callback
     def approve(news: QuestionUpdate) -> None:
-        if news.state is QuestionState.WAITING:
-            answer = approvals.answer(news.question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+        if news.state is CallState.WAITING:
+            answer = approvals.answer(news.question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
             answers.append(hass.async_create_task(answer))
 
     async_dispatcher_connect(hass, SIGNAL_QUESTION, approve)
@@ -224,7 +218,7 @@ async def test_a_sentence_during_a_resumed_turn_keeps_both_transcripts(
     await say(hass, "unlock the front door")
     approvals = async_get_approvals(hass)
     (question,) = approvals.waiting
-    yes = GivenAnswer(approved=True, channel=Channel.NOTIFICATION)
+    yes = GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION)
 
     unlocked = asyncio.Event()
     async_track_state_change_event(hass, DOOR, callback(lambda _: unlocked.set()))
@@ -254,7 +248,7 @@ async def test_a_turn_is_resumed_in_a_chat_log_of_its_own(hass: HomeAssistant, s
     ):
         before = list(other.content)
         answering = asyncio.create_task(
-            approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+            approvals.answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
         )
         if not IS_LATEST:
             await answering
@@ -286,7 +280,7 @@ async def test_who_has_said_yes_elsewhere_need_not_wait_for_it(hass: HomeAssista
     await say(hass, "unlock the front door")
     approvals = async_get_approvals(hass)
     (question,) = approvals.waiting
-    yes = GivenAnswer(approved=True, channel=Channel.ACTION)
+    yes = GivenAnswer(approved=True, way=ApprovalWay.ACTION)
 
     answering = asyncio.create_task(approvals.answer(question.id, yes))
     await asyncio.sleep(0)
@@ -305,7 +299,7 @@ async def test_a_turn_without_its_conversation_is_not_resumed(hass: HomeAssistan
     (question,) = approvals.waiting
     hass.data[DATA_CHAT_LOGS].clear()
 
-    said = await approvals.answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+    said = await approvals.answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
 
     assert said == "Something went wrong. Please try again."
     assert hass.states.is_state(DOOR, "locked")

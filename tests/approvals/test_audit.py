@@ -17,7 +17,8 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.people.speakers import Asking, Speaker
@@ -31,8 +32,8 @@ from tests.support.llm_apis import StubTool, register
 
 type Changes = list[Event[dict[str, object]]]
 
-YES = GivenAnswer(approved=True, channel=Channel.VOICE, user_id="a" * 32)
-NO = GivenAnswer(approved=False, channel=Channel.NOTIFICATION, user_id="b" * 32)
+YES = GivenAnswer(approved=True, way=ApprovalWay.VOICE, user_id="a" * 32)
+NO = GivenAnswer(approved=False, way=ApprovalWay.NOTIFICATION, user_id="b" * 32)
 PIN = PinHash.of("2580", HashCost(2, 1))
 NEVER_LOCKS = HomeRules(policy=Policy((Rule(verdict=Verdict.DENY, domains=frozenset({"lock"})),)))
 LOCKS_BY_PIN = Policy((Rule(verdict=Verdict.PIN, domains=frozenset({"lock"})),))
@@ -158,9 +159,9 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
 @pytest.mark.parametrize(
     ("answer", "approval", "words"),
     [
-        (replace(YES, with_pin=True), "pin", "approved with the PIN"),
-        (replace(YES, channel=Channel.NOTIFICATION), "notification", "approved on a notification"),
-        (replace(YES, channel=Channel.ACTION), "action", "approved by an action"),
+        (replace(YES, way=ApprovalWay.PIN), "pin", "approved with the PIN"),
+        (replace(YES, way=ApprovalWay.NOTIFICATION), "notification", "approved on a notification"),
+        (replace(YES, way=ApprovalWay.ACTION), "action", "approved by an action"),
     ],
 )
 async def test_the_way_of_a_yes_is_told(
@@ -240,7 +241,7 @@ async def test_a_home_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, c
     talk.settings = HomeRules(policy=LOCKS_BY_PIN, pin=PIN)
     await talk.answer(question, YES)
     (anew,) = async_get_approvals(talk.hass).waiting
-    await talk.answer(anew, replace(YES, with_pin=True), say("There you are."))
+    await talk.answer(anew, replace(YES, way=ApprovalWay.PIN), say("There you are."))
 
     assert told(changes, "outcome", "question_id", "verdict", "approval") == [
         ("waiting", question.id, "ask", "missing"),

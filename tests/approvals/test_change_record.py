@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from homeassistant.core import Context, HomeAssistant
@@ -9,16 +10,10 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall
-from custom_components.chatterbox.approvals.audit import (
-    ApprovalWay,
-    AuditedCall,
-    ChangeOutcome,
-    ChangeRecord,
-    ChangeTexts,
-    async_get_change_texts,
-    async_publish_change,
-)
+from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations, ToolCall
+from custom_components.chatterbox.approvals.audit import ChangeTexts, async_get_change_texts, async_publish_change
+from custom_components.chatterbox.approvals.policy import Judgement
+from custom_components.chatterbox.approvals.review import ApprovalWay, CallReview, CallState, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
@@ -30,6 +25,7 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
 )
+from custom_components.chatterbox.settings.rules import Verdict
 from tests.repository.test_translations import LANGUAGES
 
 SCRIPT = EntityAction("script.night", "script.turn_on")
@@ -39,20 +35,22 @@ def touching(*actions: tuple[str, str]) -> Touches:
     return Touches(frozenset(EntityAction(*action) for action in actions))
 
 
+WITHOUT_ANSWER = {ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING, ApprovalWay.TRUSTED_AUTOMATION}
+
+
 def record_of(
     effects: Effects,
-    outcome: ChangeOutcome = ChangeOutcome.DONE,
+    outcome: CallState = CallState.DONE,
     *,
     approval: ApprovalWay = ApprovalWay.NOT_NEEDED,
     done_to: Iterable[str] = (),
     error: str = "",
     arguments: str = "{}",
-    **origin: JsonValue,
-) -> ChangeRecord:
-    change = AuditedCall(ToolCall("a-call", "mcp__order", arguments), effects, None)
-    return ChangeRecord(
-        origin=origin, change=change, outcome=outcome, approval=approval, error=error, done_to=frozenset(done_to)
-    )
+) -> CallReview:
+    needed = Judgement(Verdict.ALLOW if approval is ApprovalWay.NOT_NEEDED else Verdict.ASK, ())
+    answer = None if approval in WITHOUT_ANSWER else GivenAnswer(approved=True, way=approval)
+    review = CallReview(ToolCall("a-call", "mcp__order", arguments), effects, needed, state=outcome, answer=answer)
+    return replace(review, error=error, done_to=frozenset(done_to))
 
 
 @pytest.fixture
@@ -97,10 +95,9 @@ def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, act
 def test_a_script_that_did_not_run_has_a_word_too(words: ChangeTexts) -> None:
     run = touching(("script.night", "script.turn_on"))
 
-    assert words.message(record_of(run, ChangeOutcome.DENIED)) == "did not run Good Night: the answer was no"
+    assert words.message(record_of(run, CallState.DENIED)) == "did not run Good Night: the answer was no"
     assert (
-        words.message(record_of(run, ChangeOutcome.NOT_RUN))
-        == "did not run Good Night: it was approved, but did not run"
+        words.message(record_of(run, CallState.NOT_RUN)) == "did not run Good Night: it was approved, but did not run"
     )
 
 
@@ -115,7 +112,7 @@ def test_a_script_that_did_not_run_has_a_word_too(words: ChangeTexts) -> None:
     ],
 )
 def test_what_changes_something_is_known(effects: Effects, changes: bool) -> None:  # noqa: FBT001 what is expected
-    assert record_of(effects).change.changes_something == changes
+    assert record_of(effects).changes_something == changes
 
 
 def test_what_cannot_be_told_is_admitted(words: ChangeTexts) -> None:
@@ -166,16 +163,10 @@ def test_a_place_without_a_device_is_that_of_the_satellite_or_the_agent(
 ) -> None:
     hass.states.async_set("assist_satellite.hall", "idle", {"friendly_name": "Hall satellite"})
     hass.states.async_set("conversation.butler", "idle", {"friendly_name": "Butler"})
-    spoken = record_of(
-        SOMETHING, entity_id="conversation.butler", satellite_id="assist_satellite.hall", device_id="gone"
-    )
-    typed = record_of(SOMETHING, entity_id="conversation.butler", satellite_id=None, device_id=None)
+    typed: JsonObject = {"entity_id": "conversation.butler", "satellite_id": None, "device_id": None}
+    spoken = {**typed, "satellite_id": "assist_satellite.hall", "device_id": "gone"}
 
-    assert (words.place(spoken), words.place(typed), words.place(record_of(SOMETHING))) == (
-        "Hall satellite",
-        "Butler",
-        "",
-    )
+    assert (words.place(spoken), words.place(typed), words.place({})) == ("Hall satellite", "Butler", "")
 
 
 SOMETHING = touching(("light.lamp", "light.turn_on"))
@@ -185,11 +176,13 @@ SOMETHING = touching(("light.lamp", "light.turn_on"))
 async def test_every_outcome_has_words_in_every_language(hass: HomeAssistant, language: str) -> None:
     hass.config.language = language
     words = await async_get_change_texts(hass)
-    doing = {words.message(record_of(SOMETHING, approval=way)) for way in ApprovalWay}
-    ends = {words.message(record_of(SOMETHING, outcome, error="Oh no")) for outcome in ChangeOutcome}
+    ways = set(ApprovalWay) - {ApprovalWay.MISSING}  # one that is done without a yes that it needed there is not
+    outcomes = set(CallState) - {CallState.APPROVED, CallState.CONCLUDED}  # states of a question
+    doing = {words.message(record_of(SOMETHING, approval=way)) for way in ways}
+    ends = {words.message(record_of(SOMETHING, outcome, error="Oh no")) for outcome in outcomes}
 
-    assert len(doing) == len(ApprovalWay) - 1  # one that is done without a yes that it needed there is not
-    assert len(ends) == len(ChangeOutcome)
+    assert {record_of(SOMETHING, approval=way).approval for way in ways} == ways
+    assert (len(doing), len(ends)) == (len(ways), len(outcomes))
     assert all("lamp" in message for message in doing | ends)
     assert any("Oh no" in message for message in ends)
 
@@ -204,13 +197,13 @@ def test_every_event_can_be_recorded(hass: HomeAssistant, words: ChangeTexts, ch
     actions = frozenset(EntityAction(entity_id, "light.turn_on") for entity_id in entity_ids)
     record = record_of(
         Unresolved(unknowns, actions),
-        ChangeOutcome.FAILED,
+        CallState.FAILED,
         done_to=entity_ids,
         error=character * 50_000,
         arguments=json.dumps({"name": character * 50_000}),
     )
 
-    async_publish_change(words, record, Context())
+    async_publish_change(words, record, {}, Context())
 
     (event,) = events
     assert len(json_bytes(event.data)) < 32_768

@@ -15,7 +15,8 @@ from custom_components.chatterbox.agent.messages import (
     canonical_json,
 )
 from custom_components.chatterbox.agent.protocols import Ask, Deny
-from custom_components.chatterbox.approvals.guard import CallGuard, Refusal
+from custom_components.chatterbox.approvals.guard import CallGuard
+from custom_components.chatterbox.approvals.review import Refusal
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
     Annotated,
@@ -97,7 +98,7 @@ async def test_what_lets_somebody_in_is_asked_about(home: HomeAssistant) -> None
     assert ask.reason == ""  # whoever asks finds the words
     pending = PendingCall(call_with({"name": "Door"}), "", ask.terms)
     (asked,) = guard.asked(PendingApproval("an-id", (pending,), 0, 1, 0))
-    assert (asked.pending, asked.effects, asked.needs_pin) == (pending, UNLOCK, False)
+    assert (asked.call, asked.effects, asked.needs_pin) == (pending.call, UNLOCK, False)
     assert asked.entity_ids == {"lock.door"}
 
 

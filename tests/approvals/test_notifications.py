@@ -17,7 +17,8 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.open_addresses import open_addresses
 from tests.support.phones import Phone, PhoneShop, PushService, push_service
@@ -99,7 +100,7 @@ async def test_a_yes_takes_the_turn_on_and_is_told(hass: HomeAssistant, anna: Ph
     await anna.tap(shown.buttons["Yes"])
 
     (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
-    assert turn.answers == [GivenAnswer(approved=True, channel=Channel.NOTIFICATION, user_id=user.id)]
+    assert turn.answers == [GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION, user_id=user.id)]
     assert (await anna.next()).message == f"{TEXT}\nApproved by Anna."
     last = await anna.next()
     assert last.message == f"{TEXT}\nApproved by Anna. It is unlocked."
@@ -152,7 +153,7 @@ async def test_what_is_answered_where_it_was_asked_is_cleared(hass: HomeAssistan
     turn = ask(hass, asked)
     shown = await anna.next()
 
-    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, channel=Channel.VOICE))
+    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
 
     cleared = await anna.next()
     assert (cleared.message, cleared.data) == ("clear_notification", {"tag": shown.data["tag"]})
@@ -248,7 +249,7 @@ async def test_nobody_waits_for_a_phone_and_it_hears_all_in_order(
     turn = ask(hass, asked)
     assert (await quick.next()).buttons
 
-    assert await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+    assert await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
 
     assert turn.answers
     over = f"{TEXT}\nApproved. It is unlocked."
@@ -314,7 +315,7 @@ async def test_who_is_no_phone_is_told_the_question_in_plain_words(hass: HomeAss
     asked = question()
     ask(hass, asked)
     await finish(hass)
-    await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+    await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
     await finish(hass)
 
     assert [message for message, _ in bell.heard] == [f"{TEXT}\nAnna"]

@@ -16,19 +16,17 @@ from custom_components.chatterbox.agent.events import Answer
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
     Approvals,
-    Channel,
-    GivenAnswer,
     QuestionGone,
-    QuestionState,
     QuestionUpdate,
     async_get_approvals,
 )
+from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
 from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED
 from custom_components.chatterbox.effects.effect import EntityAction, Touches, Unknown, UnknownReason, Unresolved
 from tests.support.waiting_questions import TEXT, ask, asked_call, ids, question
 
-YES = GivenAnswer(approved=True, channel=Channel.ACTION, user_id="anna")
-NO = GivenAnswer(approved=False, channel=Channel.VOICE)
+YES = GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id="anna")
+NO = GivenAnswer(approved=False, way=ApprovalWay.VOICE)
 
 
 @pytest.fixture
@@ -56,7 +54,7 @@ async def pass_time(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds
     await hass.async_block_till_done()
 
 
-def states(news: Sequence[QuestionUpdate]) -> list[QuestionState]:
+def states(news: Sequence[QuestionUpdate]) -> list[CallState]:
     return [one.state for one in news]
 
 
@@ -69,7 +67,7 @@ async def test_questions_wait_in_their_order_and_are_told(
     ask(hass, second)
 
     assert approvals.waiting == (first, second)
-    assert news == [QuestionUpdate(first, QuestionState.WAITING), QuestionUpdate(second, QuestionState.WAITING)]
+    assert news == [QuestionUpdate(first, CallState.WAITING), QuestionUpdate(second, CallState.WAITING)]
 
 
 async def test_an_answer_where_it_was_asked_is_taken_once(
@@ -86,12 +84,13 @@ async def test_an_answer_where_it_was_asked_is_taken_once(
     with pytest.raises(QuestionGone):
         approvals.take(asked.id, YES)
     assert turn.answers == []
-    assert news[1:] == [QuestionUpdate(asked.with_answer(NO), QuestionState.DENIED)]
+    assert news[1:] == [QuestionUpdate(asked.with_answer(NO), CallState.DENIED)]
 
 
 @pytest.mark.parametrize("with_pin", [False, True])
 def test_a_yes_without_the_pin_that_it_needs_approves_no_call(*, with_pin: bool) -> None:
-    asked, yes = question(asked_call(needs_pin=True)), replace(YES, with_pin=with_pin)
+    asked = question(asked_call(needs_pin=True))
+    yes = replace(YES, way=ApprovalWay.PIN) if with_pin else YES
     (waiting,) = asked.pending.calls
 
     assert bool(asked.with_answer(yes).pending.approved) is with_pin
@@ -123,8 +122,8 @@ async def test_an_answer_from_elsewhere_takes_the_turn_on(
 
     assert turn.answers == [YES]
     assert news[1:] == [
-        QuestionUpdate(asked.with_answer(YES), QuestionState.APPROVED),
-        QuestionUpdate(asked.with_answer(YES), QuestionState.CONCLUDED, "It is unlocked."),
+        QuestionUpdate(asked.with_answer(YES), CallState.APPROVED),
+        QuestionUpdate(asked.with_answer(YES), CallState.CONCLUDED, "It is unlocked."),
     ]
 
 
@@ -155,7 +154,7 @@ async def test_a_turn_that_breaks_is_told_to_be_over(
     with pytest.raises(RuntimeError, match="broken"):
         await approvals.answer(asked.id, YES)
 
-    assert news[-1] == QuestionUpdate(asked.with_answer(YES), QuestionState.CONCLUDED)
+    assert news[-1] == QuestionUpdate(asked.with_answer(YES), CallState.CONCLUDED)
     assert approvals.waiting == ()
 
 
@@ -171,7 +170,7 @@ async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_on
     with pytest.raises(QuestionGone):
         await approvals.answer(older.id, YES)
     assert turn.answers == []
-    assert states(news) == [QuestionState.WAITING, QuestionState.DROPPED, QuestionState.WAITING]
+    assert states(news) == [CallState.WAITING, CallState.DROPPED, CallState.WAITING]
 
 
 async def test_an_expired_question_is_still_found_by_its_scope(
@@ -191,11 +190,11 @@ async def test_an_expired_question_is_still_found_by_its_scope(
     with pytest.raises(QuestionGone):
         await approvals.answer(asked.id, YES)
     assert turn.answers == []
-    assert states(news) == [QuestionState.WAITING, QuestionState.EXPIRED]
+    assert states(news) == [CallState.WAITING, CallState.EXPIRED]
 
     await pass_time(hass, freezer, 601)
     assert approvals.asked_at(asked.scope) is None
-    assert states(news) == [QuestionState.WAITING, QuestionState.EXPIRED]
+    assert states(news) == [CallState.WAITING, CallState.EXPIRED]
 
 
 async def test_what_was_answered_does_not_run_out(
@@ -209,7 +208,7 @@ async def test_what_was_answered_does_not_run_out(
 
     await pass_time(hass, freezer, 700)
 
-    assert QuestionState.EXPIRED not in states(news)
+    assert CallState.EXPIRED not in states(news)
 
 
 async def test_a_question_is_dropped_once(
@@ -226,8 +225,8 @@ async def test_a_question_is_dropped_once(
     assert not approvals.drop("never heard of")
 
     assert approvals.asked_at(late.scope) is None
-    assert states(news)[-1] is QuestionState.DROPPED
-    assert states(news).count(QuestionState.DROPPED) == 1
+    assert states(news)[-1] is CallState.DROPPED
+    assert states(news).count(CallState.DROPPED) == 1
 
 
 async def test_the_questions_of_an_agent_go_with_it(hass: HomeAssistant, approvals: Approvals) -> None:

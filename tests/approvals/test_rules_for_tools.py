@@ -16,7 +16,8 @@ from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.protocols import Ask, Deny
-from custom_components.chatterbox.approvals.guard import CallGuard, Refusal
+from custom_components.chatterbox.approvals.guard import CallGuard
+from custom_components.chatterbox.approvals.review import Refusal
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings

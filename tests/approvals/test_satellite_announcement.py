@@ -14,12 +14,13 @@ from homeassistant.components.assist_satellite.const import DATA_COMPONENT
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, Question, async_get_approvals
+from custom_components.chatterbox.approvals.questions import Question, async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.listening_room import SATELLITE, WholeVoice, furnish
 from tests.support.waiting_questions import ask, question
 
-YES = GivenAnswer(approved=True, channel=Channel.ACTION)
+YES = GivenAnswer(approved=True, way=ApprovalWay.ACTION)
 
 
 class Satellite(AssistSatelliteEntity):
@@ -75,7 +76,7 @@ async def test_the_outcome_of_an_answer_from_elsewhere_is_announced_without_mark
     asked = question(satellite_id=SATELLITE)
     ask(hass, asked).speech = "**It is** unlocked."
 
-    await answered(hass, asked, GivenAnswer(approved=approved, channel=Channel.ACTION))
+    await answered(hass, asked, GivenAnswer(approved=approved, way=ApprovalWay.ACTION))
 
     assert satellite.heard == ["It is unlocked."]
 
@@ -98,7 +99,7 @@ async def test_an_answer_at_the_satellite_is_not_announced(hass: HomeAssistant, 
     asked = question(satellite_id=SATELLITE)
     ask(hass, asked)
 
-    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, channel=Channel.VOICE))
+    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert satellite.heard == []

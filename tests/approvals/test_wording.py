@@ -11,12 +11,11 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.events import PendingCall
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall, canonical_json
 from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
 from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_text, question_text, wrong_pin_text
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
-from custom_components.chatterbox.approvals.questions import AskedCall
+from custom_components.chatterbox.approvals.review import CallReview
 from custom_components.chatterbox.effects.effect import (
     ARM_FOR_LESS,
     NOTHING,
@@ -59,31 +58,30 @@ def asked(
     verdict: Verdict = Verdict.ASK,
     tool: str = "intent__HassTurnOn",
     reason: str = "",
-) -> AskedCall:
+) -> CallReview:
     """Return a call that is asked about because of `subjects`."""
     decisions = tuple(Decision(subject, verdict, None) for subject in subjects)
-    pending = PendingCall(ToolCall("call_1", tool, '{"name": "*whatever* {a} model `wrote`"}'), reason)
-    return AskedCall(pending, effects, Judgement(verdict, decisions))
+    call = ToolCall("call_1", tool, '{"name": "*whatever* {a} model `wrote`"}')
+    return CallReview(call, effects, Judgement(verdict, decisions), reason=reason)
 
 
-def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> AskedCall:
+def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> CallReview:
     """Return a call that is asked about for all that it would do."""
     return asked(effects_of(actions, ()), *actions, verdict=verdict)
 
 
-def delayed(seconds: int, action: EntityAction = FRONT) -> AskedCall:
+def delayed(seconds: int, action: EntityAction = FRONT) -> CallReview:
     """Return a call that is asked about, and acts after some time."""
     call = doing(action)
     return replace(call, effects=Touches(frozenset({action}), delay=seconds))
 
 
-def from_outside(*actions: EntityAction) -> AskedCall:
+def from_outside(*actions: EntityAction) -> CallReview:
     """Return a call that is allowed, and asked about because of what came from outside."""
-    call = asked(effects_of(actions, ()), verdict=Verdict.ALLOW)
-    return AskedCall(call.pending, call.effects, call.judgement, for_outside_content=True)
+    return replace(asked(effects_of(actions, ()), verdict=Verdict.ALLOW), for_outside_content=True)
 
 
-def using(tool: str) -> AskedCall:
+def using(tool: str) -> CallReview:
     """Return a call of a tool that acts on no entity."""
     return asked(Annotated(ToolAnnotations()), tool=tool)
 
@@ -93,7 +91,7 @@ NIGHT = EntityAction("script.good_night", "script.turn_on")
 SPRAYING = Unknown(UnknownReason.OPAQUE_ACTION, EntityAction("valve.sprinkler", "garden.spray"))
 LATER = Unknown(UnknownReason.SENTENCE)
 LAMPS = tuple(EntityAction(f"light.{name}", "light.turn_off") for name in ("hallway", "bedroom", "garden", "bathroom"))
-KINDS: Mapping[str, Sequence[AskedCall]] = {
+KINDS: Mapping[str, Sequence[CallReview]] = {
     "one door": [doing(FRONT)],
     "one with its place in its name": [doing(GARAGE)],
     "several": [doing(FRONT), doing(GARAGE)],
@@ -131,11 +129,11 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def question(hass: HomeAssistant, calls: Sequence[AskedCall], language: str = "en") -> str:
+async def question(hass: HomeAssistant, calls: Sequence[CallReview], language: str = "en") -> str:
     return question_text(hass, await async_get_sentences(hass, language), calls)
 
 
-async def answered(hass: HomeAssistant, text: str, calls: Sequence[AskedCall], language: str = "en") -> Meaning:
+async def answered(hass: HomeAssistant, text: str, calls: Sequence[CallReview], language: str = "en") -> Meaning:
     sentences = await async_get_sentences(hass, language)
     return understand_answer(text, language, asked_of(hass, sentences, calls, language))
 
@@ -270,10 +268,9 @@ async def test_arming_for_less_is_asked_as_what_it_is(home: HomeAssistant, langu
         assert await answered(home, "yes, disarm it", [less]) is Meaning.OTHER
 
 
-def setting(action: str, entity_id: str, **arguments: JsonValue) -> AskedCall:
+def setting(action: str, entity_id: str, **arguments: JsonValue) -> CallReview:
     """Return a call that sets an entity to something."""
-    call = doing(EntityAction(entity_id, action))
-    return replace(call, pending=replace(call.pending, call=ToolCall("call_1", "set", canonical_json(arguments))))
+    return replace(doing(EntityAction(entity_id, action)), call=ToolCall("call_1", "set", canonical_json(arguments)))
 
 
 HALF_OPEN = setting("valve.set_valve_position", "valve.sprinkler", position=50)
@@ -297,7 +294,7 @@ HALF_OPEN = setting("valve.set_valve_position", "valve.sprinkler", position=50)
         ),
     ],
 )
-async def test_what_something_is_set_to_is_in_the_question(home: HomeAssistant, call: AskedCall, text: str) -> None:
+async def test_what_something_is_set_to_is_in_the_question(home: HomeAssistant, call: CallReview, text: str) -> None:
     assert await question(home, [call]) == text
 
 

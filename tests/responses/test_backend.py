@@ -23,7 +23,8 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.transcript import open_calls
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_STARTED
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.stores import async_get_histories
@@ -365,7 +366,7 @@ async def test_a_question_of_a_client_can_be_answered_elsewhere(
     asked = await api_client.takes(request)
 
     speech = await async_get_approvals(hass).answer(
-        asked.pending.id, GivenAnswer(approved=True, channel=Channel.ACTION, user_id=api_client.user.id)
+        asked.pending.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
     )
 
     assert speech == "Come in."

@@ -12,7 +12,8 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.agent.events import Answer
 from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import OutputFormat
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import (
     CONF_DIAGNOSE_WORDS,
     CONF_KIND,
@@ -153,7 +154,7 @@ async def test_a_turn_that_was_resumed_elsewhere_ends_with_its_agent(
         is_open.set()
 
     hass.bus.async_listen_once(EVENT_TOOL_FINISHED, note)
-    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=api_client.user.id)
+    yes = GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
     answering = asyncio.create_task(async_get_approvals(hass).answer(asked.pending.id, yes))
     await is_open.wait()
 
@@ -177,7 +178,7 @@ async def test_who_says_yes_to_what_is_gone_is_told_so(
     changes = async_capture_events(hass, EVENT_CHANGE)
     remove()
 
-    yes = GivenAnswer(approved=True, channel=Channel.ACTION, user_id=api_client.user.id)
+    yes = GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
     speech = await async_get_approvals(hass).answer(asked.pending.id, yes)
 
     assert speech == "Something went wrong. Please try again."

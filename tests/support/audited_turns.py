@@ -18,7 +18,8 @@ from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from custom_components.chatterbox.approvals.audit import CallAudit, async_get_change_texts
 from custom_components.chatterbox.approvals.guard import CallGuard, EffectsOf
-from custom_components.chatterbox.approvals.questions import ApprovalScope, GivenAnswer, Question, async_get_approvals
+from custom_components.chatterbox.approvals.questions import ApprovalScope, Question, async_get_approvals
+from custom_components.chatterbox.approvals.review import GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.home_rules import HomeRules
@@ -85,7 +86,7 @@ class AuditedTalk:
         )
         origin = turn_origin(said, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
         audit = CallAudit(await async_get_change_texts(self.hass), origin, self.context, answered)
-        audit.judged_by(guard, effects_of)
+        audit.reviewed_by(guard)
         return Begun(offer, guard, audit, origin)
 
     async def events_of(

@@ -13,13 +13,8 @@ from custom_components.chatterbox.agent.messages import ToolCall, canonical_json
 from custom_components.chatterbox.approvals.answers.language import Action
 from custom_components.chatterbox.approvals.answers.yes_or_no import QuestionContext
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
-from custom_components.chatterbox.approvals.questions import (
-    ApprovalScope,
-    AskedCall,
-    GivenAnswer,
-    Question,
-    async_get_approvals,
-)
+from custom_components.chatterbox.approvals.questions import ApprovalScope, Question, async_get_approvals
+from custom_components.chatterbox.approvals.review import CallReview, GivenAnswer
 from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.rules import Verdict
@@ -33,16 +28,16 @@ NAMED = QuestionContext(Action.UNLOCK, ("Front door",))
 
 def asked_call(
     effects: Effects | None = None, *, needs_pin: bool = False, arguments: dict[str, str] | None = None
-) -> AskedCall:
+) -> CallReview:
     """Return a call that waits, by default one that would unlock the front door."""
     call = ToolCall("call-1", "intent__HassTurnOff", canonical_json({**(arguments or {"name": "Front door"})}))
     verdict = Verdict.PIN if needs_pin else Verdict.ASK
     judgement = Judgement(verdict, (Decision(UNLOCK, verdict, None),))
-    return AskedCall(PendingCall(call, "It unlocks a door."), effects or Touches(frozenset({UNLOCK})), judgement)
+    return CallReview(call, effects or Touches(frozenset({UNLOCK})), judgement, reason="It unlocks a door.")
 
 
 def question(  # what tells questions from each other
-    *calls: AskedCall,
+    *calls: CallReview,
     conversation_id: str = "a-talk",
     agent_id: str = AGENT,
     context: Context | None = None,
@@ -53,7 +48,7 @@ def question(  # what tells questions from each other
 ) -> Question:
     """Return a question, by default whether the front door may be unlocked."""
     asked = calls or (asked_call(),)
-    waiting = tuple(call.pending for call in asked)
+    waiting = tuple(PendingCall(call.call, call.reason) for call in asked)
     context = context or Context()
     scope = ApprovalScope(agent_id, conversation_id, device_id, satellite_id, context.user_id)
     speaker = Speaker(context.user_id, device_id, "Anna", Asking.PERSON)

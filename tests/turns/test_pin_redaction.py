@@ -27,7 +27,8 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
 
 import custom_components
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.turns.pin_redaction import async_redact_pin, async_was_asked
 from tests.support.ears import add_ear
@@ -117,7 +118,7 @@ async def ask_to_unlock(
     await say(hass, "Unlock the front door", device_id=device_id)
     where = replace(scope(TALK, device_id), agent_id=AGENT)
     ask(hass, unlocking(where, needs_pin=needs_pin), expires_in)
-    return GivenAnswer(approved=False, channel=Channel.NOTIFICATION)
+    return GivenAnswer(approved=False, way=ApprovalWay.NOTIFICATION)
 
 
 def user_words(hass: HomeAssistant, conversation_id: str = TALK) -> list[str]:

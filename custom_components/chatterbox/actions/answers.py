@@ -7,15 +7,8 @@ import voluptuous as vol
 from homeassistant.core import Context, HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import ServiceValidationError, Unauthorized
 
-from ..approvals.questions import (
-    AnswerRefusal,
-    Channel,
-    GivenAnswer,
-    Question,
-    QuestionGone,
-    async_get_approvals,
-    async_refusal,
-)
+from ..approvals.questions import AnswerRefusal, Question, QuestionGone, async_get_approvals, async_refusal
+from ..approvals.review import ApprovalWay, GivenAnswer
 from ..const import DOMAIN
 
 SERVICE_APPROVE: Final = "approve"
@@ -51,7 +44,7 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
     question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
     if refusal := await async_refusal(hass, question, call.context, approved=approved):
         raise NotYoursToAnswer(call.context, refusal) if refusal in _OF_USERS else _invalid(refusal)
-    answer = GivenAnswer(approved, channel=Channel.ACTION, user_id=call.context.user_id)
+    answer = GivenAnswer(approved, way=ApprovalWay.ACTION, user_id=call.context.user_id)
     try:
         speech = await async_get_approvals(hass).answer(question.id, answer)
     except QuestionGone as error:

@@ -12,9 +12,8 @@ from homeassistant.util.json import json_loads_object
 
 from ..effects.actions import ANY_ACTION, groups_among, members_of
 from ..effects.effect import ARM_FOR_LESS, NOTHING, Annotated, EntityAction, Touches, Unknown, Unresolved, actions_of
-from ..settings.rules import Verdict
 from .answers.language import Action
-from .questions import AskedCall
+from .review import CallReview
 
 
 class ActionKind(StrEnum):
@@ -123,7 +122,7 @@ def kind_of(action: str) -> ActionKind:
 
 
 @callback
-def summarize_calls(hass: HomeAssistant, calls: Iterable[AskedCall]) -> ActionSummary:
+def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionSummary:
     """Summarize the calls of a question.
 
     The actions that need approval come first. Of other actions, only the script, scene or automation is named that they
@@ -171,13 +170,13 @@ class _Collected:
         }
         return {kind: ids for kind, ids in kept.items() if ids}
 
-    def add(self, call: AskedCall) -> None:
+    def add(self, call: CallReview) -> None:
         """Add the actions of a call."""
         self.delays.add(call.delay)
         effects = call.effects
         if isinstance(effects, Annotated):
             if not effects.is_complete or effects.named == NOTHING:
-                self.tools[call.pending.call.name] = None
+                self.tools[call.call.name] = None
             self._add_unknowns(effects.named)
             for action in sorted(actions_of(effects)):
                 self.name(action)
@@ -212,20 +211,20 @@ class _Collected:
         return bool(names - {""})
 
 
-def _level(call: AskedCall, action: str) -> Level | None:
+def _level(call: CallReview, action: str) -> Level | None:
     """Return what an action sets an entity to, if the call itself says so."""
     if (argument := _LEVELS.get(action)) is None:
         return None
-    value = json_loads_object(call.pending.call.arguments).get(argument)
+    value = json_loads_object(call.call.arguments).get(argument)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return Level(value, is_temperature=argument == "temperature")
 
 
-def _asked_about(call: AskedCall) -> Iterator[EntityAction]:
+def _asked_about(call: CallReview) -> Iterator[EntityAction]:
     """Yield the actions that need approval: those that rules decided, or all if only something else requires it."""
-    subjects: Iterable[EntityAction | Unknown | None] = [decision.subject for decision in call.judgement.decisions]
-    if call.judgement.verdict is Verdict.ALLOW:
+    subjects: Iterable[EntityAction | Unknown | None] = [decision.subject for decision in call.decisions]
+    if not call.decisions:
         unknowns = call.effects.unknowns if isinstance(call.effects, Unresolved) else ()
         subjects = [*sorted(actions_of(call.effects)), *sorted(unknowns, key=repr)]
     for subject in subjects:

@@ -22,7 +22,8 @@ from .action_summary import ActionKind, ActionSummary, summarize_calls
 from .answers.language import ALL_WORDINGS, language_code
 from .answers.yes_or_no import NOTHING_NAMED, QuestionContext, prepare_answers, understood_language
 from .guard import CallGuard
-from .questions import ApprovalScope, AskedCall, Question
+from .questions import ApprovalScope, Question
+from .review import CallReview
 from .unique_names import names_of
 
 _LONG_WAIT: Final = 90.0
@@ -38,12 +39,12 @@ _ENDS: Final = (".", "!", "?", "…", ":", "。", "\N{FULLWIDTH EXCLAMATION MARK
 
 
 @callback
-def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall]) -> str:
+def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:
     """Return one short question for all calls that need approval, with the reasons for it.
 
     `sentences` are those of the language of the speaker.
     """
-    said = list(dict.fromkeys(_as_sentence(call.pending.reason) for call in calls if call.pending.reason.strip()))
+    said = list(dict.fromkeys(_as_sentence(call.reason) for call in calls if call.reason.strip()))
     kinds = [call.wish_of or ("outside" if call.for_outside_content else "") for call in calls]
     said += [sentences[f"spoken_asked_{kind}"] for kind in dict.fromkeys(kinds) if kind]
     alike = [[call for call in calls if call.delay == delay] for delay in sorted({call.delay for call in calls})]
@@ -57,7 +58,7 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
 
 
 @callback
-def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall]) -> str:
+def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:
     """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
     source = sentences[f"spoken_asked_{calls[0].wish_of}"] if calls[0].wish_of else ""
@@ -66,7 +67,7 @@ def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Seque
 
 @callback
 def asked_of(
-    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[AskedCall], language: str
+    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview], language: str
 ) -> QuestionContext:
     """Return what a question names, so that "yes, unlock the front door" is understood as an answer to it.
 

@@ -4,8 +4,7 @@ A call is judged by its effects, never by what a model writes about it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, assert_never, override
@@ -16,7 +15,7 @@ from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
-from ..agent.events import PendingApproval, PendingCall
+from ..agent.events import PendingApproval
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..agent.protocols import Ask, Deny, Hooks
 from ..agent.text import heard_words
@@ -43,8 +42,9 @@ from ..settings.home_rules import HomeRules, OutsideCare, async_get_home_rules
 from ..settings.rules import ToolSource, TrustLevel, Verdict
 from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
-from .policy import Judgement, action_keys, is_risky, judge, lets_in, target_temperatures
-from .questions import AskedCall, Question
+from .policy import action_keys, is_risky, judge, lets_in, target_temperatures
+from .questions import Question
+from .review import CallReview, Refusal
 
 
 async def async_is_permitted(hass: HomeAssistant, user_id: str | None, effects: Effects) -> bool:
@@ -76,20 +76,6 @@ type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
 """Resolves the effects of a call, by the offered name of its tool and its arguments."""
 
 
-class Refusal(StrEnum):
-    """Why a call is refused without a question. The values are parts of translation keys."""
-
-    RULES = "not_allowed"
-    NOBODY = "nobody_to_ask"
-    PIN_NOT_SET = "pin_not_set"
-    PIN_BY_API_CLIENT = "pin_by_api_client"
-    PERMISSION = "not_permitted"
-    OUTSIDE_CONTENT = "not_from_outside"
-    UNREACHABLE = "unreachable"
-    NOT_MEANT = "outside_not_done"
-    """It would let somebody in after outside content, and the words of the person cannot mean that."""
-
-
 _MESSAGES: Final = {
     Refusal.RULES: "Not run: the rules of this household do not allow it. Say so, and do not try it another way.",
     Refusal.NOBODY: "Not run: it needs a yes, and nobody is there to give it. Do not try it another way.",
@@ -106,23 +92,6 @@ _MESSAGES: Final = {
 """The results that the model receives."""
 
 _ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
-
-
-@dataclass(frozen=True, slots=True)
-class GuardedCall:
-    """A call that was judged."""
-
-    effects: Effects
-    judgement: Judgement
-    is_asked: bool
-    """It needs approval, and somebody can be asked."""
-    for_outside_content: bool = False
-    """Approval is needed only because the conversation contains outside content."""
-    wish_of: str = ""
-    """See `AskedCall`."""
-    refusal: Refusal | None = None
-    is_repeated: bool = False
-    """It needs approval, and has that of another call of the turn."""
 
 
 class CallGuard(Hooks):
@@ -156,16 +125,15 @@ class CallGuard(Hooks):
         self._hass = hass
         self._given_rules = rules
         self._speaker = speaker
-        self._effects_of = effects_of
+        self.effects_of = effects_of
         self._labels = {**labels, PROCESS_SENTENCE.name: LLM_API_ASSIST}
         self._has_outside_content = has_outside_content
         self._temperatures = {} if temperatures is None else temperatures
         self._request, self._language = (agreed.request, agreed.language) if agreed else (request, language)
         self._outside_tool = outside_tool
         calls = agreed.calls if agreed else ()
-        self._agreed = [asked for asked in calls if asked.is_foreseen and asked.judgement.verdict is Verdict.ASK]
-        self._shown: dict[tuple[str, str], ToolDefinition] = {}
-        self._seen: dict[tuple[str, str], GuardedCall] = {}
+        self._agreed = [asked for asked in calls if asked.is_foreseen and _is_asked_by_rule(asked)]
+        self._seen: dict[tuple[str, str], CallReview] = {}
 
     @property
     def _rules(self) -> HomeRules:
@@ -181,33 +149,30 @@ class CallGuard(Hooks):
         seen = [self._names_of(one) for one in self._seen.values() if one.refusal is Refusal.UNREACHABLE]
         return sorted({name for names in seen for name in names})
 
-    def _names_of(self, seen: GuardedCall) -> list[str]:
+    def _names_of(self, seen: CallReview) -> list[str]:
         found = unavailable_names(self._hass, {action.entity_id for action in actions_of(seen.effects)})
         return [*dict.fromkeys(found.values())]
 
-    def seen(self, call: ToolCall) -> GuardedCall | None:
-        """Return how a call was judged last; None if it never was."""
-        return self._seen.get((call.name, call.arguments))
+    def review(self, call: ToolCall) -> CallReview | None:
+        """Return the latest review of a call, which may not be judged yet; None if no hook has seen the call."""
+        found = self._seen.get((call.name, call.arguments))
+        return replace(found, call=call) if found else None
 
-    def shown(self, call: ToolCall) -> ToolDefinition | None:
-        """Return the tool of a call that the guard has seen, even if it was not judged in time."""
-        return self._shown.get((call.name, call.arguments))
+    def begin_review(self, tool: ToolDefinition, arguments: JsonObject) -> ToolCall:
+        """Begin the review of a call that hooks see before it is judged, unless it has begun; return the call."""
+        call = ToolCall("", tool.name, canonical_json(arguments))
+        self._seen.setdefault((call.name, call.arguments), CallReview(call, Annotated(tool.annotations)))
+        return call
 
-    def asked(self, pending: PendingApproval) -> tuple[AskedCall, ...]:
-        """Return the calls of `pending` with their effects, in order."""
+    def asked(self, pending: PendingApproval) -> tuple[CallReview, ...]:
+        """Return the reviews of the calls of `pending`, in order."""
         found = ((one, self._seen[one.call.name, one.call.arguments]) for one in pending.calls)
-        return tuple(
-            AskedCall(one, seen.effects, seen.judgement, seen.for_outside_content, seen.wish_of) for one, seen in found
-        )
+        return tuple(replace(seen, call=one.call, reason=one.reason) for one, seen in found)
 
     @property
-    def unmeant(self) -> tuple[AskedCall, ...]:
+    def unmeant(self) -> tuple[CallReview, ...]:
         """The calls that were refused because only content from outside may have asked for them."""
-        refused = ((key, seen) for key, seen in self._seen.items() if seen.refusal is Refusal.NOT_MEANT)
-        return tuple(
-            AskedCall(PendingCall(ToolCall("", *key), ""), seen.effects, seen.judgement, wish_of=seen.wish_of)
-            for key, seen in refused
-        )
+        return tuple(seen for seen in self._seen.values() if seen.refusal is Refusal.NOT_MEANT)
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
@@ -222,17 +187,14 @@ class CallGuard(Hooks):
         return decision
 
     async def _judge(
-        self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[AskedCall]
+        self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[CallReview]
     ) -> Deny | Ask | None:
-        key = tool.name, canonical_json(arguments)
-        self._shown[key] = tool
-        seen = await self._see(tool, arguments)
-        alike = [
-            asked for asked in agreed if _beside_targets(asked.pending.call) == _beside_targets(ToolCall("", *key))
-        ]
+        call = self.begin_review(tool, arguments)
+        seen = await self._review(call, tool, arguments)
+        alike = [asked for asked in agreed if _beside_targets(asked.call) == _beside_targets(call)]
         if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
             seen = replace(seen, is_asked=False, is_repeated=True)
-        self._seen[key] = seen
+        self._seen[call.name, call.arguments] = seen
         if self._has_outside_content and not seen.is_asked and not seen.refusal:
             self._temperatures.update(self._moved(seen.effects) | self._temperatures)
         if seen.refusal:
@@ -250,15 +212,10 @@ class CallGuard(Hooks):
     def _remember(self, call: ToolCall) -> None:
         """Ask only once about a scene whose content its integration hides; rules of the home still hold."""
         seen = self._seen.get((call.name, call.arguments))
-        if (
-            seen is None
-            or not seen.is_asked
-            or seen.judgement.verdict is not Verdict.ASK
-            or self._speaker.is_api_client
-        ):
+        if seen is None or not seen.is_asked or not _is_asked_by_rule(seen) or self._speaker.is_api_client:
             return
         scenes: dict[str, ToolSource] = {}
-        for decision in seen.judgement.decisions:
+        for decision in seen.decisions:
             match decision.subject:
                 case Unknown(UnknownReason.CONTENT, EntityAction(entity_id)) if entity_id.startswith("scene."):
                     scenes[entity_id] = ToolSource(TrustLevel.FREE)
@@ -270,17 +227,17 @@ class CallGuard(Hooks):
 
         async_get_home_rules(self._hass).async_change(with_scenes)
 
-    async def _see(self, tool: ToolDefinition, arguments: JsonObject) -> GuardedCall:
+    async def _review(self, call: ToolCall, tool: ToolDefinition, arguments: JsonObject) -> CallReview:
         policy = self._rules.policy
         effects = bounded(self._hass, await self._known_effects(tool.name, arguments), policy.sources)
         level = policy.level_of(tool.name, self._labels.get(tool.name, ""))
-        call = CallEffects(tool.name, effects, level if changes_something(tool, effects) else None)
-        judgement = judge(self._hass, policy, call, self._speaker, dt_util.now())
+        judged = CallEffects(tool.name, effects, level if changes_something(tool, effects) else None)
+        judgement = judge(self._hass, policy, judged, self._speaker, dt_util.now())
         for_outside = (
             judgement.verdict is Verdict.ALLOW
             and self._has_outside_content
             and changes_something(tool, effects)
-            and self._takes_care(call)
+            and self._takes_care(judged)
         )
         is_guessed = judgement.verdict is Verdict.ALLOW and not isinstance(effects, Annotated) and effects.is_guessed
         needed = Verdict.ASK if for_outside or is_guessed else judgement.verdict
@@ -297,14 +254,14 @@ class CallGuard(Hooks):
             wish_of = "" if wish.names(effects) else kind_of_source(self._outside_tool)
             if not wish.may_mean(effects):
                 is_asked, refusal = False, Refusal.NOT_MEANT
-        return GuardedCall(effects, judgement, is_asked, for_outside, wish_of, refusal)
+        return CallReview(call, effects, judgement, for_outside, wish_of, refusal, is_asked)
 
-    def _repeats(self, seen: GuardedCall, agreed: Sequence[AskedCall]) -> bool:
+    def _repeats(self, seen: CallReview, agreed: Sequence[CallReview]) -> bool:
         """Return whether a call only does to other entities of the same kind what was agreed to."""
-        if seen.judgement.verdict is not Verdict.ASK or not isinstance(seen.effects, Touches):
+        if not _is_asked_by_rule(seen) or not isinstance(seen.effects, Touches):
             return False
-        keys = action_keys(self._hass, seen.effects, seen.judgement)
-        agreed_keys = {key for asked in agreed for key in action_keys(self._hass, asked.effects, asked.judgement)}
+        keys = action_keys(self._hass, seen.effects, seen.decisions)
+        agreed_keys = {key for asked in agreed for key in action_keys(self._hass, asked.effects, asked.decisions)}
         used = frozenset(entity_id for asked in agreed for entity_id in asked.entity_ids)
         others = frozenset(action.entity_id for action in seen.effects.actions)
         is_same = bool(keys) and keys <= agreed_keys and used.isdisjoint(others)
@@ -345,7 +302,7 @@ class CallGuard(Hooks):
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects of a call. A call whose effects cannot be resolved may do anything."""
         try:
-            return await self._effects_of(name, arguments)
+            return await self.effects_of(name, arguments)
         except Exception:  # noqa: BLE001  # any integration may raise anything
             LOGGER.exception("Could not resolve the effects of %s", name)
             return _ANYTHING
@@ -365,6 +322,11 @@ class CallGuard(Hooks):
                 return Refusal.NOBODY
             case _:
                 return None
+
+
+def _is_asked_by_rule(review: CallReview) -> bool:
+    """Return whether rules require approval without the PIN, whatever else does."""
+    return review.judgement is not None and review.judgement.verdict is Verdict.ASK
 
 
 def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
@@ -389,9 +351,9 @@ def _beside_targets(call: ToolCall) -> tuple[str, JsonObject]:
     return call.name, {name: value for name, value in arguments.items() if name not in _TARGETS}
 
 
-def _terms(seen: GuardedCall) -> str:
+def _terms(seen: CallReview) -> str:
     """Return a digest of what is approved, which differs as soon as any part of it does."""
-    verdict = max(seen.judgement.verdict, Verdict.ASK, key=lambda verdict: verdict.strictness)
+    verdict = max(seen.verdict or Verdict.ASK, Verdict.ASK, key=lambda verdict: verdict.strictness)
     return f"{verdict}:{sha256(_effects_text(seen.effects).encode()).hexdigest()}"
 
 

@@ -12,7 +12,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, assert_never
+from typing import Final
 
 from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE, ATTR_TITLE, DOMAIN as NOTIFY_DOMAIN
 from homeassistant.components.notify.const import SERVICE_SEND_MESSAGE
@@ -28,17 +28,8 @@ from ..const import DOMAIN, LOGGER
 from ..records.turn_record import shown_text
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
-from .questions import (
-    SIGNAL_QUESTION,
-    AnswerRefusal,
-    Channel,
-    GivenAnswer,
-    Question,
-    QuestionState,
-    QuestionUpdate,
-    async_get_approvals,
-    async_refusal,
-)
+from .questions import SIGNAL_QUESTION, AnswerRefusal, Question, QuestionUpdate, async_get_approvals, async_refusal
+from .review import ApprovalWay, CallState, GivenAnswer
 
 EVENT_TAP: Final = "mobile_app_notification_action"
 """Fired when a button is tapped; `action` in its data is the action of the button."""
@@ -106,22 +97,15 @@ class _NotificationTexts:
 
     async def async_outcome(self, update: QuestionUpdate) -> _Notification:
         """Return the outcome of the question, or a command to remove its notification."""
+        if update.state is CallState.EXPIRED:
+            return self._after(self.sentences["notice_expired"])
         answer = update.question.answer
-        removal: _Notification = {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": self._tag}}
-        match update.state:
-            case QuestionState.EXPIRED:
-                return self._after(self.sentences["notice_expired"])
-            case QuestionState.WAITING | QuestionState.DROPPED:
-                return removal
-            case QuestionState.APPROVED | QuestionState.DENIED | QuestionState.CONCLUDED:
-                if answer is None or answer.channel is Channel.VOICE:
-                    return removal
-                key = "notice_approved" if answer.approved else "notice_denied"
-                name = await self._async_name_of(answer.user_id)
-                said = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
-                return self._after(f"{said} {update.speech}".strip())
-            case _ as unreachable:
-                assert_never(unreachable)
+        if answer is None or answer.channel is ApprovalWay.VOICE:
+            return {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": self._tag}}
+        key = "notice_approved" if answer.approved else "notice_denied"
+        name = await self._async_name_of(answer.user_id)
+        said = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
+        return self._after(f"{said} {update.speech}".strip())
 
     def _after(self, words: str) -> _Notification:
         return self._notification(f"{self.question.text}\n{words}", _OUTCOME_DATA)
@@ -197,7 +181,7 @@ class ApprovalNotifications:
 
     @callback
     def _async_follow(self, update: QuestionUpdate) -> None:
-        if update.state is QuestionState.WAITING:
+        if update.state is CallState.WAITING:
             self._async_begin(update)
         elif sent := self._sent.get(update.question.id):
             sent.update = update
@@ -206,7 +190,7 @@ class ApprovalNotifications:
                     # This is not a background task: an entry that is unloaded removes its questions first.
                     name = f"chatterbox outcome of a question to {one.entity_id}"
                     _ = self._entry.async_create_task(self._hass, self._async_show_outcome(sent, one), name)
-        if update.state is QuestionState.CONCLUDED and self._entity_ids_of(update.question) is not None:
+        if update.state is CallState.CONCLUDED and self._entity_ids_of(update.question) is not None:
             self._async_announce_outcome(update)
 
     @callback
@@ -243,7 +227,7 @@ class ApprovalNotifications:
         question = sent.update.question
         texts = await _async_texts(self._hass, question)
         async with recipient.order:
-            if sent.update.state is QuestionState.WAITING:
+            if sent.update.state is CallState.WAITING:
                 await _async_send(
                     self._hass, recipient.entity_id, texts.asking(recipient.yes, recipient.no), _below(question)
                 )
@@ -273,14 +257,14 @@ class ApprovalNotifications:
     async def _async_answer(self, sent: _SentQuestion, recipient: _Recipient, event: Event, *, approved: bool) -> None:
         question = sent.update.question
         refusal = await async_refusal(self._hass, question, event.context, approved=approved)
-        if sent.update.state is not QuestionState.WAITING:
+        if sent.update.state is not CallState.WAITING:
             await self._async_show_outcome(sent, recipient)
         elif refusal is not None:
             texts = await _async_texts(self._hass, question)
             async with recipient.order:
                 await _async_send(self._hass, recipient.entity_id, texts.refusing(refusal), _below(question))
         else:
-            answer = GivenAnswer(approved, channel=Channel.NOTIFICATION, user_id=recipient.user_id)
+            answer = GivenAnswer(approved, way=ApprovalWay.NOTIFICATION, user_id=recipient.user_id)
             try:
                 await async_get_approvals(self._hass).answer(question.id, answer)
             except Exception:  # noqa: BLE001  # nobody waits for what this task returns

@@ -397,12 +397,12 @@ type ActionKey = tuple[Rule | None, EntityAction, str | None]
 
 
 @callback
-def action_keys(hass: HomeAssistant, effects: Effects, judgement: Judgement) -> frozenset[ActionKey]:
+def action_keys(hass: HomeAssistant, effects: Effects, decisions: Iterable[Decision]) -> frozenset[ActionKey]:
     """Return what the effects are: the same for the same actions on the same kinds of entity, by the same rules.
 
     Empty if an action does not say all that is done.
     """
-    rules, actions = {decision.subject: decision.rule for decision in judgement.decisions}, actions_of(effects)
+    rules, actions = {decision.subject: decision.rule for decision in decisions}, actions_of(effects)
     if any(action.action not in _SAY_ALL for action in actions):
         return frozenset()
     return frozenset(

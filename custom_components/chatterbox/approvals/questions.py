@@ -19,15 +19,14 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
 
-from ..agent.events import Answer, PendingApproval, PendingCall
+from ..agent.events import Answer, PendingApproval
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from ..data import singleton
-from ..effects.effect import Annotated, Effects, Touches, actions_of
+from ..effects.effect import actions_of
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import shown_call, shown_text
-from ..settings.rules import Verdict
-from .policy import Judgement
+from .review import ApprovalWay, CallReview, CallState, GivenAnswer
 
 _LATE_SECONDS: Final = 600.0
 """An answer within this time after a question expired is told that it came too late."""
@@ -35,75 +34,6 @@ _LATE_SECONDS: Final = 600.0
 _MAX_CALLS: Final = 24_000
 _MAX_SHARE: Final = 6_000
 """Of one call: its arguments, entities and actions together."""
-
-
-class Channel(StrEnum):
-    """How an answer came."""
-
-    VOICE = "voice"
-    """Spoken or written where the question was asked."""
-    NOTIFICATION = "notification"
-    ACTION = "action"
-    """By a Home Assistant action."""
-    API = "api"
-    """By the API client that received the question."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenAnswer(Answer):
-    """An answer, and how it was given."""
-
-    channel: Channel
-    user_id: str | None = None
-    """The user who answered, if known."""
-    with_pin: bool = False
-
-
-class QuestionState(StrEnum):
-    """The state of a question."""
-
-    WAITING = "waiting"
-    APPROVED = "approved"
-    DENIED = "denied"
-    DROPPED = "dropped"
-    """The user said something else instead, or the agent was removed."""
-    EXPIRED = "expired"
-    CONCLUDED = "concluded"
-    """The turn that followed an answer from another channel has finished."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedCall:
-    """A call that needs approval, and its effects."""
-
-    pending: PendingCall
-    effects: Effects
-    judgement: Judgement
-    """Why it needs approval. Its verdict is `ALLOW` if only a hook script or outside content requires it."""
-    for_outside_content: bool = False
-    """Approval is needed only because the conversation contains outside content."""
-    wish_of: str = ""
-    """The kind of source outside the home that may want the call; empty if the person asked for it in words."""
-
-    @property
-    def needs_pin(self) -> bool:
-        """Whether the answer has to be the PIN."""
-        return self.judgement.verdict is Verdict.PIN
-
-    @property
-    def entity_ids(self) -> frozenset[str]:
-        """The entities it would act on, as far as they are known."""
-        return frozenset(action.entity_id for action in actions_of(self.effects))
-
-    @property
-    def delay(self) -> int:
-        """The seconds that a timer waits before it acts."""
-        return 0 if isinstance(self.effects, Annotated) else self.effects.delay
-
-    @property
-    def is_foreseen(self) -> bool:
-        """Whether all effects are known, and are actions on entities."""
-        return isinstance(self.effects, Touches) and bool(self.effects.actions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +59,7 @@ class Question:
     """One question for all calls of a message that need approval."""
 
     pending: PendingApproval
-    calls: tuple[AskedCall, ...]
+    calls: tuple[CallReview, ...]
     """The calls of `pending`, in the same order."""
     text: str
     """The question in `language`."""
@@ -152,7 +82,7 @@ class Question:
         """
         if answers is None:
             answers = dict.fromkeys((one.call.id for one in self.pending.calls), answer)
-        if answer.approved and self.needs_pin and not answer.with_pin:
+        if answer.approved and self.needs_pin and answer.way is not ApprovalWay.PIN:
             answers = {}
         return replace(self, answer=answer, pending=replace(self.pending, answers=answers))
 
@@ -182,7 +112,7 @@ class QuestionUpdate:
     """A change of the state of a question."""
 
     question: Question
-    state: QuestionState
+    state: CallState
     speech: str = ""
     """What the agent says at the end; set when the question is concluded."""
 
@@ -239,7 +169,7 @@ class Approvals:
             if opened.question.scope.conversation_id == question.scope.conversation_id:
                 self.drop(opened.question.id)
         self._open[question.id] = _OpenQuestion(question, resume, self._expire_in(expires_in, question.id))
-        self._send(QuestionUpdate(question, QuestionState.WAITING))
+        self._send(QuestionUpdate(question, CallState.WAITING))
         # An automation may answer at once, so the event is fired after everybody else knows the question.
         event = self._async_fire_event(question)
         _ = self._hass.async_create_task(event, f"chatterbox event of question {question.id}", eager_start=False)
@@ -280,7 +210,7 @@ class Approvals:
         try:
             speech = await resume(question)
         finally:
-            self._send(QuestionUpdate(question, QuestionState.CONCLUDED, speech))
+            self._send(QuestionUpdate(question, CallState.CONCLUDED, speech))
         return speech
 
     @callback
@@ -291,7 +221,7 @@ class Approvals:
             return False
         opened.cancel_timer()
         if not opened.has_expired:
-            self._send(QuestionUpdate(opened.question, QuestionState.DROPPED))
+            self._send(QuestionUpdate(opened.question, CallState.DROPPED))
         return not opened.has_expired
 
     @callback
@@ -308,7 +238,7 @@ class Approvals:
         del self._open[question_id]
         opened.cancel_timer()
         question = opened.question.with_answer(answer)
-        self._send(QuestionUpdate(question, QuestionState.APPROVED if answer.approved else QuestionState.DENIED))
+        self._send(QuestionUpdate(question, CallState.APPROVED if answer.approved else CallState.DENIED))
         return question, opened.resume
 
     def _expire_in(self, seconds: float, question_id: str) -> CALLBACK_TYPE:
@@ -323,7 +253,7 @@ class Approvals:
             return
         opened.has_expired = True
         opened.cancel_timer = self._expire_in(_LATE_SECONDS, question_id)
-        self._send(QuestionUpdate(opened.question, QuestionState.EXPIRED))
+        self._send(QuestionUpdate(opened.question, CallState.EXPIRED))
 
     def _send(self, update: QuestionUpdate) -> None:
         async_dispatcher_send(self._hass, SIGNAL_QUESTION, update)
@@ -366,11 +296,11 @@ def _event_data(question: Question) -> dict[str, JsonValue]:
     }
 
 
-def _shown(asked: AskedCall, most: int) -> dict[str, JsonValue]:
+def _shown(asked: CallReview, most: int) -> dict[str, JsonValue]:
     actions = {action.action for action in actions_of(asked.effects)}
     shown = _first(asked.entity_ids, most // 3)
     return {
-        **shown_call(asked.pending.call, most // 3),
+        **shown_call(asked.call, most // 3),
         "entity_ids": shown,
         "more_entity_ids": len(asked.entity_ids) - len(shown),
         "actions": _first(actions, most // 3),

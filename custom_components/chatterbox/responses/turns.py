@@ -17,7 +17,8 @@ from homeassistant.core import Context, HomeAssistant, callback
 from ..agent.messages import AssistantMessage, ToolChoiceMode
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
 from ..approvals.asking import asked_of
-from ..approvals.questions import Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from ..approvals.questions import Question, QuestionGone, async_get_approvals
+from ..approvals.review import ApprovalWay, GivenAnswer
 from ..const import LOGGER
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..records.turn_record import TurnRecord
@@ -168,7 +169,7 @@ class ApiTurns:
     @callback
     def _take_question(self, answered: Question) -> None:
         """Close a question that its client has answered. One that was answered elsewhere is closed already."""
-        if answered.answer and answered.answer.channel is Channel.API:
+        if answered.answer and answered.answer.channel is ApprovalWay.API:
             try:
                 async_get_approvals(self._hass).take(answered.id, answered.answer)
             except QuestionGone:
@@ -198,7 +199,7 @@ def _nobody_hears(_event: BackendEvent) -> None:
 
 
 def _by_client(caller: Caller, *, approved: bool) -> GivenAnswer:
-    return GivenAnswer(approved, channel=Channel.API, user_id=caller.user_id)
+    return GivenAnswer(approved, way=ApprovalWay.API, user_id=caller.user_id)
 
 
 def _with_answers(question: Question, given: ApprovalDecisions, caller: Caller) -> Question:

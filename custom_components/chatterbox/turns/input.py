@@ -18,7 +18,8 @@ from ..approvals.pin.pin_detection import may_be_pin
 from ..approvals.pin.pin_guard import LOCK_SECONDS, Locked
 from ..approvals.pin.spoken_digits import spoken_digits
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
-from ..approvals.questions import ApprovalScope, Channel, GivenAnswer, Question, QuestionGone, async_get_approvals
+from ..approvals.questions import ApprovalScope, Question, QuestionGone, async_get_approvals
+from ..approvals.review import ApprovalWay, GivenAnswer
 from ..home.name_index import names_in
 from ..offline.recognition import async_is_request
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
@@ -128,7 +129,7 @@ class TurnInput:
     def is_resumed(self) -> bool:
         """Whether the question was answered elsewhere, so that nobody hears this turn where the question was asked."""
         answer = self.answered.answer if self.answered else None
-        return answer is not None and answer.channel is not Channel.VOICE
+        return answer is not None and answer.channel is not ApprovalWay.VOICE
 
     @property
     def is_heard(self) -> bool:
@@ -195,9 +196,8 @@ class InputReader:
         approvals = async_get_approvals(self.hass)
         match reading:
             case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
-                with_pin = reading is Meaning.YES_WITH_PIN
-                user_id, approved = read.speaker.user_id, reading is not Meaning.NO
-                answer = GivenAnswer(approved, channel=Channel.VOICE, user_id=user_id, with_pin=with_pin)
+                way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
+                answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=read.speaker.user_id)
                 try:
                     return replace(read, answered=approvals.take(question.id, answer))
                 except QuestionGone:  # someone else answered first

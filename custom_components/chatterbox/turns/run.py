@@ -20,8 +20,9 @@ from ..agent.protocols import HookPoint, Hooks
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, unmeant_text
-from ..approvals.guard import CallGuard, Refusal
+from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
+from ..approvals.review import Refusal
 from ..const import LOGGER
 from ..history.stores import async_get_histories
 from ..offline.local_commands import LocalRequests
@@ -130,7 +131,7 @@ class AgentTurns:
             self._hass, language, tools.definitions, self._agent.settings.confirmation, tools.done_keys
         )
         guard = self._guard(read, tools, turn, thread)
-        recorder.audit.judged_by(guard, tools.dispatcher.async_effects)
+        recorder.audit.reviewed_by(guard)
         recorder.requester = self._requester(read, record, guard, composer)
         loop = self._agent.build_loop(
             tools,

@@ -17,10 +17,10 @@ from pytest_homeassistant_custom_component.common import async_mock_service
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
     Question,
-    QuestionState,
     QuestionUpdate,
     async_get_approvals,
 )
+from custom_components.chatterbox.approvals.review import CallState
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.chatterbox.settings.home_rules import OutsideCare
 from tests.behaviour.asks.everyday import REQUESTS, Request
@@ -182,7 +182,7 @@ def counting_questions(hass: HomeAssistant) -> Generator[list[Question]]:
 
     @callback
     def note(update: QuestionUpdate) -> None:
-        if update.state is QuestionState.WAITING:
+        if update.state is CallState.WAITING:
             questions.append(update.question)
 
     stop = async_dispatcher_connect(hass, SIGNAL_QUESTION, note)

@@ -15,7 +15,8 @@ from homeassistant.components.conversation import AssistantContent, Content, Too
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, Question, QuestionState, QuestionUpdate
+from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate
+from custom_components.chatterbox.approvals.review import CallState
 from custom_components.chatterbox.effects.effect import actions_of
 from tests.behaviour.chaos.home import DONE, NEED_A_YES, OPEN_WORLD, Run
 
@@ -93,7 +94,7 @@ class WaitingQuestions:
     @callback
     def _follow(self, news: QuestionUpdate) -> None:
         conversation_id, question = news.question.scope.conversation_id, news.question
-        if news.state is QuestionState.WAITING:
+        if news.state is CallState.WAITING:
             self.waiting[conversation_id] = question
         elif (known := self.waiting.get(conversation_id)) and known.id == question.id:
             del self.waiting[conversation_id]
@@ -103,7 +104,7 @@ def agreed_actions(question: Question) -> Counter[str]:
     """Return what a yes would do: services of the home, or calls of its tools."""
     actions: Counter[str] = Counter()
     for asked in question.calls:
-        call = asked.pending.call
+        call = asked.call
         name = call.name.rpartition("__")[2]
         actions.update({action.action for action in actions_of(asked.effects)} or {f"{name} {call.arguments}"})
     return actions

@@ -19,13 +19,8 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
-from custom_components.chatterbox.approvals.questions import (
-    Channel,
-    GivenAnswer,
-    Question,
-    QuestionGone,
-    async_get_approvals,
-)
+from custom_components.chatterbox.approvals.questions import Question, QuestionGone, async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.speech.text import speakable
 from tests.agent.providers.contract.dialect import KEY
 from tests.behaviour.chaos.home import Runs
@@ -185,7 +180,7 @@ class Driver:
     async def _tap(self, turn: Turn) -> None:
         """Answer a question by phone, unless somebody else was faster."""
         assert turn.question
-        answer = GivenAnswer(turn.plan.reply.agrees, channel=Channel.NOTIFICATION)
+        answer = GivenAnswer(turn.plan.reply.agrees, way=ApprovalWay.NOTIFICATION)
         async with deadline(self.clock, turn.plan.agent.deadline) as late:
             try:
                 said = await async_get_approvals(self.hass).answer(turn.question.id, answer)

@@ -18,10 +18,10 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
     Question,
-    QuestionState,
     QuestionUpdate,
     async_get_approvals,
 )
+from custom_components.chatterbox.approvals.review import CallState
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, assert_no_orphans, messages_of, speech
@@ -165,7 +165,7 @@ class AttackedHome:
         """Return the questions that can be answered."""
         return async_get_approvals(self.hass).waiting
 
-    def states_of_questions(self) -> list[QuestionState]:
+    def states_of_questions(self) -> list[CallState]:
         """Return what has become of questions, in its order."""
         return [one.state for one in self.news]
 
@@ -173,7 +173,7 @@ class AttackedHome:
         """Assert that nobody got in, nobody tried to, and nobody has approved of it."""
         assert self.let_in == [], self.talk
         assert {entity_id: self.state(entity_id) for entity_id in SAFE} == SAFE, self.talk
-        assert QuestionState.APPROVED not in self.states_of_questions(), self.talk
+        assert CallState.APPROVED not in self.states_of_questions(), self.talk
 
     def assert_asked(self) -> Question:
         """Assert that nothing was done and one question waits."""

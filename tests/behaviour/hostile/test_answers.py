@@ -17,13 +17,11 @@ from pytest_homeassistant_custom_component.common import MockUser, async_fire_ti
 
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
-    Channel,
-    GivenAnswer,
     QuestionGone,
-    QuestionState,
     QuestionUpdate,
     async_get_approvals,
 )
+from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
 from tests.behaviour.hostile.home import DOOR, GARAGE, GARAGE_UP, HALL, TALK, UNLOCK, AttackedHome, call, calls, says
 from tests.repository.test_translations import LANGUAGES
@@ -116,7 +114,7 @@ async def test_a_yes_counts_once(home: AttackedHome) -> None:
 
     assert len(home.let_in) == 1
     assert home.state(DOOR) == "locked"
-    assert home.states_of_questions().count(QuestionState.APPROVED) == 1
+    assert home.states_of_questions().count(CallState.APPROVED) == 1
 
 
 async def test_two_who_say_yes_at_once_open_once(home: AttackedHome) -> None:
@@ -125,7 +123,7 @@ async def test_two_who_say_yes_at_once_open_once(home: AttackedHome) -> None:
     await asyncio.gather(*(home.say("yes") for _ in range(3)))
 
     assert len(home.let_in) == 1
-    assert home.states_of_questions().count(QuestionState.APPROVED) == 1
+    assert home.states_of_questions().count(CallState.APPROVED) == 1
 
 
 async def test_a_television_that_says_yes_later_opens_nothing(
@@ -161,7 +159,7 @@ async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(hass: HomeAss
     await hass.async_block_till_done()
     await home.say("yes")
     with pytest.raises(QuestionGone):
-        await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+        await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
 
     home.assert_refused()
 
@@ -249,7 +247,7 @@ async def test_a_yes_to_one_door_is_none_to_the_one_that_has_its_name_now(
 async def test_a_no_that_was_first_holds(hass: HomeAssistant, home: AttackedHome) -> None:
     await home.attack(calls(UNLOCK))
     (question,) = home.waiting
-    no = GivenAnswer(approved=False, channel=Channel.NOTIFICATION)
+    no = GivenAnswer(approved=False, way=ApprovalWay.NOTIFICATION)
 
     await asyncio.gather(async_get_approvals(hass).answer(question.id, no), home.say("yes"))
 
@@ -259,7 +257,7 @@ async def test_a_no_that_was_first_holds(hass: HomeAssistant, home: AttackedHome
 async def test_a_yes_on_two_channels_opens_once(hass: HomeAssistant, home: AttackedHome) -> None:
     await home.attack(calls(UNLOCK))
     (question,) = home.waiting
-    yes = GivenAnswer(approved=True, channel=Channel.NOTIFICATION)
+    yes = GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION)
 
     await asyncio.gather(home.say("yes"), async_get_approvals(hass).answer(question.id, yes), return_exceptions=True)
 
@@ -339,7 +337,7 @@ async def test_words_do_not_answer_a_question_that_was_asked_while_a_turn_was_re
 ) -> None:
     await home.attack(calls(GARAGE_UP), calls(UNLOCK))
     (heard,) = home.waiting
-    await async_get_approvals(hass).answer(heard.id, GivenAnswer(approved=True, channel=Channel.ACTION))
+    await async_get_approvals(hass).answer(heard.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
     (unheard,) = home.waiting
     home.let_in.clear()
 
@@ -378,7 +376,7 @@ async def test_a_question_of_an_older_turn_takes_no_yes_to_a_newer_one(hass: Hom
     if IS_LATEST:  # nothing can be asked while an older turn runs
         assert "Garage" in asked
         assert "Front Door" in answer
-        assert home.states_of_questions().count(QuestionState.APPROVED) == 1
+        assert home.states_of_questions().count(CallState.APPROVED) == 1
         return
 
     assert home.let_in == []
@@ -394,7 +392,7 @@ async def test_a_question_that_was_cut_off_takes_no_yes_until_it_is_said(
 
     @callback
     def cut_off(update: QuestionUpdate) -> None:
-        if update.state is QuestionState.WAITING:
+        if update.state is CallState.WAITING:
             turn.cancel()
 
     stop = async_dispatcher_connect(hass, SIGNAL_QUESTION, cut_off)

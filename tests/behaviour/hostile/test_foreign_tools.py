@@ -19,7 +19,7 @@ from homeassistant.helpers import intent, llm
 from homeassistant.helpers.llm import ToolAnnotations
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.approvals.questions import QuestionState
+from custom_components.chatterbox.approvals.review import CallState
 from custom_components.chatterbox.settings.tool_names import ToolOrigin, offered_names
 from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, STRICT, UNLOCK, AttackedHome, call, calls, results_in, says
 from tests.support.llm_apis import StubTool, register
@@ -239,7 +239,7 @@ async def test_a_rule_for_one_tool_is_not_one_for_a_tool_of_the_home(hass: HomeA
     )
 
     home.assert_asked()
-    assert QuestionState.APPROVED not in home.states_of_questions()
+    assert CallState.APPROVED not in home.states_of_questions()
 
 
 @pytest.mark.parametrize("level", [None, "read"])

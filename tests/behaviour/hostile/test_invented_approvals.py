@@ -5,7 +5,7 @@ import json
 from homeassistant.core import HomeAssistant
 from homeassistant.util.json import JsonObjectType
 
-from custom_components.chatterbox.approvals.questions import QuestionState
+from custom_components.chatterbox.approvals.review import CallState
 from tests.behaviour.hostile.home import (
     DOOR,
     GARAGE_UP,
@@ -106,7 +106,7 @@ async def test_a_person_who_said_no_is_asked_again_before_anything_else_is_tried
     await home.say("no")
 
     home.assert_unharmed()
-    assert home.states_of_questions()[:2] == [QuestionState.WAITING, QuestionState.DENIED]
+    assert home.states_of_questions()[:2] == [CallState.WAITING, CallState.DENIED]
     assert len(home.waiting) == 1
 
 

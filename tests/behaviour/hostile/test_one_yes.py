@@ -7,7 +7,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import ToolAnnotations
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from tests.behaviour.hostile.home import DOOR, GARAGE_UP, LIGHT, LIGHT_ON, UNLOCK, AttackedHome, call, calls, says
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedAnswer, ScriptedCall
@@ -226,13 +227,13 @@ async def test_other_values_need_their_own_yes(home: AttackedHome) -> None:
     assert len(home.waiting) == 1
 
 
-@pytest.mark.parametrize("channel", [Channel.NOTIFICATION, Channel.ACTION])
+@pytest.mark.parametrize("channel", [ApprovalWay.NOTIFICATION, ApprovalWay.ACTION])
 async def test_a_yes_of_somebody_elsewhere_is_to_one_call(
-    hass: HomeAssistant, home: AttackedHome, channel: Channel
+    hass: HomeAssistant, home: AttackedHome, channel: ApprovalWay
 ) -> None:
     await asked_to_light_up(home, calls(PENDANT_ON))
 
-    await async_get_approvals(hass).answer(home.waiting[0].id, GivenAnswer(approved=True, channel=channel))
+    await async_get_approvals(hass).answer(home.waiting[0].id, GivenAnswer(approved=True, way=channel))
     await hass.async_block_till_done()
 
     assert (home.state(LIGHT), home.state(PENDANT)) == ("on", "off")

@@ -8,7 +8,8 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
 from custom_components.chatterbox.approvals.pin.pin_guard import LOCK_SECONDS
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.behaviour.hostile.home import DOOR, LIGHT, LIGHT_ON, UNLOCK, AttackedHome, call, calls, results_in, says
@@ -163,7 +164,7 @@ async def test_what_needs_a_pin_is_not_approved_without_one_from_elsewhere(
         with pytest.raises(HomeAssistantError):
             await hass.services.async_call(DOMAIN, "approve", blocking=True, context=context)
     question = home.assert_asked()
-    answer = GivenAnswer(approved=True, channel=Channel.NOTIFICATION, user_id=hass_admin_user.id)
+    answer = GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION, user_id=hass_admin_user.id)
     await async_get_approvals(hass).answer(question.id, answer)
 
     assert home.let_in == []

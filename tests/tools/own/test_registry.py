@@ -11,7 +11,8 @@ from homeassistant.helpers import llm
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall, ToolDefinition
-from custom_components.chatterbox.approvals.questions import Channel, GivenAnswer, async_get_approvals
+from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches
 from custom_components.chatterbox.people.speakers import NOBODY
@@ -87,7 +88,7 @@ async def test_one_that_changes_something_and_does_not_say_what_is_asked_about_a
     assert wipe.runs == 0
     assert [(change.data["name"], change.data["outcome"]) for change in changes] == [("chatterbox__wipe", "waiting")]
 
-    answer = GivenAnswer(approved=True, channel=Channel.ACTION)
+    answer = GivenAnswer(approved=True, way=ApprovalWay.ACTION)
     assert await async_get_approvals(hass).answer(question.id, answer) == "All gone."
     await hass.async_block_till_done()
     assert wipe.runs == 1

@@ -1,0 +1,279 @@
+"""The review of a call: its effects, the verdict, the answer and what became of it, from the guard to the audit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, assert_never
+
+from ..agent.events import Answer
+from ..agent.messages import JsonObject, JsonValue, ToolCall
+from ..effects.effect import (
+    ARM_FOR_LESS,
+    Annotated,
+    Effects,
+    EntityAction,
+    Touches,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+)
+from ..records.turn_record import shown_call, shown_text
+from ..settings.rules import DEFAULT_RULES, Rule, Verdict
+from .policy import Decision, Judgement
+
+_MAX_ARGUMENTS: Final = 4_000
+"""Bytes."""
+_MOST_ACTIONS: Final = 20
+"""Actions of one record; those that decided come first."""
+
+
+class ApprovalWay(StrEnum):
+    """How a call was approved, or how a question was answered."""
+
+    NOT_NEEDED = "not_needed"
+    MISSING = "missing"
+    """It needed approval and has none."""
+    VOICE = "voice"
+    """Spoken or written where the question was asked."""
+    PIN = "pin"
+    """As `VOICE`, with the PIN."""
+    NOTIFICATION = "notification"
+    ACTION = "action"
+    """By a Home Assistant action."""
+    API = "api"
+    """By the API client that received the question."""
+    TRUSTED_AUTOMATION = "trusted_automation"
+    """A trusted automation or script spoke to the agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenAnswer(Answer):
+    """An answer, and how it was given."""
+
+    way: ApprovalWay
+    user_id: str | None = None
+    """The user who answered, if known."""
+
+    @property
+    def channel(self) -> ApprovalWay:
+        """The channel that it came through: a PIN is spoken."""
+        return ApprovalWay.VOICE if self.way is ApprovalWay.PIN else self.way
+
+
+class CallState(StrEnum):
+    """What has become of a call under review, or of the question about it."""
+
+    DONE = "done"
+    PARTLY = "partly"
+    """Some of the entities did not follow; `error` names them."""
+    UNCONFIRMED = "unconfirmed"
+    """It ran, but an entity reports that it has not done so."""
+    FAILED = "failed"
+    """It ran and returned an error. After a timeout it may still take effect."""
+    INTERRUPTED = "interrupted"
+    """It was running when its turn was cancelled, and may have taken effect."""
+    WAITING = "waiting"
+    """A question was asked. Its outcome is in another record."""
+    APPROVED = "approved"
+    """Only of a question: its calls have records of their own."""
+    DENIED = "denied"
+    EXPIRED = "expired"
+    DROPPED = "dropped"
+    """The user said something else instead, or the agent was removed."""
+    CONCLUDED = "concluded"
+    """Only of a question: the turn that followed an answer from another channel has finished."""
+    NOT_RUN = "not_run"
+    """It was approved, but did not run."""
+    REFUSED_BY_RULES = "refused_by_rules"
+    REFUSED_BY_SCRIPT = "refused_by_script"
+    """A hook script refused it, failed, or asked for approval where nobody can be asked."""
+    NOT_PERMITTED = "not_permitted"
+    """The user who speaks has no permission to control an entity it would act on."""
+    UNREACHABLE = "unreachable"
+    """None of the entities can be reached."""
+    NOBODY_TO_ASK = "nobody_to_ask"
+    PIN_NOT_SET = "pin_not_set"
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the call has run, at least in part."""
+        return self in _RAN
+
+
+_RAN: Final = frozenset(
+    {CallState.DONE, CallState.PARTLY, CallState.UNCONFIRMED, CallState.FAILED, CallState.INTERRUPTED}
+)
+
+
+class Refusal(StrEnum):
+    """Why a call is refused without a question. The values are parts of translation keys."""
+
+    RULES = "not_allowed"
+    NOBODY = "nobody_to_ask"
+    PIN_NOT_SET = "pin_not_set"
+    PIN_BY_API_CLIENT = "pin_by_api_client"
+    PERMISSION = "not_permitted"
+    OUTSIDE_CONTENT = "not_from_outside"
+    UNREACHABLE = "unreachable"
+    NOT_MEANT = "outside_not_done"
+    """It would let somebody in after outside content, and the words of the person cannot mean that."""
+
+
+class DecidedBy(StrEnum):
+    """The source of the verdict on a call."""
+
+    NOTHING = "nothing"
+    """No rule applies."""
+    RULE = "rule"
+    """A rule of the user."""
+    DEFAULT = "default"
+    """One of the default rules, which apply after those of the user."""
+    TOOL = "tool"
+    """The annotations of a tool that acts on no entity, and may do harm elsewhere."""
+    OUTSIDE_CONTENT = "outside_content"
+    """The conversation contains outside content."""
+    SCRIPT = "script"
+    """A hook script of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallReview:
+    """A call under review. Each step that learns more of it returns a copy that says so."""
+
+    call: ToolCall
+    """As it would run, or ran. It has its ID once it is asked about, or recorded."""
+    effects: Effects
+    judgement: Judgement | None = None
+    """None until it is judged. Its verdict is `ALLOW` if only a hook script or outside content requires approval."""
+    for_outside_content: bool = False
+    """Approval is needed only because the conversation contains outside content."""
+    wish_of: str = ""
+    """The kind of source outside the home that may want the call; empty if the person asked for it in words."""
+    refusal: Refusal | None = None
+    is_asked: bool = False
+    """It needs approval, and somebody can be asked."""
+    is_repeated: bool = False
+    """It needs approval, and has that of another call of the turn."""
+    reason: str = ""
+    """Why it waits for approval, in the words of a hook script; empty if none requires it."""
+    state: CallState | None = None
+    """None until its outcome is recorded."""
+    question_id: str | None = None
+    answer: GivenAnswer | None = None
+    error: str = ""
+    """The error of a call that failed, or the entities that did not follow."""
+    done_to: frozenset[str] = frozenset()
+    """Entity IDs that the result of a finished call names."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict, considering outside content; None if it was not judged."""
+        if self.for_outside_content:
+            return Verdict.ASK
+        return self.judgement.verdict if self.judgement else None
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The decisions of rules that require approval, or forbid the call."""
+        return self.judgement.decisions if self.judgement else ()
+
+    @property
+    def needs_pin(self) -> bool:
+        """Whether the answer has to be the PIN."""
+        return self.verdict is Verdict.PIN
+
+    @property
+    def entity_ids(self) -> frozenset[str]:
+        """The entities it would act on, as far as they are known."""
+        return frozenset(action.entity_id for action in actions_of(self.effects))
+
+    @property
+    def delay(self) -> int:
+        """The seconds that a timer waits before it acts."""
+        return 0 if isinstance(self.effects, Annotated) else self.effects.delay
+
+    @property
+    def is_foreseen(self) -> bool:
+        """Whether all effects are known, and are actions on entities."""
+        return isinstance(self.effects, Touches) and bool(self.effects.actions)
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether it may change anything, at home or elsewhere."""
+        match self.effects:
+            case Annotated(annotations):
+                return not annotations.read_only
+            case Touches(actions):
+                return bool(actions)
+            case Unresolved():
+                return True
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    @property
+    def actions(self) -> tuple[EntityAction, ...]:
+        """The known actions on entities; those that decided come first."""
+        deciding = {decision.subject for decision in self.decisions}
+        known = [action for action in actions_of(self.effects) if action.action != ARM_FOR_LESS]  # the arming is there
+        return tuple(sorted(known, key=lambda action: (action not in deciding, action)))
+
+    @property
+    def shown_actions(self) -> tuple[EntityAction, ...]:
+        """The actions to name. If the result names some entities for an action, the others were left alone."""
+        actions, done = self.actions, self.done_to
+        named = {(action.domain, action.action) for action in actions if action.entity_id in done}
+        return tuple([one for one in actions if one.entity_id in done or (one.domain, one.action) not in named])
+
+    @property
+    def unknown(self) -> frozenset[UnknownReason]:
+        """Why not all effects are known; empty if they are."""
+        unknowns = self.effects.unknowns if isinstance(self.effects, Unresolved) else ()
+        return frozenset(unknown.reason for unknown in unknowns)
+
+    @property
+    def decided_by(self) -> frozenset[DecidedBy]:
+        """All sources of the verdict."""
+        deciders = {_decider(decision.rule) for decision in self.decisions}
+        if self.for_outside_content:
+            deciders.add(DecidedBy.OUTSIDE_CONTENT)
+        if self.reason or self.state is CallState.REFUSED_BY_SCRIPT:
+            deciders.add(DecidedBy.SCRIPT)
+        return frozenset(deciders or {DecidedBy.NOTHING})
+
+    @property
+    def approval(self) -> ApprovalWay:
+        """How it was approved, or why it ran without a question."""
+        if self.answer and self.answer.approved:
+            return self.answer.way
+        if self.state is None or not self.state.has_run:
+            return ApprovalWay.MISSING
+        return ApprovalWay.NOT_NEEDED if self.verdict in (None, Verdict.ALLOW) else ApprovalWay.TRUSTED_AUTOMATION
+
+    def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
+        """Return its record, as documented in `docs/activity.md`; `origin` identifies its turn."""
+        answer, actions, verdict = self.answer, self.actions, self.verdict
+        shown, entity_ids = actions[:_MOST_ACTIONS], dict.fromkeys([action.entity_id for action in actions])
+        return {
+            **origin,
+            "tool_call_id": self.call.id,
+            **shown_call(self.call, _MAX_ARGUMENTS),
+            "entity_ids": [*tuple(entity_ids)[:_MOST_ACTIONS]],
+            "done_to": [*sorted(self.done_to)[:_MOST_ACTIONS]],
+            "actions": [{"entity_id": action.entity_id, "action": action.action} for action in shown],
+            "more_actions": len(actions) - len(shown),
+            "unknown": [*sorted(map(str, self.unknown))],
+            "verdict": str(verdict) if verdict else None,
+            "decided_by": [*sorted(map(str, self.decided_by))],
+            "outcome": str(self.state),
+            "error": shown_text(self.error),
+            "question_id": self.question_id,
+            "approval": str(self.approval),
+            "answered_through": str(answer.channel) if answer else None,
+            "answered_by": answer.user_id if answer else None,
+        }
+
+
+def _decider(rule: Rule | None) -> DecidedBy:
+    if rule is None:
+        return DecidedBy.TOOL
+    return DecidedBy.DEFAULT if rule in DEFAULT_RULES else DecidedBy.RULE
