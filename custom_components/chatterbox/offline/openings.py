@@ -54,10 +54,12 @@ async def async_add_sensors(
     kind = intent.IntentResponseTargetType.ENTITY
     targets = [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in matched]
     response.async_set_results(targets)
-    response.async_set_speech(spoken(hass, answer, slots, response))
+    response.async_set_speech(state_sentence(hass, answer, slots, response))
 
 
-def spoken(hass: HomeAssistant, answer: str, slots: Mapping[str, JsonValue], response: intent.IntentResponse) -> str:
+def state_sentence(
+    hass: HomeAssistant, answer: str, slots: Mapping[str, JsonValue], response: intent.IntentResponse
+) -> str:
     """Return a sentence of Home Assistant's about the states of a response."""
     matched, unmatched = (
         [TemplateState(hass, state) for state in states]

@@ -21,7 +21,7 @@ from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
 from ..effects.intents import delayed_command, intent_effects, selection
 from ..home.name_index import items_meant
-from .openings import spoken
+from .openings import state_sentence
 
 type _Found = tuple[DefaultAgent, RecognizeResult]
 
@@ -90,7 +90,7 @@ async def _async_handle(
         return None
     texts = await agent.async_get_or_load_intents(said.language)
     if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
-        response.async_set_speech(spoken(hass, answer, slots | response.speech_slots, response))
+        response.async_set_speech(state_sentence(hass, answer, slots | response.speech_slots, response))
     return response
 
 

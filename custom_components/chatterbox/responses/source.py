@@ -46,20 +46,20 @@ _WANTED_BY_CLIENT: Final = "wanted by the client"
 _NO_TOOLS: Final = "It has no tools at the moment."
 
 
-def words_of(request: TurnRequest) -> UserMessage | None:
+def request_words(request: TurnRequest) -> UserMessage | None:
     """Return the words of a request; None where it continues after tool results or an approval."""
     last = request.transcript[-1] if request.transcript else None
     return last if isinstance(last, UserMessage) else None
 
 
 def _before_words(request: TurnRequest) -> Transcript:
-    return request.transcript if words_of(request) is None else request.transcript[:-1]
+    return request.transcript if request_words(request) is None else request.transcript[:-1]
 
 
 def _added(request: TurnRequest) -> Transcript:
     """Return the messages that a request adds beside its words, as far as it is known which of them are new."""
     if request.added is not None:
-        words = words_of(request)
+        words = request_words(request)
         return tuple(message for message in request.added if message is not words)
     history = _before_words(request)
     new = next((i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)), len(history))
@@ -203,7 +203,7 @@ class ApiTurnSource(TurnSource):
     @override
     def message(self, text: str, chat_log: ChatLog, files: ShownFiles, context: str) -> UserMessage | None:
         """Return the words of the client, which come with attachments and a context of their own."""
-        if (said := words_of(self.request)) is None:
+        if (said := request_words(self.request)) is None:
             return None
         return replace(said, context="\n\n".join(filter(None, (context, said.context))))
 

@@ -29,7 +29,7 @@ from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
 from .protocol.backend import ApprovalDecisions, BackendEvent, Caller, TurnRequest
 from .protocol.errors import ApiError, invalid
-from .source import ApiTurnSource, words_of
+from .source import ApiTurnSource, request_words
 
 _MOST_QUESTIONS: Final = 20
 """Questions that wait for the clients of one user; the oldest make room."""
@@ -79,7 +79,7 @@ class ApiTurns:
 
     async def _async_answer_in_words(self, request: TurnRequest) -> Question | None:
         """Return the answered question if a transcript ends with it and the words are a yes or a no to it."""
-        words, before = words_of(request), request.transcript[-2:-1]
+        words, before = request_words(request), request.transcript[-2:-1]
         if words is None or request.hosted is not None or not before or not isinstance(before[0], AssistantMessage):
             return None
         language = self._hass.config.language
@@ -97,7 +97,7 @@ class ApiTurns:
 
     def _from_client(self, read: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""
-        words = words_of(source.request)
+        words = request_words(source.request)
         said = replace(read.user_input, text=words.text if words else "")
         read = replace(read, user_input=said)
         return replace(read, source=replace(source, resume=partial(self._async_resume, read, source)))

@@ -11,7 +11,7 @@ from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCa
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.query import Found, HistoryQuery, Retention, Selection
 from custom_components.chatterbox.history.store.records import StoredTurn
-from custom_components.chatterbox.history.store.search import MOST_WORDS, phrases_of
+from custom_components.chatterbox.history.store.search import MOST_WORDS, search_phrases
 
 from .records import MORNING, spoken, turn
 from .stores import Stores
@@ -269,7 +269,7 @@ async def test_any_text_is_found_by_any_of_its_words(url: str, talks: list[tuple
         await search(store, words)
         for number, (question, answer) in enumerate(talks):
             for word in (question, answer, *question.split(), *answer.split()):
-                if phrases_of(word):
+                if search_phrases(word):
                     assert f"turn {number}" in await search(store, word)
     finally:
         await store.close()

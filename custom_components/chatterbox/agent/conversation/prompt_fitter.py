@@ -62,7 +62,7 @@ _SECONDS: Final = 20.0
 _TRIES: Final = 3
 """Times that a server is asked before a failure is final."""
 
-type Ask = Callable[[], Coroutine[object, object, int | None]]
+type WindowQuery = Callable[[], Coroutine[object, object, int | None]]
 """Returns the tokens of the window, None where the server does not say; raises a `ProviderError`."""
 type InBackground = Callable[[Coroutine[object, object, None]], object]
 """Runs a coroutine in the background of its config entry."""
@@ -75,7 +75,7 @@ class ContextWindow:
         self,
         chosen: int | None = None,
         guess: int = DEFAULT_WINDOW,
-        ask: Ask | None = None,
+        ask: WindowQuery | None = None,
         in_background: InBackground | None = None,
     ) -> None:
         """Start with the configured value, if any, and with a guess. Without a configured value, `ask` the server."""
@@ -113,7 +113,7 @@ class ContextWindow:
             self._is_asking = True
             self._in_background(self._question(self._ask))
 
-    async def _question(self, ask: Ask) -> None:
+    async def _question(self, ask: WindowQuery) -> None:
         try:
             tokens = await finish_within(_SECONDS, ask(), "question for the context window")
         except ProviderError, TookTooLong, WorkCancelled:

@@ -33,7 +33,7 @@ class Run:
     least: int = 0
 
 
-type Part = str | OneOf | Run
+type MarkerPart = str | OneOf | Run
 """Plain text, in any case, a choice of texts, or a run of characters."""
 
 NOT_YET: Final = "not yet"
@@ -42,7 +42,7 @@ NOT_YET: Final = "not yet"
 class Opening:
     """A pattern that also matches partially: at the end of a text it can say "not yet"."""
 
-    def __init__(self, *parts: Part, then: str = "") -> None:
+    def __init__(self, *parts: MarkerPart, then: str = "") -> None:
         """Compile the pattern. `then` is a class of characters that has to follow and is not part of it."""
         patterns = [_patterns(part) for part in parts]
         whole = [one for one, _ in patterns]
@@ -60,7 +60,7 @@ class Opening:
         return NOT_YET if self._begun.match(text, position) else None
 
 
-def _patterns(part: Part) -> tuple[str, str]:
+def _patterns(part: MarkerPart) -> tuple[str, str]:
     """Return the pattern of a part, and one for each of its prefixes, from empty to whole."""
     match part:
         case str():
@@ -287,11 +287,11 @@ def _noise() -> Iterator[Marker]:
 
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
-_JSON: Final[tuple[Part, ...]] = (
+_JSON: Final[tuple[MarkerPart, ...]] = (
     *(Run(r"\[", 1), Run(r"\s", 8), "{", Run(r"\s", 8)),
     *(_QUOTES, OneOf(_TABLE.keys), _QUOTES, Run(r"\s", 8), ":"),
 )
-_FENCE: Final[tuple[Part, ...]] = (
+_FENCE: Final[tuple[MarkerPart, ...]] = (
     *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
     *(Run(r"[^\S\n]", 8), "\n", Run(r"\s", 16)),
 )
@@ -302,7 +302,7 @@ def _maybe_calls(names: Iterable[str]) -> Iterator[Marker]:
     tools = OneOf(tuple(names))
     balanced = Region(Kind.MAYBE_CALL)
     fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
-    python: tuple[Part, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
+    python: tuple[MarkerPart, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
     yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
     yield Marker(Opening("[", Run(r"\s", 8), _MODULES, tools, "("), balanced, keeps_opening=True)
     for content in (_JSON, python, ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))), ("<function=",)):

@@ -82,7 +82,7 @@ _REBUILD: Final = text(f"INSERT INTO {_NAME} ({_NAME}) VALUES ('rebuild')")  # n
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class SearchPhrase:
     """Words that stand together."""
 
     words: tuple[str, ...]
@@ -95,11 +95,11 @@ def words_of(value: str) -> list[str]:
     return [word for run in _runs(value) for word in run][:MOST_WORDS]
 
 
-def phrases_of(words: str) -> tuple[Phrase, ...]:
+def search_phrases(words: str) -> tuple[SearchPhrase, ...]:
     """Return the phrases of a query, each once."""
-    phrases = [Phrase(tuple(run[:_LONGEST])) for run in _runs(words)]
+    phrases = [SearchPhrase(tuple(run[:_LONGEST])) for run in _runs(words)]
     if phrases and len(phrases[-1].words[0]) >= _SHORTEST_PREFIX:
-        phrases[-1] = Phrase(phrases[-1].words, is_prefix=True)
+        phrases[-1] = SearchPhrase(phrases[-1].words, is_prefix=True)
     return tuple(dict.fromkeys(phrases))[:_MOST_PHRASES]
 
 
@@ -152,7 +152,7 @@ def deleting_many(connection: Connection) -> Iterator[None]:
 
 def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
     """Return the `seq` of the turns that match best, best first, and of equal ones the newer first."""
-    phrases = phrases_of(query.words)
+    phrases = search_phrases(query.words)
     if not query.person_id or query.most < 1 or (query.words.strip() and not phrases):
         return []
     of_person = and_(
@@ -189,7 +189,7 @@ def _range(connection: Connection, query: HistoryQuery, of_person: ColumnElement
 
 
 def _asked(
-    connection: Connection, person_id: str, phrases: tuple[Phrase, ...]
+    connection: Connection, person_id: str, phrases: tuple[SearchPhrase, ...]
 ) -> tuple[ColumnElement[bool], ColumnElement[float]]:
     """Return the condition for a row of the index that has all phrases, and its score."""
     if connection.dialect.name == POSTGRESQL:

@@ -29,7 +29,7 @@ CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
 
 type Short = Annotated[str, Field(max_length=64)]
 type Id = Annotated[str, Field(min_length=1, max_length=256)]
-type Summary = Literal["auto", "concise", "detailed"]
+type ReasoningSummary = Literal["auto", "concise", "detailed"]
 type FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
 
 
@@ -41,8 +41,8 @@ class Part(BaseModel):
 
 class _Reasoning(Part):
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
-    summary: Summary | None = None
-    generate_summary: Summary | None = None
+    summary: ReasoningSummary | None = None
+    generate_summary: ReasoningSummary | None = None
     """The old name of `summary`."""
     context: Literal["auto"] | None = None
     mode: Literal["standard"] | None = None
@@ -134,7 +134,7 @@ class CreateBody(_Hints):
     )
 
     @property
-    def reasoning_summary(self) -> Summary | None:
+    def reasoning_summary(self) -> ReasoningSummary | None:
         """Requested summary of the reasoning, by its new or old name."""
         return self.reasoning.summary or self.reasoning.generate_summary
 

@@ -6,7 +6,7 @@ from typing import Final
 from ...agent.messages import ToolDefinition
 from ...agent.text import plain_name
 from ...memory.facts import Fact, Keeper, Memories
-from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, listed, of_known_person, shown
+from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, fact_for_model, facts_for_model, of_known_person
 from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, own_name, parameters
 
 
@@ -14,10 +14,10 @@ from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, own_name, paramete
 async def _async_forget(call: OwnCall, memories: Memories, keeper: Keeper) -> ToolAnswer:
     facts = memories.facts(keeper)
     if (fact := _find_fact(facts, plain_name(str(call.arguments.get(FACT, ""))))) is None:
-        known = {"error": "There is no such fact. Give the id of one of these.", **listed(facts)}
+        known = {"error": "There is no such fact. Give the id of one of these.", **facts_for_model(facts)}
         return ToolAnswer(known, is_error=True)
     await memories.async_forget(keeper, [fact.id])
-    return ToolAnswer({"forgotten": shown(fact)})
+    return ToolAnswer({"forgotten": fact_for_model(fact)})
 
 
 def _find_fact(facts: Sequence[Fact], meant: str) -> Fact | None:

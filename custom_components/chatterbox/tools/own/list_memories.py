@@ -4,13 +4,13 @@ from typing import Final
 
 from ...agent.messages import ToolDefinition
 from ...memory.facts import Keeper, Memories
-from .memories import LIST_NAME, listed, of_known_person
+from .memories import LIST_NAME, facts_for_model, of_known_person
 from .own_tool import READS, Offering, OwnCall, OwnTool, ToolAnswer, parameters
 
 
 @of_known_person
 async def _async_list(_call: OwnCall, memories: Memories, keeper: Keeper) -> ToolAnswer:
-    return ToolAnswer(listed(memories.facts(keeper)))
+    return ToolAnswer(facts_for_model(memories.facts(keeper)))
 
 
 LIST_MEMORIES: Final = OwnTool(

@@ -105,11 +105,11 @@ async def async_memory_effects(_call: OwnCall) -> Effects:
     return Touches(changes_memory=True)
 
 
-def listed(facts: Sequence[Fact]) -> JsonObject:
+def facts_for_model(facts: Sequence[Fact]) -> JsonObject:
     """Return facts for a model, the newest first."""
-    return {"facts": [shown(fact) for fact in reversed(facts) if not fact.is_aside]}
+    return {"facts": [fact_for_model(fact) for fact in reversed(facts) if not fact.is_aside]}
 
 
-def shown(fact: Fact) -> JsonObject:
+def fact_for_model(fact: Fact) -> JsonObject:
     """Return a fact for a model."""
     return {"id": fact.id, "fact": fact.text, "since": f"{dt_util.as_local(fact.created):%Y-%m-%d}"}

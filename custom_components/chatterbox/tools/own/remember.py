@@ -5,7 +5,7 @@ from typing import Final
 from ...agent.messages import ToolDefinition
 from ...const import REDACTED_PIN
 from ...memory.facts import Keeper, Memories
-from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, of_known_person, shown
+from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, fact_for_model, of_known_person
 from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, error_answer, own_name, parameters
 
 _PIN: Final = "Not remembered: a PIN is never kept. Say so."
@@ -16,7 +16,7 @@ async def _async_remember(call: OwnCall, memories: Memories, keeper: Keeper) -> 
     text = str(call.arguments.get(FACT, ""))
     if REDACTED_PIN in text:
         return error_answer(_PIN)
-    return ToolAnswer({"remembered": shown(await memories.async_add(keeper, text, call.speaker.name or ""))})
+    return ToolAnswer({"remembered": fact_for_model(await memories.async_add(keeper, text, call.speaker.name or ""))})
 
 
 REMEMBER: Final = OwnTool(

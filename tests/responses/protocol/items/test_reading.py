@@ -25,7 +25,7 @@ from custom_components.chatterbox.responses.protocol.items.encrypted_content imp
 from custom_components.chatterbox.responses.protocol.items.parts import InvalidItem
 from custom_components.chatterbox.responses.protocol.items.reading import (
     ParsedItems,
-    error_text,
+    call_error_text,
     parse_items,
     phase_item,
 )
@@ -225,9 +225,11 @@ def called(read: ParsedItems) -> list[AssistantMessage]:
 
 
 def test_errors_in_every_form() -> None:
-    assert error_text({"content": "no"}) == "no"
-    assert error_text({"content": [{"type": "text", "text": "no"}, "never", {"code": 5}]}) == 'no\nnever\n{"code":5}'
-    assert error_text(7) == "7"
+    assert call_error_text({"content": "no"}) == "no"
+    assert (
+        call_error_text({"content": [{"type": "text", "text": "no"}, "never", {"code": 5}]}) == 'no\nnever\n{"code":5}'
+    )
+    assert call_error_text(7) == "7"
 
 
 def test_ids_of_other_servers_cannot_be_those_of_functions() -> None:

@@ -273,7 +273,7 @@ def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
         if item.output is None:
             return ToolResult(call_id, item.name, NO_RESULT, is_error=True, open_world=True)
         return ToolResult(call_id, item.name, item.output, open_world=True)
-    content = "\n".join(filter(None, (error_text(item.error), item.output)))
+    content = "\n".join(filter(None, (call_error_text(item.error), item.output)))
     return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
 
 
@@ -284,13 +284,13 @@ def _refused_call(asked: ApprovalRequestItem, reason: str) -> tuple[AssistantMes
     return AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, told, is_error=True, open_world=True)
 
 
-def error_text(error: JsonValue) -> str:
+def call_error_text(error: JsonValue) -> str:
     """Return the text of an error of a call, in any of the forms that it has had."""
     match error:
         case str(text) | {"content": str(text)} | {"message": str(text)} | {"text": str(text)}:
             return text
         case {"content": list(parts)}:
-            return "\n".join(error_text(part) for part in parts)
+            return "\n".join(call_error_text(part) for part in parts)
         case _:
             return canonical_json(error)
 
