@@ -9,9 +9,9 @@ from importlib import import_module
 
 _MODULES = {
     "errors": ("InvalidToolbox", "MaxIterationsExceeded", "ProviderError"),
-    "events": ("TextDelta", "ToolFinished", "ToolStarted", "TurnEvent", "TurnFinished"),
+    "events": ("Answer", "TextDelta", "ToolFinished", "ToolStarted", "TurnEvent", "TurnFinished"),
     "loop.loop": ("AgenticLoop",),
-    "loop.turn": ("Approved", "Denied", "Limits", "Turn"),
+    "loop.turn": ("Limits", "Turn"),
     "messages": (
         *("AssistantMessage", "NamedTool", "ToolCall", "ToolChoiceMode", "ToolDefinition", "ToolOutcome"),
         *("ToolResult", "Usage", "UserMessage"),
