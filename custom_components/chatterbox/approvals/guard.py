@@ -133,7 +133,7 @@ class CallGuard(Hooks):
         self._outside_tool = outside_tool
         calls = agreed.calls if agreed else ()
         self._agreed = [asked for asked in calls if asked.is_foreseen and _is_asked_by_rule(asked)]
-        self._seen: dict[tuple[str, str], CallReview] = {}
+        self._reviews: dict[tuple[str, str], CallReview] = {}
 
     @property
     def _rules(self) -> HomeRules:
@@ -142,11 +142,11 @@ class CallGuard(Hooks):
     @property
     def refusals(self) -> tuple[Refusal, ...]:
         """Why calls were refused so far."""
-        return tuple(seen.refusal for seen in self._seen.values() if seen.refusal)
+        return tuple(seen.refusal for seen in self._reviews.values() if seen.refusal)
 
     def unreachable(self) -> list[str]:
         """Return the names of the entities that calls were meant for, and that still cannot be reached."""
-        seen = [self._names_of(one) for one in self._seen.values() if one.refusal is Refusal.UNREACHABLE]
+        seen = [self._names_of(one) for one in self._reviews.values() if one.refusal is Refusal.UNREACHABLE]
         return sorted({name for names in seen for name in names})
 
     def _names_of(self, seen: CallReview) -> list[str]:
@@ -155,24 +155,24 @@ class CallGuard(Hooks):
 
     def review(self, call: ToolCall) -> CallReview | None:
         """Return the latest review of a call, which may not be judged yet; None if no hook has seen the call."""
-        found = self._seen.get((call.name, call.arguments))
+        found = self._reviews.get((call.name, call.arguments))
         return replace(found, call=call) if found else None
 
     def begin_review(self, tool: ToolDefinition, arguments: JsonObject) -> ToolCall:
         """Begin the review of a call that hooks see before it is judged, unless it has begun; return the call."""
         call = ToolCall("", tool.name, canonical_json(arguments))
-        self._seen.setdefault((call.name, call.arguments), CallReview(call, Annotated(tool.annotations)))
+        self._reviews.setdefault((call.name, call.arguments), CallReview(call, Annotated(tool.annotations)))
         return call
 
     def asked(self, pending: PendingApproval) -> tuple[CallReview, ...]:
         """Return the reviews of the calls of `pending`, in order."""
-        found = ((one, self._seen[one.call.name, one.call.arguments]) for one in pending.calls)
+        found = ((one, self._reviews[one.call.name, one.call.arguments]) for one in pending.calls)
         return tuple(replace(seen, call=one.call, reason=one.reason) for one, seen in found)
 
     @property
     def unmeant(self) -> tuple[CallReview, ...]:
         """The calls that were refused because only content from outside may have asked for them."""
-        return tuple(seen for seen in self._seen.values() if seen.refusal is Refusal.NOT_MEANT)
+        return tuple(seen for seen in self._reviews.values() if seen.refusal is Refusal.NOT_MEANT)
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
@@ -182,7 +182,7 @@ class CallGuard(Hooks):
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         """Judge an approved call again, since its effects may have changed."""
         decision = await self._judge(tool, arguments, ())
-        for moved in self._moved(self._seen[tool.name, canonical_json(arguments)].effects):
+        for moved in self._moved(self._reviews[tool.name, canonical_json(arguments)].effects):
             self._temperatures.pop(moved, None)
         return decision
 
@@ -194,7 +194,7 @@ class CallGuard(Hooks):
         alike = [asked for asked in agreed if _beside_targets(asked.call) == _beside_targets(call)]
         if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
             seen = replace(seen, is_asked=False, is_repeated=True)
-        self._seen[call.name, call.arguments] = seen
+        self._reviews[call.name, call.arguments] = seen
         if self._has_outside_content and not seen.is_asked and not seen.refusal:
             self._temperatures.update(self._moved(seen.effects) | self._temperatures)
         if seen.refusal:
@@ -211,7 +211,7 @@ class CallGuard(Hooks):
 
     def _remember(self, call: ToolCall) -> None:
         """Ask only once about a scene whose content its integration hides; rules of the home still hold."""
-        seen = self._seen.get((call.name, call.arguments))
+        seen = self._reviews.get((call.name, call.arguments))
         if seen is None or not seen.is_asked or not _is_asked_by_rule(seen) or self._speaker.is_api_client:
             return
         scenes: dict[str, ToolSource] = {}
