@@ -27,7 +27,7 @@ from .agent.providers.failures import server_refusing_tools
 from .agent.providers.profiles import OTHER
 from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
-from .flows.dialog import async_viewer_language, docs_url, plain
+from .flows.dialog import async_viewer_language, docs_url, escaped
 from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_ready, async_use_agent
 from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
 from .flows.moving_in import MovingIn, foreign_agents
@@ -123,7 +123,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
         every = await async_find_servers(self.hass)
         found = [one for one in every if not self._entry_at(one)]
-        known = (f"**{plain(self._name_of(one, sentences))}**" for one in every if self._entry_at(one))
+        known = (f"**{escaped(self._name_of(one, sentences))}**" for one in every if self._entry_at(one))
         names = ", ".join(dict.fromkeys(known))
         self._known_servers = sentences["already_set_up"].format(names=names) + "\n\n" if names else ""
         most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)

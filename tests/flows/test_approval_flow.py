@@ -19,7 +19,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
-from custom_components.chatterbox.flows.dialog import plain
+from custom_components.chatterbox.flows.dialog import escaped
 from custom_components.chatterbox.settings.home_rules import (
     HomeRules,
     async_get_home_rules,
@@ -570,7 +570,9 @@ async def test_the_assistants_that_go_round_the_rules_are_named(hass: HomeAssist
         name = f"Butler *of* {agent_id}"
         await async_update_pipeline(hass, pipeline, name=name, conversation_engine=agent_id, prefer_local_intents=True)
         told = placeholders(await open_approvals(hass, entry))["unguarded"]
-        assert told == (sentence("common.home_unguarded", assistants=plain(name)) + "\n\n" if agent_id == AGENT else "")
+        assert told == (
+            sentence("common.home_unguarded", assistants=escaped(name)) + "\n\n" if agent_id == AGENT else ""
+        )
 
 
 async def test_every_rule_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -610,7 +612,9 @@ async def test_names_in_rules_of_which_the_home_has_nothing_are_told(
     rows = [{"verdict": "Never", **there}, {"verdict": "Never", **absent}]
     home = await sent(hass, entry, rules=rows)
 
-    named = ", ".join(f"**{plain(name)}**" for name in ("lokc", "gatee", "lock.gone", "lock.unlokc", "nope", "Nobody"))
+    named = ", ".join(
+        f"**{escaped(name)}**" for name in ("lokc", "gatee", "lock.gone", "lock.unlokc", "nope", "Nobody")
+    )
     assert placeholders(home)["examples"].startswith(sentence("common.home_absent", names=named))
     assert "save_approvals" in home["menu_options"], "some of it may come later"
     fine = await sent(hass, entry, rules=rows[:1])

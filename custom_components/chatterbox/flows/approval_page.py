@@ -16,7 +16,7 @@ from ..approvals.examples import Example, judge_all_actions
 from ..effects.effect import EntityAction
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states
 from ..settings.rules import Policy, Verdict
-from .dialog import plain
+from .dialog import escaped
 from .rule_form import RuleLabels
 
 
@@ -87,17 +87,17 @@ class ApprovalPage:
         for example in examples:
             request = self.labels.sentences[f"example_{example.key}"]
             named = request.format(name=entity_name(self.hass, example.entity_id))
-            rows.append((plain(named), plain(self.labels.verdicts.label(example.verdict))))
+            rows.append((escaped(named), escaped(self.labels.verdicts.label(example.verdict))))
         return table([self._header("request", "verdict"), *rows]) if rows else ""
 
     def unguarded(self, assistants: Sequence[str]) -> str:
         """Return a paragraph about assistants that go round the rules, or an empty text."""
-        named = ", ".join(map(plain, assistants))
+        named = ", ".join(map(escaped, assistants))
         return self.labels.sentences["home_unguarded"].format(assistants=named) + "\n\n" if named else ""
 
     def absent(self, names: Sequence[str]) -> str:
         """Return a paragraph about names in rules of which the home has nothing, or an empty text."""
-        listed = ", ".join(f"**{plain(name)}**" for name in names)
+        listed = ", ".join(f"**{escaped(name)}**" for name in names)
         return self.labels.sentences["home_absent"].format(names=listed) + "\n\n" if names else ""
 
     def no_pin(self) -> str:
@@ -113,7 +113,7 @@ class ApprovalPage:
 
     def _cells(self, row: _Row) -> tuple[str, ...]:
         verdict = self.labels.verdicts.label(row.verdict)
-        return tuple(map(plain, (self._name(row), self._area(row), self._what(row), verdict)))
+        return tuple(map(escaped, (self._name(row), self._area(row), self._what(row), verdict)))
 
     def _name(self, row: _Row) -> str:
         state = self.hass.states.get(row.entity_id)

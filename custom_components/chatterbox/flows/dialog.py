@@ -38,7 +38,7 @@ def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
     return f"{site}/{_PAGES.get(step_id, _SETTING_UP)}/"
 
 
-def plain(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text with its Markdown escaped."""
     return " ".join(text.split()).translate(_MARKUP)
 
@@ -96,7 +96,7 @@ async def _async_list(hass: HomeAssistant, problems: Collection[Problem], texts:
     lines = []
     for problem in problems:
         path = " → ".join(_path(known, f"{root}.step.", problem.place))
-        details = {name: plain(value) for name, value in problem.placeholders.items()}
+        details = {name: escaped(value) for name, value in problem.placeholders.items()}
         lines.append(f"- **{path}:** {known[f'{root}.error.{problem.key}'].format(**details)}")
     return "\n".join(['<ha-alert alert-type="error">', "", *lines, "", "</ha-alert>", "", ""])
 

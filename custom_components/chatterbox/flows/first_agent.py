@@ -24,7 +24,7 @@ from ..settings.rules import PinUse, Verdict, with_pin_uses
 from ..speech.sentences import async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
-from .dialog import async_viewer_language, plain
+from .dialog import async_viewer_language, escaped
 from .rule_form import async_get_rule_labels
 from .service_form import PASSWORD
 
@@ -108,7 +108,7 @@ class FirstAgentForm:
         """Return a sentence about what needs an approval."""
         if not self.asks_about:
             return self.sentences["first_asks_nothing"]
-        names = ", ".join(f"**{plain(name)}**" for name in self.asks_about[:_MOST_NAMES])
+        names = ", ".join(f"**{escaped(name)}**" for name in self.asks_about[:_MOST_NAMES])
         return self.sentences["first_asks"].format(names=names + (", …" if len(self.asks_about) > _MOST_NAMES else ""))
 
     def errors(self, form: Mapping[str, Any]) -> dict[str, str]:
@@ -236,6 +236,6 @@ async def async_ready(hass: HomeAssistant, kind: ServiceKind, name: str, chosen:
     requests = await async_sentences_to_try(hass, kind, chosen)
     return {
         "agent": name,
-        "requests": "\n".join(f"- {plain(request)}" for request in requests),
-        "try_it": sentences[key].format(assistant=plain(names[0] if names else "")),
+        "requests": "\n".join(f"- {escaped(request)}" for request in requests),
+        "try_it": sentences[key].format(assistant=escaped(names[0] if names else "")),
     }

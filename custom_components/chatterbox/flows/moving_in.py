@@ -34,7 +34,7 @@ from ..settings.agent import settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, error_key
-from .dialog import async_viewer_language, docs_url, plain
+from .dialog import async_viewer_language, docs_url, escaped
 from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
 _FIELD_AGENT: Final = "agent"
@@ -226,7 +226,7 @@ class MovingIn(ConfigFlow):
             copied = foreign.service
         except InvalidAddress as invalid:
             return self.async_abort(
-                reason=f"move_in_{invalid}", description_placeholders={"agent": plain(foreign.title)}
+                reason=f"move_in_{invalid}", description_placeholders={"agent": escaped(foreign.title)}
             )
         data = foreign.data
         if user_input is not None:
@@ -274,13 +274,13 @@ class MovingIn(ConfigFlow):
             data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), shown),
             errors={name if name in (*map(str, fields), "base") else "base": key for name, key in errors.items()},
             description_placeholders={
-                "agent": plain(foreign.title),
+                "agent": escaped(foreign.title),
                 "url": service.base_url,
                 "server": service.known.name,
                 "interface": INTERFACES[service.kind],
                 "words": self._words,
                 "location": self._location,
-                "left": ", ".join(map(plain, left)) or "–",  # noqa: RUF001  # a dash in a sentence
+                "left": ", ".join(map(escaped, left)) or "–",  # noqa: RUF001  # a dash in a sentence
                 "docs": docs_url(self.hass),
             },
         )

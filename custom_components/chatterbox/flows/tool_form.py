@@ -20,7 +20,7 @@ from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import async_offer_tools
 from .approval_form import UncheckedObjectSelector
 from .approval_page import MOST_ROWS, table
-from .dialog import plain
+from .dialog import escaped
 from .rule_form import Labels
 
 FIELD_SCRIPTS: Final = "scripts"
@@ -68,7 +68,7 @@ class ToolForm:
         levels |= {level: sentences[f"trust_{level}"] for level in TrustLevel}
         labels = Labels.of({FIELD_SCRIPTS: FIELD_SCRIPTS, **names})
         tables = (
-            f"**{plain(label)}**\n\n{_table(hass, found[source], sentences)}"
+            f"**{escaped(label)}**\n\n{_table(hass, found[source], sentences)}"
             for label, source in labels.ids.items()
             if source in found
         )
@@ -136,7 +136,7 @@ def _table(hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[s
     alike: dict[str, list[str]] = {}
     for tool in sorted(tools, key=lambda tool: (tool.finding, tool.name.casefold())):
         alike.setdefault(_finding(hass, tool, sentences), []).append(tool.name)
-    rows = [(plain(finding), plain(", ".join(names))) for finding, names in alike.items()]
+    rows = [(escaped(finding), escaped(", ".join(names))) for finding, names in alike.items()]
     shown = table([(sentences["tools_finding"], sentences["tools_tools"]), *rows[:MOST_ROWS]])
     hidden = len(rows) - MOST_ROWS
     return shown if hidden <= 0 else f"{shown}\n\n{sentences['home_more'].format(count=hidden)}"
