@@ -61,7 +61,7 @@ class GivenAnswer(Answer):
 
 
 class CallState(StrEnum):
-    """What has become of a call under review, or of the question about it."""
+    """The state of a call under review, or of the question about it."""
 
     DONE = "done"
     PARTLY = "partly"
