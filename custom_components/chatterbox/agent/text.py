@@ -62,6 +62,11 @@ def compared(name: str) -> str:
     return name.strip().casefold()
 
 
+def compared_names(names: Iterable[str]) -> Mapping[str, str]:
+    """Return some names, each with the form in which Home Assistant compares it."""
+    return {name: compared(name) for name in names}
+
+
 def plain(text: str) -> str:
     """Return a text in lower case, one composition and width, without characters that are not seen."""
     if text.isascii():

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from ..const import DOMAIN
 from ..settings.agent import HomeDetail
-from .entities import ExposedEntity, Floor, Home, Room, listed, quoted
+from .entities import ExposedEntity, Floor, Home, Room, also, listed_entities, quoted
 
 _GUIDE: Final = (
     "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain. In a "
@@ -43,7 +44,6 @@ GUIDE_TO_CALLS: Final = (
 """Home Assistant's own guide to its tools, which says that a name is enough without an area: not for short names."""
 _NO_FLOOR: Final = "# (other rooms)"
 _NO_ROOM: Final = "# (in no room)"
-_NAMELESS: Final = "(without a name)"
 
 AS_USUAL: Final = HomeDetail()
 
@@ -89,8 +89,8 @@ def _rooms(home: Home, rooms: Sequence[Room], contents: _Contents) -> Iterator[s
 
 
 def _domains(entities: Sequence[ExposedEntity]) -> Iterator[str]:
-    for domain, alike in groupby(entities, key=lambda entity: entity.domain):
-        yield f" {domain}: {', '.join(map(_entity_text, alike))}"
+    for domain, alike in groupby(entities, key=attrgetter("domain")):
+        yield f" {domain}: {listed_entities(alike)}"
 
 
 def _counts(entities: Sequence[ExposedEntity]) -> Iterator[str]:
@@ -100,13 +100,4 @@ def _counts(entities: Sequence[ExposedEntity]) -> Iterator[str]:
 
 def named(place: Floor | Room) -> str:
     """Write the name of a floor or a room with its other names."""
-    return f"{quoted(place.name)}{_also(place.aliases)}"
-
-
-def _entity_text(entity: ExposedEntity) -> str:
-    """Write the names of an entity under its room."""
-    return f"{quoted(entity.listed_name)}{_also(entity.other_names)}" if entity.listed_name else _NAMELESS
-
-
-def _also(names: Sequence[str]) -> str:
-    return f" (also {listed(names)})" if names else ""
+    return f"{quoted(place.name)}{also(place.aliases)}"

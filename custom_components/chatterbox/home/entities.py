@@ -19,7 +19,7 @@ from homeassistant.helpers import (
     intent,
 )
 
-from ..agent.text import compared, plain_name, runs
+from ..agent.text import compared, compared_names, plain_name, runs
 from ..data import singleton
 from .entity_matches import exposed_states
 
@@ -121,8 +121,9 @@ type ListedName = tuple[str, tuple[str, ...]]
 def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
     """Return the listed names by entity id."""
     names = {entity.entity_id: _short_names(entity) for entity in entities}
-    own = Counter(name for entity in entities for name in set(map(compared, entity.names)))
-    in_room = Counter((entity.room[:1], compared(names[entity.entity_id])) for entity in entities)
+    forms = compared_names({*names.values(), *(name for one in entities for name in one.names)})
+    own = Counter(form for entity in entities for form in {forms[name] for name in entity.names})
+    in_room = Counter((entity.room[:1], forms[names[entity.entity_id]]) for entity in entities)
     with_word: dict[str, set[str]] = defaultdict(set)
     for entity in entities:
         for word in telling_words(*entity.names[:1], *entity.room):
@@ -130,9 +131,9 @@ def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
     listed_by_id: dict[str, ListedName] = {}
     for entity in entities:
         short, full = names[entity.entity_id], entity.names[0] if entity.names else ""
-        others = own[compared(short)] - (compared(short) in map(compared, entity.names))
-        name = short if not others and in_room[entity.room[:1], compared(short)] == 1 else full
-        also = (alias for alias in entity.names[1:] if compared(alias) not in (compared(name), compared(full)))
+        others = own[forms[short]] - (forms[short] in {forms[name] for name in entity.names})
+        name = short if not others and in_room[entity.room[:1], forms[short]] == 1 else full
+        also = (alias for alias in entity.names[1:] if forms[alias] not in (forms[name], forms.get(full)))
         listed_by_id[entity.entity_id] = name, tuple(alias for alias in also if _is_news(alias, entity, with_word))
     return listed_by_id
 
@@ -145,8 +146,8 @@ def _short_names(entity: NamedEntity) -> str:
     if (
         entity.needs_whole_name
         or not room
-        or compared(full[: len(room)]) != compared(room)
         or not rest.startswith(tuple(_JOINTS))
+        or compared(full[: len(room)]) != compared(room)
     ):
         return full
     short = rest.lstrip(_JOINTS)
@@ -196,6 +197,11 @@ def _escaped(character: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Return several names, separated by commas."""
     return ", ".join(map(quoted, names))
+
+
+def also(names: Sequence[str]) -> str:
+    """Return other names, to follow the first one."""
+    return f" (also {listed(names)})" if names else ""
 
 
 _LISTED_BY_TOOLS: Final = frozenset({"calendar", "script"})
@@ -261,6 +267,16 @@ class Home:
     def all_entities(self) -> tuple[ExposedEntity, ...]:
         """Return all entities."""
         return self.entities + self.elsewhere
+
+
+_NAMELESS: Final = "(without a name)"
+
+
+def listed_entities(entities: Iterable[ExposedEntity]) -> str:
+    """Return the names of entities under their room, with their other names."""
+    return ", ".join(
+        f"{quoted(one.listed_name)}{also(one.other_names)}" if one.listed_name else _NAMELESS for one in entities
+    )
 
 
 @singleton

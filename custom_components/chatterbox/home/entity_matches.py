@@ -21,7 +21,7 @@ from homeassistant.helpers import (
     intent,
 )
 
-from ..agent.text import compared, contains_phrase, heard_words
+from ..agent.text import compared, compared_names, contains_phrase, heard_words
 from ..data import singleton
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
@@ -44,10 +44,14 @@ class _Index:
     def of(cls, hass: HomeAssistant, entries: _Entries) -> Self:
         """Index the registered entities."""
         index = cls(entries)
+        names = {
+            entry.entity_id: er.async_get_entity_aliases(hass, entry) for entry in er.async_get(hass).entities.values()
+        }
+        forms = compared_names(name for aliases in names.values() for name in aliases)
         for entry in er.async_get(hass).entities.values():
             area_id = index.area_ids[entry.entity_id] = er.async_get_effective_area_id(hass, entry)
-            for name in er.async_get_entity_aliases(hass, entry):
-                index.named[compared(name)].add(entry.entity_id)
+            for name in names[entry.entity_id]:
+                index.named[forms[name]].add(entry.entity_id)
             if area_id:
                 index.placed[area_id].add(entry.entity_id)
         return index

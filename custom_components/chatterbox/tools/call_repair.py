@@ -166,7 +166,8 @@ class _Selection:
             return arguments
         if not filters or any(one in {"area", "floor"} and not _text(arguments[one]) for one in filters):
             return arguments
-        if all(self._is_valid(arguments, one) for one in filters) and self.states(arguments, filters):
+        is_valid = all(self._is_valid(arguments, one) for one in filters)
+        if is_valid and (self.states(arguments, filters, in_full=True) or self.states(arguments, filters)):
             return arguments
         base = self.states(arguments, ("area", "domain") if by_room else ())
         useless = [one for one in filters if not self._leaves_some(arguments, one, base)]
@@ -182,13 +183,13 @@ class _Selection:
             raise Unfit(f"Nothing there has this device_class. What there is: {there}. Name what is meant.")
         return {name: value for name, value in arguments.items() if name not in dropped}
 
-    def states(self, arguments: JsonObject, filters: Iterable[str]) -> list[State]:
-        """Return the exposed entities that the name and some of the filters of a call leave."""
+    def states(self, arguments: JsonObject, filters: Iterable[str], *, in_full: bool = False) -> list[State]:
+        """Return the exposed entities that have the name of a call, `in_full` no short one, and fit some filters."""
         given = {one: arguments[one] for one in filters if self._is_given(arguments, one)}
         where = _text(given.get("area")), _text(given.get("floor"))
         constraints = intent.MatchTargetsConstraints(None, *where, assistant=self.assistant)
         name = _name(arguments)
-        called = entities_called(self.hass, self.assistant, name) if name else None
+        called = entities_called(self.hass, self.assistant, name, in_full=in_full) if name else None
         domains, classes = _texts(given.get("domain")), _texts(given.get(_CLASS))
         return [
             state

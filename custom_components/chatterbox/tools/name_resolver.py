@@ -19,7 +19,7 @@ from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.protocols import Deny, Hooks, Rewrite
-from ..agent.text import compared
+from ..agent.text import compared, compared_names
 from ..effects.effect import actions_of
 from ..effects.intents import Naming, delayed_command, intent_naming
 from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
@@ -64,8 +64,6 @@ class _Names:
     home: Home
     known: Mapping[str, AbstractSet[str]]
     """Entity ids by the names that Home Assistant accepts."""
-    index: NameIndex[str]
-    """Entity ids by their listed and full names, with their rooms and without."""
     entities: Mapping[str, ExposedEntity]
     """By entity id."""
 
@@ -120,7 +118,7 @@ class NameResolver(Hooks):
         known = search.fitting(self._hass, assistant, names.known.get(compared(search.name), ()))
         if len(known) == 1 or (known and tool.annotations.read_only):
             return None
-        meant = known or names.index.find(search.name, partial(search.fitting, self._hass, assistant))
+        meant = known or _index(names.home).find(search.name, partial(search.fitting, self._hass, assistant))
         able = [
             one for one in sorted(meant) if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
         ]
@@ -183,22 +181,30 @@ def _search(naming: Naming, prefix: str, arguments: JsonObject) -> _Search | Non
 def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False) -> frozenset[str]:
     """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
     names = _names(async_get_home(hass, assistant))
-    known, short = names.known.get(compared(name), ()), () if in_full else names.index.find(name)
+    known, short = names.known.get(compared(name), ()), () if in_full else _index(names.home).find(name)
     return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
 @lru_cache(maxsize=4)
 def _names(home: Home) -> _Names:
     """Return the names of a home."""
-    rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
     known: dict[str, set[str]] = defaultdict(set)
-    index = NameIndex[str]()
+    forms = compared_names(name for entity in home.all_entities for name in entity.names)
     for entity in home.all_entities:
         for name in entity.names:
-            known[compared(name)].add(entity.entity_id)
+            known[forms[name]].add(entity.entity_id)
+    return _Names(home, known, {entity.entity_id: entity for entity in home.all_entities})
+
+
+@lru_cache(maxsize=4)
+def _index(home: Home) -> NameIndex[str]:
+    """Return entity ids by their listed and full names, with their rooms and without. It takes a while to build."""
+    rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
+    index = NameIndex[str]()
+    for entity in home.all_entities:
         for name in _called(entity, rooms.get(entity.area_id or "", ())):
             index.add(name, entity.entity_id)
-    return _Names(home, known, index, {entity.entity_id: entity for entity in home.all_entities})
+    return index
 
 
 def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:

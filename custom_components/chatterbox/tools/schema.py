@@ -91,7 +91,8 @@ def _tidied_value(value: JsonValue) -> JsonValue:
 
 def _titled(name: str, schema: JsonValue) -> JsonValue:
     """Remove a title that repeats the name."""
-    if not isinstance(schema, dict) or bare_name(str(schema.get("title"))) != bare_name(name):
+    title = schema.get("title") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict) or not isinstance(title, str) or bare_name(title) != bare_name(name):
         return schema
     return {keyword: value for keyword, value in schema.items() if keyword != "title"}
 
