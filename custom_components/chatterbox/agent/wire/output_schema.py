@@ -16,7 +16,7 @@ _FORMATS: Final = frozenset({"date-time", "time", "date", "duration", "email", "
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
 _UNSUPPORTED: Final = frozenset({"$ref", "allOf", "not", "if", "prefixItems", "patternProperties", "dependentRequired"})
 _NULL: Final[JsonObject] = {"type": "null"}
-_SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
+_KINDS: Final = {str: "string", float: "number", int: "integer", bool: "boolean", type(None): "null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,11 @@ def openai_output(output: OutputFormat) -> JsonObject:
 
 def plain_schema(schema: JsonObject) -> JsonObject:
     """Return a schema without patterns, which local servers refuse or never finish."""
-    return {keyword: _plain(value) for keyword, value in schema.items() if not _is_pattern(keyword, value)}
+    return {
+        keyword: _plain(value)
+        for keyword, value in schema.items()
+        if keyword != "pattern" or not isinstance(value, str)  # a field may have that name
+    }
 
 
 def _plain(value: JsonValue) -> JsonValue:
@@ -65,11 +69,6 @@ def _plain(value: JsonValue) -> JsonValue:
             return [_plain(part) for part in value]
         case _:
             return value
-
-
-def _is_pattern(keyword: str, value: JsonValue) -> bool:
-    """Return whether this is the keyword, not a field of that name."""
-    return keyword == "pattern" and isinstance(value, str)
 
 
 def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
@@ -90,7 +89,7 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
         case "array":
             items = _strict(schema.get("items"), dialect)
             return {**described, "type": "array", "items": items, **_kept(schema, dialect)}
-        case str(kind) if kind in _SCALARS:
+        case str(kind) if kind in _KINDS.values():
             return {**described, "type": kind, **_kept(schema, dialect)}
         case _:
             raise _NotEnforceable
@@ -126,33 +125,13 @@ def _strict_choice(values: list[JsonValue]) -> JsonObject:
     """Return an enum, grouped by type as services require."""
     by_kind: dict[str, list[JsonValue]] = {}
     for value in values:
-        by_kind.setdefault(_kind(value), []).append(value)
-    groups: list[JsonValue] = [
+        by_kind.setdefault(_KINDS.get(type(value), ""), []).append(value)
+    if not by_kind or "" in by_kind:
+        raise _NotEnforceable
+    groups: list[JsonObject] = [
         _NULL if kind == "null" else {"type": kind, "enum": of_kind} for kind, of_kind in by_kind.items()
     ]
-    match groups:
-        case []:
-            raise _NotEnforceable
-        case [dict(only)]:
-            return only
-        case _:
-            return {"anyOf": groups}
-
-
-def _kind(value: JsonValue) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case str():
-            return "string"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case _:
-            raise _NotEnforceable
+    return groups[0] if len(groups) == 1 else {"anyOf": [*groups]}
 
 
 def _kept(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
