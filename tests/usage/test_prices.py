@@ -7,7 +7,7 @@ from homeassistant.core import HomeAssistant
 
 import custom_components.chatterbox
 from custom_components.chatterbox.agent.messages import Usage
-from custom_components.chatterbox.agent.providers.profiles import LITELLM, OTHER, PROFILES, ServerProfile
+from custom_components.chatterbox.agent.providers.profiles import OTHER, PROFILES, ServerProfile
 from custom_components.chatterbox.const import CONF_BASE_URL
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.service_address import is_local_address
@@ -166,7 +166,7 @@ KNOWN = ModelPrice(Rates(1, 0.5, 4), ((1000, Rates(2, 1, 8)),))
         (OPENAI, OTHER, "flex", ModelPrice(Rates(0.625, 0.0625, 5))),
         ("https://models.example.com/v1", OTHER, None, None),
         ("http://192.168.1.5:8080", OTHER, None, ModelPrice(FREE)),
-        ("http://192.168.1.5:4000", LITELLM, None, None),
+        ("http://192.168.1.5:4000", PROFILES["litellm"], None, None),
     ],
     ids=["known", "tier", "unknown", "local", "passes on"],
 )

@@ -27,15 +27,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.profiles import (
-    DEEPSEEK,
-    MISTRAL,
-    OPENAI,
-    OPENROUTER,
-    OTHER,
-    ModelOptions,
-    ServerProfile,
-)
+from custom_components.chatterbox.agent.providers.profiles import OPENAI, OTHER, PROFILES, ModelOptions, ServerProfile
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 from tests.support.servers.raw_http import RawReply, event_stream, head, raw_http_server, reply
@@ -162,8 +154,8 @@ WISHES = ModelOptions(max_tokens=9, reasoning_effort=ReasoningEffort.NONE)
     [
         (OTHER, {"max_tokens": 9, "reasoning_effort": "none"}),
         (OPENAI, {"max_completion_tokens": 9, "reasoning_effort": "none"}),
-        (OPENROUTER, {"max_tokens": 9, "reasoning": {"effort": "none"}}),
-        (DEEPSEEK, {"max_tokens": 9, "thinking": {"type": "disabled"}}),
+        (PROFILES["openrouter"], {"max_tokens": 9, "reasoning": {"effort": "none"}}),
+        (PROFILES["deepseek"], {"max_tokens": 9, "thinking": {"type": "disabled"}}),
     ],
     ids=lambda value: value.id if isinstance(value, ServerProfile) else "",
 )
@@ -184,11 +176,14 @@ async def test_a_profile_decides_how_the_conversation_is_written(session: aiohtt
 
     async with raw_http_server(ANSWER) as server:
         base_url = f"http://127.0.0.1:{server.port}"
-        for profile in (DEEPSEEK, MISTRAL):
+        for profile in (PROFILES["deepseek"], PROFILES["mistral"]):
             await collect(OpenAIChatProvider(session, base_url, "m", profile=profile), request)
 
     deepseek, mistral = (json.loads(sent.body)["messages"] for sent in server.requests)
-    assert deepseek == json.loads(payload_to_bytes(request_to_payload(request, "m", DEEPSEEK.chat)))["messages"]
+    assert (
+        deepseek
+        == json.loads(payload_to_bytes(request_to_payload(request, "m", PROFILES["deepseek"].chat)))["messages"]
+    )
     assert deepseek[1]["reasoning_content"] == "hm"
     assert len(mistral[2]["tool_call_id"]) == 9
 
@@ -198,7 +193,7 @@ async def test_a_profile_decides_what_can_be_shown(session: aiohttp.ClientSessio
 
     async with raw_http_server(ANSWER) as server:
         base_url = f"http://127.0.0.1:{server.port}"
-        for profile in (OPENAI, DEEPSEEK):
+        for profile in (OPENAI, PROFILES["deepseek"]):
             await collect(OpenAIChatProvider(session, base_url, "m", profile=profile), request)
 
     seen, told = (json.loads(sent.body)["messages"][0]["content"] for sent in server.requests)

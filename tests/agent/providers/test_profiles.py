@@ -8,14 +8,9 @@ from custom_components.chatterbox.agent.messages import IMAGE_TYPES, PDF
 from custom_components.chatterbox.agent.protocols import ReasoningEffort
 from custom_components.chatterbox.agent.providers.addresses import api_root
 from custom_components.chatterbox.agent.providers.profiles import (
-    DEEPSEEK,
-    GEMINI,
-    GROQ,
     LM_STUDIO,
-    MISTRAL,
     OLLAMA,
     OPENAI,
-    OPENROUTER,
     OTHER,
     PROFILES,
     ServerProfile,
@@ -65,7 +60,7 @@ def test_every_usual_address_is_one_and_leads_back_to_its_profile(profile: Serve
         ("https://api.openai.com/v1/chat/completions", OPENAI),
         (" https://API.OpenAI.com ", OPENAI),
         ("https://eu.api.openai.com/v1", OPENAI),
-        ("https://openrouter.ai/api", OPENROUTER),
+        ("https://openrouter.ai/api", PROFILES["openrouter"]),
         ("https://notopenrouter.ai/api", OTHER),
         ("https://openrouter.ai.example/api", OTHER),
         ("http://192.168.1.5:11434", OLLAMA),
@@ -101,11 +96,11 @@ def test_the_nearest_effort(
 
 def test_how_servers_are_asked_for_an_effort() -> None:
     assert OTHER.effort_fields(XHIGH) == {"reasoning_effort": "xhigh"}
-    assert MISTRAL.effort_fields(LOW) == {"reasoning_effort": "high"}
-    assert GROQ.effort_fields(MAX) == {"reasoning_effort": "high"}
-    assert OPENROUTER.effort_fields(MAX) == {"reasoning": {"effort": "xhigh"}}
-    assert DEEPSEEK.effort_fields(NONE) == {"thinking": {"type": "disabled"}}
-    assert DEEPSEEK.effort_fields(LOW) == {"thinking": {"type": "enabled"}, "reasoning_effort": "low"}
+    assert PROFILES["mistral"].effort_fields(LOW) == {"reasoning_effort": "high"}
+    assert PROFILES["groq"].effort_fields(MAX) == {"reasoning_effort": "high"}
+    assert PROFILES["openrouter"].effort_fields(MAX) == {"reasoning": {"effort": "xhigh"}}
+    assert PROFILES["deepseek"].effort_fields(NONE) == {"thinking": {"type": "disabled"}}
+    assert PROFILES["deepseek"].effort_fields(LOW) == {"thinking": {"type": "enabled"}, "reasoning_effort": "low"}
     assert PROFILES["llama_cpp"].effort_fields(NONE) == {
         "reasoning_effort": "none",
         "chat_template_kwargs": {"enable_thinking": False, "thinking": False},
@@ -114,5 +109,5 @@ def test_how_servers_are_asked_for_an_effort() -> None:
 
 def test_supported_attachments() -> None:
     assert OPENAI.attachments == IMAGE_TYPES | {PDF}
-    assert GEMINI.attachments == IMAGE_TYPES
-    assert DEEPSEEK.attachments == frozenset()
+    assert PROFILES["gemini"].attachments == IMAGE_TYPES
+    assert PROFILES["deepseek"].attachments == frozenset()

@@ -192,17 +192,11 @@ PROFILES: Final[Mapping[str, ServerProfile]] = {profile.id: profile for profile 
 """By id, in display order."""
 OPENAI: Final = PROFILES["openai"]
 ANTHROPIC: Final = PROFILES["anthropic"]
-GEMINI: Final = PROFILES["gemini"]
-OPENROUTER: Final = PROFILES["openrouter"]
-MISTRAL: Final = PROFILES["mistral"]
-DEEPSEEK: Final = PROFILES["deepseek"]
-GROQ: Final = PROFILES["groq"]
 OLLAMA: Final = PROFILES["ollama"]
 LLAMA_CPP: Final = PROFILES["llama_cpp"]
 LM_STUDIO: Final = PROFILES["lm_studio"]
 VLLM: Final = PROFILES["vllm"]
 LOCALAI: Final = PROFILES["localai"]
-LITELLM: Final = PROFILES["litellm"]
 OTHER: Final = PROFILES["other"]
 """An unknown server."""
 

@@ -110,10 +110,6 @@ class Quotations:
         parts = [" ".join(("", *filter(None, map(_compacted, leaf)), "")) for leaf in leaves]
         if not parts:
             return self._hold_bare(short)
-        if call.in_words:  # nothing tells where a value ends, so the words around it do not either
-            values = [_compacted(value) for _, value in _leaves(repair_json(call.arguments))]
-            texts = [_spaced(text) for text in self._texts]
-            return any(_spaced(short) in text and all(value in text for value in values) for text in texts)
         return any(name in words and all(part in words for part in parts) for words in self._words)
 
     def _hold_bare(self, name: str) -> bool:

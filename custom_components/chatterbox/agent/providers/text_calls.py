@@ -8,6 +8,7 @@ import asyncio
 import logging
 import re
 import string
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, assert_never
@@ -19,7 +20,7 @@ from ..protocols import CompletionRequest
 from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
 from ..wire.call_assembly import CallIds
-from ..wire.text_markers import and_unseen_thoughts, markers_for
+from ..wire.text_markers import markers_for
 from ..wire.text_markup import (
     MAX_HELD_CHARACTERS,
     CallText,
@@ -29,7 +30,7 @@ from ..wire.text_markup import (
     PlainText,
     ReasoningText,
 )
-from ..wire.written_calls import ReadText, WrittenCall, read_call_in_words, read_calls
+from ..wire.written_calls import ReadText, WrittenCall, read_calls
 from .quoted_calls import Quotations
 
 _LOGGER = logging.getLogger(__name__)
@@ -93,10 +94,8 @@ class TextCallReader:
         self._tools = request.tools
         self._is_data = request.output is not None
         self._names = names
-        markers = markers_for(self._names)
-        self._text = MarkupScanner(
-            markers if model.known else and_unseen_thoughts(markers), begins_in_thought=model.begins_in_thought
-        )
+        markers = markers_for(self._names, may_begin_in_thought=not model.known)
+        self._text = MarkupScanner(markers, begins_in_thought=model.begins_in_thought)
         self._thoughts: MarkupScanner | None = None
         self._began_in_thought = model.begins_in_thought
         self._calls = _Calls(request)
@@ -242,20 +241,7 @@ class TextCallReader:
         name = read.rest.strip()
         if piece.certain and whole and not read.calls and self._tool_of(name):  # GLM, for a call without arguments
             return ReadText((WrittenCall(name, "{}", source=f">{name}<"),))
-        if whole and not read.calls and (call := read_call_in_words(piece.text)) and self._has_all(call):
-            return ReadText((call,))
         return read
-
-    def _has_all(self, call: WrittenCall) -> bool:
-        """Return whether the tool of a call has all its parameters."""
-        tool, given = self._tool_of(call.name), parse_json(call.arguments)
-        known = tool.parameters.get("properties") if tool else None
-        return (
-            isinstance(known, dict)
-            and isinstance(given, dict)
-            and given.keys() <= known.keys()
-            and "" not in given.values()
-        )
 
     async def _is_quoted(self, call: WrittenCall) -> bool:
         self._quotations = self._quotations or Quotations(self._request)
@@ -303,44 +289,35 @@ class _Calls:
     def __init__(self, request: CompletionRequest) -> None:
         self.any = False
         self._ids = CallIds(request.transcript)
-        self._given: list[tuple[str, str]] = []
-        """Native calls that were not compared with written ones, because usually none are written."""
-        self._more_given: dict[tuple[str, str], int] = {}
-        """Number of native minus written calls that are equal."""
+        self._alone: Counter[tuple[str, str, bool]] = Counter()
+        """Native calls that were not written too, and written ones that are not native."""
         self._written = 0
-        """Written calls without a native one."""
 
     def given(self, call: ToolCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
         """Pass on a native call, unless it was written before."""
         self.any = True
-        name = tool.name if tool else call.name
-        if not self._written:
-            self._given.append((name, call.arguments))
-        elif self._count(name, call.arguments, 1):
-            self._written -= 1
-            return []
-        return [self._ready(call)]
+        return [] if self._is_repeated(call.name, call.arguments, tool, native=True) else [self._ready(call)]
 
     def written(self, call: WrittenCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
         """Pass on a written call, unless it was a native one before."""
         if self._written == _MAX_CALLS:
             return []
         self.any = True
-        for name, arguments in self._given:
-            self._count(name, arguments, 1)
-        self._given.clear()
-        if self._count(tool.name if tool else call.name, call.arguments, -1):
+        if self._is_repeated(call.name, call.arguments, tool, native=False):
             return []
         self._written += 1
         name = call.name if tool is None or plain_tool_name(call.name) == call.name else tool.name
         return [self._ready(ToolCall("", name, call.arguments))]
 
-    def _count(self, name: str, arguments: str, step: int) -> bool:
-        """Count a native (1) or written (-1) call; return whether it equals one of the other kind."""
-        key = (name, _canonical(arguments))
-        before = self._more_given.get(key, 0)
-        self._more_given[key] = before + step
-        return before * step < 0
+    def _is_repeated(self, name: str, arguments: str, tool: ToolDefinition | None, *, native: bool) -> bool:
+        """Return whether the call equals one of the other kind, of which each counts once."""
+        key = (tool.name if tool else name, _canonical(arguments))
+        is_repeated = self._alone[*key, not native] > 0
+        if is_repeated:
+            self._alone[*key, not native] -= 1
+        else:
+            self._alone[*key, native] += 1
+        return is_repeated
 
     def _ready(self, call: ToolCall) -> ToolCallReady:
         call_id = self._ids.unique(call.id)

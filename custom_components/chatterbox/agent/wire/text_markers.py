@@ -4,13 +4,11 @@ The table, `text_markers.toml`, is collected from the chat templates of models a
 """
 
 import re
-import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from enum import Enum, Flag, auto
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Literal, assert_never
 
 from ..text import read_data_file
@@ -83,7 +81,6 @@ def _begun_text(text: str) -> str:
 
 _FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA]")
 """Of the marks that end a region."""
-_LINE_END: Final = re.compile("\n")
 
 
 class Kind(Enum):
@@ -114,22 +111,16 @@ class Kind(Enum):
 class Ends:
     """Where a region ends: after one of `closed_by`, or before one of `until`."""
 
-    def __init__(
-        self,
-        closed_by: Iterable[Opening] = (),
-        until: Iterable[Opening] = (),
-        first: re.Pattern[str] = _FIRST_CHARACTERS,
-    ) -> None:
-        """Take marks that begin with one of the `first` characters; those of `until` belong to the next region."""
+    def __init__(self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()) -> None:
+        """Take the marks; those of `until` belong to the next region."""
         self._marks = [(mark, True) for mark in closed_by] + [(mark, False) for mark in until]
-        self._first = first
 
     def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
         """Return start and end of the end mark, None if there is none.
 
         For a partial mark, the end is -1; a final text has none.
         """
-        for place in self._first.finditer(text, start):
+        for place in _FIRST_CHARACTERS.finditer(text, start):
             for mark, closes in self._marks:
                 found = mark.match(text, place.start())
                 if isinstance(found, re.Match):
@@ -148,6 +139,19 @@ class Region:
     """None for a region that ends with its first bracket."""
 
 
+class Place(Flag):
+    """Where a marker counts."""
+
+    ANYWHERE = auto()
+    LINE_START = auto()
+    SENTENCE_END = auto()
+    """Directly after the end of a sentence."""
+    MESSAGE_START = auto()
+    """Before any text."""
+    COMMENT_START = auto()
+    """At the start of a message of the channel that holds calls and comments."""
+
+
 @dataclass(frozen=True, slots=True)
 class Marker:
     """A marker and what it opens."""
@@ -156,42 +160,25 @@ class Marker:
     region: Region
     keeps_opening: bool = False
     """Whether the marker is part of the content."""
+    place: Place = Place.ANYWHERE
 
 
-type MarkersByCharacter = Mapping[str, Sequence[Marker]]
+def _at(place: Place, markers: Iterable[Marker]) -> tuple[Marker, ...]:
+    return tuple(replace(marker, place=place) for marker in markers)
 
-_NONE: Final[MarkersByCharacter] = MappingProxyType({})
 
-
-@dataclass(frozen=True, slots=True)
 class Markers:
-    """Markers by position and first character."""
+    """Markers to look for, specific ones first."""
 
-    anywhere: MarkersByCharacter
-    line_start: MarkersByCharacter = _NONE
-    message_start: MarkersByCharacter = _NONE
-    """Only before any text."""
-    glued: MarkersByCharacter = _NONE
-    """Only directly after the end of a sentence."""
-    comment_start: MarkersByCharacter = _NONE
-    """Only at the start of a message of the channel that holds calls and comments."""
-
-    def at(
-        self, start: str, *, line_start: bool, message_start: bool, glued: bool, comment_start: bool
-    ) -> list[Marker]:
-        """Return the markers that may begin with one or two characters at a position, specific ones first."""
-        places = (
-            *((self.comment_start, comment_start), (self.message_start, message_start)),
-            *((self.glued, glued), (self.line_start, line_start)),
+    def __init__(self, *markers: Marker) -> None:
+        """Remember which markers begin with which characters."""
+        self._starting = lru_cache(1024)(
+            lambda start: [marker for marker in markers if marker.opening.match(start, 0) is not None]
         )
-        among = [*(markers for markers, is_here in places if is_here), self.anywhere]
-        found = (marker for markers in among for marker in markers.get(start[0], ()))
-        return [marker for marker in found if _may_begin(marker.opening, start)]
 
-
-@lru_cache(maxsize=4096)
-def _may_begin(opening: Opening, start: str) -> bool:
-    return opening.match(start, 0) is not None
+    def at(self, start: str, place: Place) -> list[Marker]:
+        """Return the markers that may begin with `start`, one or two characters, at a place."""
+        return [marker for marker in self._starting(start) if marker.place & place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,18 +192,16 @@ class _Table:
     call_marks: tuple[tuple[str, str], ...]
     noise_marks: tuple[tuple[str, str], ...]
     message_ends: tuple[str, ...]
+    tokens: tuple[str, ...]
+    turns: tuple[tuple[str, tuple[str, ...], str], ...]
+    """Start of a message, the roles of others, and the role of the model."""
     keys: tuple[str, ...]
     before_thoughts: tuple[str, ...]
     first_words: tuple[str, ...]
 
 
 _TABLE: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Table)
-THOUGHT_STARTS: Final = frozenset(
-    (*(f"<{name}>" for name in _TABLE.thought_tags), *(start for start, _ in _TABLE.thought_marks))
-)
-"""In lower case."""
-_TURNS: Final = (("<|im_start|>", ("user", "system", "tool"), "assistant"), ("<start_of_turn>", ("user",), "model"))
-"""Start of a message, the roles of others, and the role of the model."""
+_THOUGHT_STARTS: Final = (*(f"<{name}>" for name in _TABLE.thought_tags), *(start for start, _ in _TABLE.thought_marks))
 
 _SPECIAL: Final = Opening("<", OneOf(("|", "\uff5c")), Run(r"[^\s|\uff5c<>]", 40, 1), OneOf(("|", "\uff5c")), ">")
 """Any token of a chat template."""
@@ -224,10 +209,8 @@ _MESSAGE_ENDS: Final = Opening(OneOf(_TABLE.message_ends))
 _FENCE_END: Final = Opening("```")
 
 _OTHER_TOKENS: Final = (
-    Opening("<|im_start|>assistant"),
+    Opening(OneOf(_TABLE.tokens)),
     Opening("<|start_header_id|>", Run("[a-z]", 20), "<|end_header_id|>"),
-    Opening("<start_of_turn>model"),
-    Opening(OneOf(("<end_of_turn>", "</s>", "<eos>", "<channel|>", "<tool_call|>"))),
     _SPECIAL,
     # Where OpenAI's models found something.
     Opening("\ue200", Run(r"[^\ue201\s]", 200), "\ue201"),
@@ -251,9 +234,7 @@ _THOUGHT_ENDS: Final = (*map(_end_tag, _TABLE.thought_tags), *(Opening(end) for 
 
 
 def _thoughts() -> Iterator[Marker]:
-    starts = [*map(Opening, THOUGHT_STARTS)]
-    region = Region(Kind.THOUGHT, Ends((*_THOUGHT_ENDS, *starts)))
-    yield from (Marker(start, region) for start in starts)
+    yield Marker(Opening(OneOf(_THOUGHT_STARTS)), Region(Kind.THOUGHT, Ends(_THOUGHT_ENDS)))
     yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
 
 
@@ -282,7 +263,7 @@ def _noise() -> Iterator[Marker]:
         if end is not _FENCE_END:
             yield Marker(end, Region(Kind.TOKEN))
     # A model that continues after its own message invents what others say.
-    for turn, others, itself in _TURNS:
+    for turn, others, itself in _TABLE.turns:
         yield Marker(Opening(turn, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])))
 
 
@@ -310,12 +291,11 @@ def _maybe_calls(names: Iterable[str]) -> Iterator[Marker]:
 
 
 def _bare_calls(names: Iterable[str]) -> Iterator[Marker]:
+    """Yield the calls without markup: lines that begin with the name of an offered tool."""
     tools = OneOf(tuple(names))
     balanced = Region(Kind.MAYBE_CALL)
     yield Marker(Opening(_MODULES, tools, then=r"[({]"), balanced, keeps_opening=True)
     yield Marker(Opening(tools, "[args]", Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True)
-    in_words = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")], first=_LINE_END))
-    yield Marker(Opening(tools, OneOf((" ", ": ")), Run(r"\w", 40, 1), then="[:=]"), in_words, keeps_opening=True)
 
 
 def _channels() -> Iterator[Marker]:
@@ -327,8 +307,6 @@ THOUGHT_OF_CHANNEL: Final = Region(Kind.THOUGHT, Ends((), [_MESSAGE_ENDS]))
 CALL_OF_CHANNEL: Final = Region(Kind.CALL, Ends((), [_MESSAGE_ENDS]))
 DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends(_THOUGHT_ENDS))
 """Start of a message whose template has opened the reasoning."""
-DRAFT_AFTER_THOUGHT: Final = Region(Kind.DRAFT, Ends(_THOUGHT_ENDS))
-"""Text after the end of reasoning that was opened twice: it may end twice."""
 
 
 def _headers(*texts: str) -> OneOf:
@@ -375,49 +353,26 @@ def _unseen_thoughts() -> Iterator[Marker]:
     yield Marker(Opening(*spoken, OneOf(_TABLE.first_words)), DRAFT_FROM_START, keeps_opening=True)
 
 
-def _by_character(markers: Iterable[Marker], characters: str) -> MarkersByCharacter:
-    """Group markers by the characters that they may begin with."""
-    among = tuple(markers)
-    return {character: [one for one in among if one.opening.match(character, 0)] for character in characters}
-
-
-def _initials(text: str) -> str:
-    return text[:1] + text[:1].upper()
-
-
+_AT_STARTS: Final = (
+    *_at(Place.COMMENT_START, _comments()),
+    *_at(Place.MESSAGE_START, _stripped_channels(message_start=True)),
+    *_at(Place.SENTENCE_END, _stripped_channels(message_start=False)),
+)
 _OF_THOUGHTS: Final = (*_thoughts(), *_channels())
 _OF_CALLS: Final = (*_certain_calls(), *_noise())
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
-_MARKS: Final = "<[{`◁【\ue200"
-_NAMES: Final = string.ascii_letters + string.digits + "_-"
-"""Characters of names of tools."""
-_AT_MESSAGE_START: Final = _by_character(_stripped_channels(message_start=True), string.ascii_lowercase)
-_GLUED: Final = _by_character(_stripped_channels(message_start=False), string.ascii_lowercase)
-_AT_COMMENT_START: Final = _by_character(_comments(), "{j`")
-_AT_UNSEEN_THOUGHT: Final = _by_character(
-    _unseen_thoughts(),
-    "".join({first for text in (*_TABLE.before_thoughts, *_TABLE.first_words) for first in _initials(text)}),
-)
+_UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
 
 
-@lru_cache(maxsize=16)
-def markers_for(names: tuple[str, ...], *, in_thoughts: bool = False) -> Markers:
+@lru_cache(maxsize=32)
+def markers_for(names: tuple[str, ...], *, in_thoughts: bool = False, may_begin_in_thought: bool = False) -> Markers:
     """Return the markers of text, where tools of these names, in all spellings, are offered.
 
-    Without tools, only markup is taken for a call. In thoughts, there are only markers of calls.
+    Without tools, only markup is taken for a call. In thoughts, there are only markers of calls. A message that
+    `may_begin_in_thought` does so if its first words speak for that.
     """
-    maybe, bare = (_maybe_calls(names), _bare_calls(names)) if names else ((), ())
-    anywhere = (*(() if in_thoughts else _OF_THOUGHTS), *_OF_CALLS, *maybe, *_TOKENS)
-    found = _by_character(anywhere, _MARKS), _by_character(bare, _NAMES)
+    bare, maybe = (_at(Place.LINE_START, _bare_calls(names)), tuple(_maybe_calls(names))) if names else ((), ())
+    calls = (*bare, *_OF_CALLS, *maybe, *_TOKENS)
     if in_thoughts:
-        return Markers(*found)
-    return Markers(*found, _AT_MESSAGE_START, _GLUED, _AT_COMMENT_START)
-
-
-def and_unseen_thoughts(markers: Markers) -> Markers:
-    """Return markers that also take the start of a message for reasoning if its first words speak for that."""
-    starts = {
-        first: (*markers.message_start.get(first, ()), *_AT_UNSEEN_THOUGHT.get(first, ()))
-        for first in markers.message_start.keys() | _AT_UNSEEN_THOUGHT.keys()
-    }
-    return replace(markers, message_start=starts)
+        return Markers(*calls)
+    return Markers(*_AT_STARTS, *(_UNSEEN_THOUGHTS if may_begin_in_thought else ()), *_OF_THOUGHTS, *calls)

@@ -10,14 +10,13 @@ from typing import Final
 from .call_assembly import BracketFollower
 from .text_markers import (
     CALL_OF_CHANNEL,
-    DRAFT_AFTER_THOUGHT,
     DRAFT_FROM_START,
     NOT_YET,
     THOUGHT_OF_CHANNEL,
-    THOUGHT_STARTS,
     Kind,
     Marker,
     Markers,
+    Place,
     Region,
 )
 
@@ -89,12 +88,7 @@ class MarkupScanner:
         self._region: Region | None = None
         self._brackets = BracketFollower()
         self._pieces: list[Piece] = []
-        self._line_start = True
-        self._message_start = True
-        self._glued = False
-        self._comment_start = False
-        self._opened_twice = False
-        """Whether reasoning was opened again before it ended."""
+        self._place = Place.ANYWHERE | Place.LINE_START | Place.MESSAGE_START
         self.thought_began_unseen = False
         """Whether reasoning ended that had no start: all text before it was reasoning."""
         if begins_in_thought:
@@ -150,13 +144,7 @@ class MarkupScanner:
             if self._held[self._at].isspace():
                 self._say_until(self._at + 1)
                 continue
-            for marker in self._markers.at(
-                self._held[self._at : self._at + 2],
-                line_start=self._line_start,
-                message_start=self._message_start,
-                glued=self._glued,
-                comment_start=self._comment_start,
-            ):
+            for marker in self._markers.at(self._held[self._at : self._at + 2], self._place):
                 found = marker.opening.match(self._held, self._at)
                 if isinstance(found, re.Match):
                     self._open(marker, found)
@@ -178,11 +166,12 @@ class MarkupScanner:
         text = self._held[self._at : end]
         self._at = end
         self._say(text)
+        self._place = self._place & ~Place.SENTENCE_END if text.isspace() else Place.ANYWHERE
         _, newline, line = text.rpartition("\n")
-        self._line_start = (bool(newline) or self._line_start) and not line.strip()
-        self._message_start = self._message_start and text.isspace()
-        self._comment_start = self._comment_start and text.isspace()
-        self._glued = text[-1] in _SENTENCE_ENDS
+        if newline and not line.strip():
+            self._place |= Place.LINE_START
+        elif text[-1] in _SENTENCE_ENDS:
+            self._place |= Place.SENTENCE_END
 
     def _say(self, text: str) -> None:
         if self._pieces and isinstance(last := self._pieces[-1], PlainText):
@@ -195,7 +184,7 @@ class MarkupScanner:
             case Kind.TOKEN | Kind.THOUGHT_END as kind:
                 self._at = found.end()
                 self._pieces.append(DroppedText())
-                if kind is Kind.THOUGHT_END and not self._message_start:
+                if kind is Kind.THOUGHT_END and Place.MESSAGE_START not in self._place:
                     self.thought_began_unseen = True
             case Kind.MESSAGE:
                 self._at = found.end()
@@ -207,7 +196,9 @@ class MarkupScanner:
 
     def _begin_message(self, header: str) -> None:
         self._pieces.append(DroppedText(divides=True))
-        self._comment_start = "commentary" in header
+        self._place &= ~Place.COMMENT_START
+        if "commentary" in header:
+            self._place |= Place.COMMENT_START
 
     def _enter(self, region: Region, start: int, looked_at: int) -> None:
         self._region, self._at, self._looked_at = region, start, looked_at
@@ -227,10 +218,6 @@ class MarkupScanner:
         if end < 0:
             self._at = start if flows else self._at
             return False
-        if region.kind is Kind.THOUGHT and self._held[start:end].lower() in THOUGHT_STARTS:
-            self._opened_twice = True
-            self._enter(region, end, end)
-            return True
         if region.kind is Kind.DRAFT and end > start:  # it was reasoning after all
             self._pieces.append(ReasoningText("", begins=True))
             self.thought_began_unseen = self.thought_began_unseen or region is DRAFT_FROM_START
@@ -239,9 +226,6 @@ class MarkupScanner:
             self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
         elif "analysis" in header:
             self._enter(THOUGHT_OF_CHANNEL, end, end)
-        elif region.kind is Kind.THOUGHT and self._opened_twice:
-            self._opened_twice = False
-            self._enter(DRAFT_AFTER_THOUGHT, end, end)
         else:
             self._return_to_text(end)
             if header:
@@ -270,7 +254,7 @@ class MarkupScanner:
 
     def _return_to_text(self, at: int) -> None:
         self._region, self._at, self._looked_at = None, at, at
-        self._line_start = self._glued = True
+        self._place |= Place.LINE_START | Place.SENTENCE_END
 
 
 def _call_text(text: str, kind: Kind, *, closed: bool) -> CallText:

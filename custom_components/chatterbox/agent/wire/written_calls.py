@@ -49,9 +49,6 @@ _PYTHON: Final = re.compile(r"\[?+\s*+(?:print\s*+\(\s*+|\w++\s*+=\s*+)?([A-Za-z
 _KEYWORD: Final = re.compile(r"([A-Za-z_]\w*+)\s*+=\s*+")
 _NAME_IN_JSON: Final = re.compile(r"[\"'](?:name|tool|tool_name|function)[\"']\s*+:\s*+[\"']([\w.-]++)[\"']")
 
-_IN_WORDS: Final = re.compile(r"\A([A-Za-z_][\w.-]*+):?+ (?=\w)")
-_KEY_IN_WORDS: Final = re.compile(r"(?<=[\s,;])([A-Za-z_]\w*+)[:=]\s*+")
-
 _DATA: Final = re.compile(r"[=:\"']")
 """Without any of these, a name with brackets is no call: "light(s)"."""
 
@@ -70,8 +67,6 @@ class WrittenCall:
     """JSON, or the text that the model wrote instead."""
     unmistakable: bool = True
     """False for JSON and Python that may be something else."""
-    in_words: bool = False
-    """True for parameters and values without any brackets."""
     source: str = field(default="", compare=False)
     """The text that was parsed."""
 
@@ -194,28 +189,6 @@ def _next_python(text: str, position: int) -> tuple[list[WrittenCall], int]:
         raise _NotInThisFormat
     arguments, end = _python_arguments(text, found.end())
     return [WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False)], end
-
-
-def read_call_in_words(text: str) -> WrittenCall | None:
-    """Parse `NAME KEY: VALUE KEY=VALUE …`, which has to be the whole text. A bare value ends before the next key."""
-    keys = [*_KEY_IN_WORDS.finditer(text)]
-    name = _IN_WORDS.match(text)
-    if name is None or not keys or keys[0].start() != name.end():
-        return None
-    ends = [*(key.start() for key in keys[1:]), len(text)]
-    values = {key[1]: _value_in_words(text[key.end() : end]) for key, end in zip(keys, ends, strict=True)}
-    if len(values) < len(keys):
-        return None
-    return WrittenCall(name[1], canonical_json(values), unmistakable=False, in_words=True, source=text)
-
-
-def _value_in_words(text: str) -> JsonValue:
-    text = text.strip(" \t\n,;")
-    with suppress(ValueError):
-        value, end = read_value(text, 0)
-        if end == len(text):
-            return value
-    return text
 
 
 def _python_arguments(text: str, position: int) -> tuple[str, int]:

@@ -11,8 +11,8 @@ from custom_components.chatterbox.agent.providers.profiles import (
     ANTHROPIC,
     LM_STUDIO,
     OPENAI,
-    OPENROUTER,
     OTHER,
+    PROFILES,
     ServerProfile,
 )
 from tests.support.servers.raw_http import RawReply, raw_http_server, reply
@@ -28,8 +28,8 @@ ENTRY = reply(b'{"id":"mine","max_input_tokens":200000}')
 @pytest.mark.parametrize(
     ("make", "profile", "replies", "window", "asked"),
     [
-        (OpenAIChatProvider, OPENROUTER, [LISTED], 65_536, ["/v1/models"]),
-        (OpenAIChatProvider, OPENROUTER, [SHRUG], None, ["/v1/models"]),
+        (OpenAIChatProvider, PROFILES["openrouter"], [LISTED], 65_536, ["/v1/models"]),
+        (OpenAIChatProvider, PROFILES["openrouter"], [SHRUG], None, ["/v1/models"]),
         (OpenAIChatProvider, OTHER, [LISTED], 65_536, ["/v1/models"]),
         (OpenAIChatProvider, OTHER, [SHRUG, ONLY_MODEL], 8_192, ["/v1/models", "/props"]),
         (OpenAIResponsesProvider, OTHER, [NO_PAGE, NO_PAGE], None, ["/v1/models", "/props"]),
