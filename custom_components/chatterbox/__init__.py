@@ -12,6 +12,7 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 
 from .agent.errors import ProviderError
@@ -26,6 +27,7 @@ from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry, service_of
 from .runtime.composition import async_build, async_build_agent
 from .runtime.earlier_agents import async_get_earlier_agents
+from .runtime.moved_parts import async_report_moved
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
 from .runtime.removed_agents import async_follow_removals, async_forget
@@ -52,6 +54,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_earlier_agents(hass).async_start()
     async_follow_removals(hass)
     async_register_api(hass)
+    async_at_started(hass, async_report_moved)
     return True
 
 

@@ -6,25 +6,22 @@ Issues do not survive a restart: a problem that persists is found again.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, override
+from typing import TYPE_CHECKING, override
 
 from homeassistant.components.repairs import ConfirmRepairFlow, RepairsFlow, RepairsFlowResult
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
-from homeassistant.util.hass_dict import HassKey
 
 from .agent.errors import BudgetPeriod, PromptTooLong
 from .agent.protocols import HookPoint
 from .agent.providers.failures import server_refusing_tools
 from .const import DOMAIN
+from .internals.assist_pipeline import assistants
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
-    from homeassistant.components.assist_pipeline.pipeline import PipelineData
-
-PIPELINES: Final[HassKey[PipelineData]] = HassKey("assist_pipeline")
 
 
 @callback
@@ -105,6 +102,12 @@ def async_report_gone_names(hass: HomeAssistant, gaps: Sequence[str]) -> None:
         _create(hass, "names_gone", "names_gone", {"gone": "\n".join(f"- {gap}" for gap in gaps)})
     else:
         ir.async_delete_issue(hass, DOMAIN, "names_gone")
+
+
+@callback
+def async_report_moved_parts(hass: HomeAssistant, abilities: Sequence[str]) -> None:
+    """Report what is off until Chatterbox is updated, because Home Assistant has moved parts that it relies on."""
+    _create(hass, "internals_missing", "internals_missing", {"abilities": "\n".join(f"- {one}" for one in abilities)})
 
 
 @callback
@@ -205,8 +208,8 @@ class _ChangeAssistant(ConfirmRepairFlow):
     async def async_step_confirm(self, user_input: dict[str, str] | None = None) -> RepairsFlowResult:
         """Change it after the owner has agreed."""
         data = self.data or {}
-        if user_input is not None and (pipelines := self.hass.data.get(PIPELINES)):
-            store, pipeline_id = pipelines.pipeline_store, str(data.get("pipeline_id"))
+        if user_input is not None and (store := assistants(self.hass)):
+            pipeline_id = str(data.get("pipeline_id"))
             pipeline = store.data.get(pipeline_id)
             if pipeline is not None and pipeline.conversation_engine == data.get("agent_id"):
                 settings = {key: data.get(key, value) for key, value in pipeline.to_json().items() if key != "id"}

@@ -22,6 +22,7 @@ from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import HOME, Talk
 
 UNKNOWN = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+UNFORESEEN = replace(UNKNOWN, is_guessed=True)
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ async def test_without_the_built_in_agent_nothing_can_be_told(talk: Talk) -> Non
     manager = get_agent_manager(talk.hass)
     manager.default_agent = None
 
-    assert await effects(talk, "unlock the front door") == UNKNOWN
+    assert await effects(talk, "unlock the front door") == UNFORESEEN
 
 
 async def test_an_agent_that_hides_its_second_recogniser_leaves_it_unknown(talk: Talk) -> None:
@@ -148,7 +149,7 @@ async def test_an_agent_that_hides_its_second_recogniser_leaves_it_unknown(talk:
     assert agent
     vars(agent)["_gazetteer"] = object()
 
-    assert await effects(talk, "unlock the front door and turn on the counter lamp") == UNKNOWN
+    assert await effects(talk, "unlock the front door and turn on the counter lamp") == UNFORESEEN
     assert told(await effects(talk, "unlock the front door")) == {("lock.front_door", "lock.unlock")}
 
 

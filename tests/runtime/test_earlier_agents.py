@@ -14,7 +14,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import DOMAIN, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.flows.first_agent import async_use_agent
-from custom_components.chatterbox.repairs import PIPELINES
+from custom_components.chatterbox.internals.assist_pipeline import assistants
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
 from tests.support.servers.in_process import address_without_server
 
@@ -31,7 +31,8 @@ async def _assistants(hass: HomeAssistant) -> None:
 
 def preferred(hass: HomeAssistant) -> Pipeline:
     """Return the preferred assistant."""
-    store = hass.data[PIPELINES].pipeline_store
+    store = assistants(hass)
+    assert store is not None
     return store.data[store.async_get_preferred_item()]
 
 
@@ -270,10 +271,10 @@ async def test_a_file_that_cannot_be_read_leaves_home_assistants_own_agent(
 
 
 async def test_assistants_that_are_loaded_later_are_followed(hass: HomeAssistant) -> None:
-    pipelines = hass.data.pop(PIPELINES)
+    pipelines = hass.data.pop("assist_pipeline")
     hass.config.components.remove("assist_pipeline")
     entry = await service_with_agents(hass)
-    hass.data[PIPELINES] = pipelines
+    hass.data["assist_pipeline"] = pipelines
     assert await async_setup_component(hass, "assist_pipeline", {})
     await hass.async_block_till_done()
     await use(hass, agents(entry)[0])
@@ -298,12 +299,12 @@ async def test_an_assistant_that_somebody_has_made_their_own_stays_with_an_agent
     await use(hass, agents(entry)[0], "new")
     (own,) = made(hass)
     if change == "preferred":
-        hass.data[PIPELINES].pipeline_store.async_set_preferred_item(own.id)
+        hass.data["assist_pipeline"].pipeline_store.async_set_preferred_item(own.id)
     else:
         await async_update_pipeline(hass, own, tts_voice="Anna")
 
     await remove(hass, entry)
-    store = hass.data[PIPELINES].pipeline_store.data
+    store = hass.data["assist_pipeline"].pipeline_store.data
     assert (store[own.id].conversation_engine, store[own.id].prefer_local_intents) == (HOME, True)
 
 

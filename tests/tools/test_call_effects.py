@@ -24,7 +24,8 @@ from custom_components.chatterbox.effects.effect import (
     Unresolved,
     actions_of,
 )
-from custom_components.chatterbox.effects.intents import HANDLERS, intent_effects
+from custom_components.chatterbox.effects.intents import intent_effects
+from custom_components.chatterbox.internals.intent import HANDLERS
 from custom_components.chatterbox.tools.dispatch import async_call_effects, call_effects, targets_of
 from custom_components.chatterbox.tools.llm_apis import UnavailableTool
 from custom_components.chatterbox.tools.merge import RenamedTool

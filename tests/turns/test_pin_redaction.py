@@ -294,7 +294,7 @@ def test_the_page_names_the_loggers_that_hold_a_pin(logger: str) -> None:
 async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
     hass: HomeAssistant, listener: Listener, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hass.data["assist_pipeline"] = SimpleNamespace()
+    hass.data["assist_pipeline"] = SimpleNamespace(pipeline_debug={"assistant": {"run": object()}})
     answer = await ask_to_unlock(hass, needs_pin=True)
 
     await say(hass, PIN)

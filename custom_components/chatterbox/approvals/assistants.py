@@ -16,7 +16,8 @@ from homeassistant.helpers.start import async_at_started
 
 from ..home.entities import async_listen_home
 from ..home.entity_matches import entity_name, exposed_states
-from ..repairs import PIPELINES, async_report_unguarded
+from ..internals.assist_pipeline import assistants
+from ..repairs import async_report_unguarded
 from ..settings.home_rules import SIGNAL_HOME_RULES, HomeRules, async_get_home_rules
 from ..settings.rules import Rule, Verdict
 from ..speech.sentences import async_get_sentences
@@ -58,8 +59,8 @@ def _strictest(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 @callback
 def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipeline]:
     """Return the assistants of an agent that handle commands before they ask it."""
-    pipelines = hass.data.get(PIPELINES)
-    every = pipelines.pipeline_store.data.values() if pipelines else ()
+    store = assistants(hass)
+    every = store.data.values() if store else ()
     return [one for one in every if one.conversation_engine == agent_id and one.prefer_local_intents]
 
 
@@ -73,8 +74,8 @@ class AssistantWatch:
         self._ends = [async_listen_home(hass, CONVERSATION, self._async_plan)]
         self._ends.append(hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan))  # the language
         self._ends.append(async_dispatcher_connect(hass, SIGNAL_HOME_RULES, self._async_look))
-        if pipelines := hass.data.get(PIPELINES):
-            self._ends.append(pipelines.pipeline_store.async_add_change_set_listener(self._async_look))
+        if store := assistants(hass):
+            self._ends.append(store.async_add_change_set_listener(self._async_look))
         self._ends.append(async_at_started(hass, self._async_look))
 
     @callback

@@ -25,6 +25,7 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
+from ..internals.mobile_app import notify_action
 from ..records.turn_record import shown_text
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
@@ -290,9 +291,8 @@ def _phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
     if entry is None or entry.state is not ConfigEntryState.LOADED:
         return None
     from homeassistant.components.mobile_app.const import CONF_USER_ID  # noqa: PLC0415  # loads the dependencies of the companion app
-    from homeassistant.components.mobile_app.util import get_notify_service  # noqa: PLC0415  # the same
 
-    action = get_notify_service(hass, entry.data[CONF_WEBHOOK_ID])
+    action = notify_action(hass, entry.data[CONF_WEBHOOK_ID])
     return (action, entry.data[CONF_USER_ID]) if action else None
 
 

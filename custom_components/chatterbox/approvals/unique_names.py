@@ -3,7 +3,7 @@
 from collections.abc import Callable, Set as AbstractSet
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.components.homeassistant.exposed_entities import async_should_expose
+from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr
 

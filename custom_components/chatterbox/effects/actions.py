@@ -21,17 +21,16 @@ from homeassistant.components.cover import (
     ATTR_POSITION,
     ATTR_TILT_POSITION,
 )
-from homeassistant.components.homeassistant.scene import DATA_PLATFORM, STATES_SCHEMA, HomeAssistantScene
 from homeassistant.components.lock import LockState
 from homeassistant.components.media_player.const import ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
 from homeassistant.helpers import config_validation as cv, entity_registry as er
-from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.helpers.group import get_group_entities
-from homeassistant.helpers.script import Script
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 from homeassistant.helpers.template import Template, is_template_string
 
+from ..internals.homeassistant import parsed_states, states_of_scene
+from ..internals.script import script_of
 from ..settings.rules import ToolSource
 from .effect import (
     ARM_FOR_LESS,
@@ -469,30 +468,24 @@ class ActionReader:
                 self.touch([member], HOMEASSISTANT_DOMAIN, service, {})
 
     def _run(self, action: EntityAction) -> None:
-        component = self.hass.data.get(action.domain)
-        entity = component.get_entity(action.entity_id) if isinstance(component, EntityComponent) else None
-        script: object = getattr(entity, "action_script" if action.domain == "automation" else "script", None)
-        if isinstance(script, Script):
+        if script := script_of(self.hass, action.entity_id):
             self.sequence(script.sequence, action)
         else:
             self._unknowns.add(Unknown(UnknownReason.CONTENT, action))
 
     def _activate(self, action: EntityAction) -> None:
-        platform = self.hass.data.get(DATA_PLATFORM)
-        scene = platform.entities.get(action.entity_id) if platform else None
+        states = states_of_scene(self.hass, action.entity_id)
         entry = er.async_get(self.hass).async_get(action.entity_id)
-        if isinstance(scene, HomeAssistantScene):
-            self._reproduce(scene.scene_config.states.values(), action)
+        if states is not None:
+            self._reproduce(states, action)
         elif entry is None or entry.platform not in _SCENES_OF_LIGHTS:
             self._unknowns.add(Unknown(UnknownReason.CONTENT, action))
 
     def _apply(self, entities: object, source: EntityAction | None) -> None:
-        try:
-            states: dict[str, State] = STATES_SCHEMA(entities)
-        except vol.Invalid:
+        if (states := parsed_states(self.hass, entities)) is None:
             self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
         else:
-            self._reproduce(states.values(), source)
+            self._reproduce(states, source)
 
     def _reproduce(self, states: Iterable[State], source: EntityAction | None) -> None:
         """Read the reproduction of states. A group passes its state on to its members."""

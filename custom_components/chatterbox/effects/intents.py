@@ -6,8 +6,6 @@ of the same message may change them, and of several entities with one name all a
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import voluptuous as vol
@@ -22,8 +20,8 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.script import Script
 
 from ..agent.messages import JsonValue
-from ..agent.text import read_data_file
 from ..home.entity_matches import matching_states
+from ..internals.intent import HANDLERS, SCRIPT_HANDLERS, Reach, actions_of_script, handler_path
 from .actions import ActionReader
 from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of, run_by
 
@@ -43,35 +41,8 @@ _ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
 """Services for on and off in other domains. Source: `homeassistant.components.intent.OnOffIntentHandler`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reach:
-    """The services of a special handler, for the entities of one domain."""
-
-    domain: str = ""
-    """Empty for a handler that changes no entity."""
-    services: tuple[str, ...] = ()
-    where: tuple[str, ...] = ("name", "area", "floor")
-    """The slots that select entities. Without slots all entities of the domain are taken."""
-
-
-_READS: Final = _Reach()
+_READS: Final = Reach()
 _NO_CONTEXT: Final = Context()
-
-HANDLERS: Final = read_data_file(Path(__file__).with_name("handlers.toml"), dict[str, _Reach])
-"""Special handlers of `homeassistant.components`. Timers and shopping lists are not entities."""
-
-_READING: Final = frozenset(
-    {
-        *("intent.GetCurrentDateIntentHandler", "intent.GetCurrentTimeIntentHandler", "intent.GetStateIntentHandler"),
-        *("intent.GetTemperatureIntent", "intent.NevermindIntentHandler", "intent.RespondIntentHandler"),
-        *("intent.timers.TimerStatusIntentHandler", "shopping_list.intent.ListTopItemsIntent"),
-        "weather.intent.GetWeatherIntent",
-    }
-)
-"""The special handlers that change nothing at all."""
-
-_SCRIPT_HANDLERS: Final = frozenset({"intent_script.ScriptIntentHandler", "intent_script.helpers.ScriptIntentHandler"})
-"""The handler of intents that are scripts: before Home Assistant 2026.11, and since."""
 
 _UNITS: Final = {"hours": 3_600, "minutes": 60, "seconds": 1}
 
@@ -105,12 +76,18 @@ class Naming(NamedTuple):
 
 
 @callback
+def handler_of(hass: HomeAssistant, intent_type: str) -> intent.IntentHandler | None:
+    """Return the handler of an intent."""
+    return next((one for one in intent.async_get(hass) if one.intent_type == intent_type), None)
+
+
+@callback
 def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
     """Return the slots by which an intent selects entities: none for timers and for unknown handlers."""
-    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    handler = handler_of(hass, intent_type)
     if isinstance(handler, intent.DynamicServiceIntentHandler):
         return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()), takes_domain=True)
-    reach = HANDLERS.get(_name_of(handler), _READS) if handler else _READS
+    reach = HANDLERS.get(handler_path(handler), _READS) if handler else _READS
     return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
 
 
@@ -130,7 +107,7 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
 
     An intent without a handler, or with invalid slots, has none. The effects of a `delayed_command` are unknown.
     """
-    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    handler = handler_of(hass, intent_type)
     return NOTHING if handler is None else run_by(intent_type, _effects(hass, handler, slots, assistant))
 
 
@@ -145,43 +122,38 @@ def _effects(hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, a
     except Exception:  # noqa: BLE001 a schema may hold anybody's code
         return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
     asked = intent.Intent(hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant)
-    name = _name_of(handler)
+    name = handler_path(handler)
     if isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler):
         return _service_effects(asked, handler)
     if name in HANDLERS:
         return _reached(asked, HANDLERS[name])
-    if name in _SCRIPT_HANDLERS:
-        return _script_effects(hass, getattr(handler, "config", {}).get("action"))
+    if name in SCRIPT_HANDLERS:
+        return _script_effects(hass, actions_of_script(handler))
     return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
 
 
 @callback
 def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether an intent that acts on no entity changes nothing else either."""
-    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
-    return handler is None or isinstance(handler, intent.DynamicServiceIntentHandler) or _name_of(handler) in _READING
+    handler = handler_of(hass, intent_type)
+    if handler is None or isinstance(handler, intent.DynamicServiceIntentHandler):
+        return True
+    return HANDLERS.get(handler_path(handler), _READS).reads
 
 
 @callback
 def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether an intent answers a question, and never changes anything."""
-    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
-    return handler is not None and _name_of(handler) in _READING
+    handler = handler_of(hass, intent_type)
+    return handler is not None and HANDLERS.get(handler_path(handler), _READS).reads
 
 
 @callback
 def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether the effects of an intent are never known."""
-    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    handler = handler_of(hass, intent_type)
     is_plain = isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler)
-    return handler is not None and not is_plain and _name_of(handler) not in {*HANDLERS, *_SCRIPT_HANDLERS}
-
-
-def _name_of(handler: intent.IntentHandler) -> str:
-    """Return the path of one of Home Assistant's own handlers, or an empty text."""
-    kind = type(handler)
-    own = f"{_OWN}components."
-    return f"{kind.__module__.removeprefix(own)}.{kind.__qualname__}" if kind.__module__.startswith(own) else ""
+    return handler is not None and not is_plain and handler_path(handler) not in {*HANDLERS, *SCRIPT_HANDLERS}
 
 
 def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
@@ -219,7 +191,7 @@ def _service(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler, 
     return (state.domain, special) if special else (domain, service)
 
 
-def _reached(asked: intent.Intent, reach: _Reach) -> Touches | Unresolved:
+def _reached(asked: intent.Intent, reach: Reach) -> Touches | Unresolved:
     if not reach.domain:
         return NOTHING
     data = {slot: given["value"] for slot, given in asked.slots.items()}

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.components.homeassistant.exposed_entities import async_should_expose
+from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.const import (
     ATTR_ASSUMED_STATE,
     SERVICE_TURN_OFF,
@@ -29,6 +29,7 @@ from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.event import async_track_state_change_event
 
 from ..home.entity_matches import entity_name
+from ..internals.trace import traces_of
 from ..records.turn_record import UNREACHABLE, FailedTarget, UnconfirmedTarget
 from .actions import ActionReader, controlled_by, members_of
 from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved
@@ -201,17 +202,10 @@ def script_error(hass: HomeAssistant, entity_id: str, context: Context | None) -
         return ""
     entry = er.async_get(hass).async_get(entity_id)
     key = f"script.{entry.unique_id if entry else entity_id.partition('.')[2]}"
-    for trace in reversed(_traces(hass, key)):
+    for trace in reversed(traces_of(hass, key)):
         if getattr(getattr(trace, "context", None), "id", None) == context.id:
             return _error_of(hass, trace)
     return ""
-
-
-def _traces(hass: HomeAssistant, key: str) -> list[object]:
-    """Return the stored traces of runs, the latest last. Source: homeassistant.components.trace.models.TraceBuckets."""
-    buckets: object = hass.data.get("trace")
-    runs: object = getattr(buckets.get(key), "runs", None) if isinstance(buckets, Mapping) else None
-    return list(runs.values()) if isinstance(runs, Mapping) else []
 
 
 def _error_of(hass: HomeAssistant, trace: object) -> str:
@@ -237,7 +231,7 @@ def _steps(steps: Mapping[object, object]) -> Iterator[Mapping[str, object]]:
 def _error_of_step(hass: HomeAssistant, step: Mapping[str, object]) -> str:
     match step:
         case {"child_id": {"domain": str(domain), "item_id": str(item), "run_id": str(run_id)}}:
-            runs = _traces(hass, f"{domain}.{item}")
+            runs = traces_of(hass, f"{domain}.{item}")
             child = next((one for one in runs if getattr(one, "run_id", None) == run_id), None)
             return _error_of(hass, child) if child else ""
         case {"result": {"stop": str(text), "error": True}}:

@@ -14,6 +14,7 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_loaded_integration
 
 from ..const import DOMAIN
+from ..internals.frontend import async_profile_language
 from ..settings.options import Problem
 from ..speech.sentences import async_closest_language
 
@@ -52,10 +53,7 @@ async def async_viewer_language(hass: HomeAssistant) -> str:
     if request := current_request.get():
         language = request.headers.get("Accept-Language", "").partition(",")[0].partition(";")[0].strip() or language
         if _FRONTEND in hass.config.components and (user := request.get(KEY_HASS_USER)):
-            from homeassistant.components.frontend.storage import async_user_store  # noqa: PLC0415  # not in every home
-
-            chosen = (await async_user_store(hass, user.id)).data.get("language")
-            language = (chosen or {}).get("language") or language
+            language = await async_profile_language(hass, user.id) or language
     return await async_closest_language(hass, language)
 
 

@@ -15,8 +15,8 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
 from ..home.entity_matches import entity_name
+from ..internals.assist_pipeline import assistants
 from ..offline.recognition import async_recognize
-from ..repairs import PIPELINES
 from ..runtime.earlier_agents import async_get_earlier_agents
 from ..settings.home_rules import HomeRules, async_get_home_rules
 from ..settings.pin_hash import PinHash, flaw_of_pin
@@ -88,11 +88,10 @@ class FirstAgentForm:
     @property
     def suggested_assistants(self) -> dict[str, list[str]]:
         """Return the preferred assistant, unless another agent of ours serves it."""
-        if not (pipelines := self.hass.data.get(PIPELINES)):
+        if (store := assistants(self.hass)) is None:
             return {}
-        preferred = pipelines.pipeline_store.async_get_preferred_item()
-        pipeline = pipelines.pipeline_store.data[preferred]
-        return {FIELD_USE_IN: [] if _agent_of(self.hass, pipeline) else [preferred]}
+        preferred = store.async_get_preferred_item()
+        return {FIELD_USE_IN: [] if _agent_of(self.hass, store.data[preferred]) else [preferred]}
 
     @property
     def suggested(self) -> dict[str, Any]:
@@ -137,11 +136,10 @@ class FirstAgentForm:
 
     @callback
     def _assistants(self) -> dict[str, str]:
-        pipelines = self.hass.data.get(PIPELINES)
-        if pipelines is None:
+        if (store := assistants(self.hass)) is None:
             return {}
         known = dict[str, str]()
-        for pipeline_id, pipeline in pipelines.pipeline_store.data.items():
+        for pipeline_id, pipeline in store.data.items():
             agent = _agent_of(self.hass, pipeline)
             taken = self.sentences["assistant_taken"].format(assistant=pipeline.name, agent=agent)
             known[pipeline_id] = taken if agent else pipeline.name
@@ -185,9 +183,9 @@ def async_use_added_agent(hass: HomeAssistant, entry: ConfigEntry, name: str, ch
 
 async def async_use_agent(hass: HomeAssistant, entity_id: str, name: str, chosen: Sequence[str]) -> None:
     """Have the chosen assistants answer with an agent; one of them may be new, and is then like the preferred one."""
-    if not chosen:
+    store = assistants(hass)
+    if not chosen or store is None:
         return
-    store = hass.data[PIPELINES].pipeline_store
     # Preferring local intents, Home Assistant would itself unlock a door that it understands, and ask nobody.
     answers = {"conversation_engine": entity_id, "prefer_local_intents": False}
     for pipeline_id in chosen:
@@ -208,8 +206,8 @@ async def async_sentences_to_try(hass: HomeAssistant, kind: ServiceKind, chosen:
     With a model, the last one is a request that only a model understands. They are in the language of the chosen
     assistant. Without a model, Home Assistant itself understands them.
     """
-    assistants = hass.data[PIPELINES].pipeline_store.data if PIPELINES in hass.data else {}
-    languages = [assistants[pipeline_id].language for pipeline_id in chosen if pipeline_id in assistants]
+    known = store.data if (store := assistants(hass)) else {}
+    languages = [known[pipeline_id].language for pipeline_id in chosen if pipeline_id in known]
     language = languages[0] if languages else hass.config.language
     sentences = await async_get_sentences(hass, language)
     asked, done = list[str](), list[str]()
@@ -230,9 +228,9 @@ async def async_ready(hass: HomeAssistant, kind: ServiceKind, name: str, chosen:
     name of the one to choose where there are several, and not at all where none uses the agent.
     """
     sentences = await async_get_sentences(hass, await async_viewer_language(hass))
-    store = hass.data[PIPELINES].pipeline_store.data if PIPELINES in hass.data else {}
-    names = [name if one == _NEW_ASSISTANT else store[one].name for one in chosen if one in {*store, _NEW_ASSISTANT}]
-    key = "try_it_unused" if not names else "try_it" if {*store} == {*chosen} else "try_it_choose"
+    known = store.data if (store := assistants(hass)) else {}
+    names = [name if one == _NEW_ASSISTANT else known[one].name for one in chosen if one in {*known, _NEW_ASSISTANT}]
+    key = "try_it_unused" if not names else "try_it" if {*known} == {*chosen} else "try_it_choose"
     requests = await async_sentences_to_try(hass, kind, chosen)
     return {
         "agent": name,

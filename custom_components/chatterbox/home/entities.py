@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, EVENT_STATE_CHANGED
 from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.helpers import (
@@ -21,6 +20,7 @@ from homeassistant.helpers import (
 
 from ..agent.text import compared, compared_names, plain_name, runs
 from ..data import singleton
+from ..internals.homeassistant import listen_exposure
 from .entity_matches import exposed_states
 
 _EVENTS: Final = (
@@ -63,8 +63,10 @@ def async_home_version(hass: HomeAssistant, assistant: str) -> int:
     """Return a number that stays the same until the home changes as an assistant sees it."""
     changes = _changes(hass)
     if assistant not in changes.assistants:
-        changes.assistants.add(assistant)
-        async_listen_entity_updates(hass, assistant, changes.async_count)
+        if listen_exposure(hass, assistant, changes.async_count):
+            changes.assistants.add(assistant)
+        else:
+            changes.count += 1  # it may have changed
     return changes.count
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Self
 
-from homeassistant.components.homeassistant.exposed_entities import async_should_expose
+from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.core import HomeAssistant, State, callback, split_entity_id
 from homeassistant.helpers import (
     area_registry as ar,

@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.components.todo.const import DATA_COMPONENT, DOMAIN as TODO, TodoItemStatus
-from homeassistant.components.todo.intent import INTENT_LIST_COMPLETE_ITEM, INTENT_LIST_REMOVE_ITEM
+from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
 
 from ..agent.messages import JsonValue
 from ..agent.text import PART, compared, fold, plain_name
+from ..internals.todo import items_on_list
 from .entities import Home, async_get_home
 from .entity_matches import entities_by_name, matching_states
 
@@ -164,8 +164,8 @@ def places_named(hass: HomeAssistant, name: str, *kinds: str) -> AbstractSet[Kno
 
 _COMPLETE_OF_SHOPPING_LIST: Final = "HassShoppingListCompleteItem"
 _STATES: Final[Mapping[str, AbstractSet[TodoItemStatus | None]]] = {
-    INTENT_LIST_REMOVE_ITEM: {*TodoItemStatus, None},
-    INTENT_LIST_COMPLETE_ITEM: {TodoItemStatus.NEEDS_ACTION},
+    "HassListRemoveItem": {*TodoItemStatus, None},
+    "HassListCompleteItem": {TodoItemStatus.NEEDS_ACTION},
     _COMPLETE_OF_SHOPPING_LIST: {TodoItemStatus.NEEDS_ACTION},
 }
 """Which items an intent can mean. It takes one only by its id or its whole name."""
@@ -186,8 +186,7 @@ def items_meant(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonV
         constraints = intent.MatchTargetsConstraints(name=str(slots.get("name")), domains={TODO}, assistant=assistant)
         lists = [state.entity_id for state in matching_states(hass, constraints)]
     index, states = NameIndex[str](), _STATES[intent_type]
-    entity = hass.data[DATA_COMPONENT].get_entity(lists[0]) if len(lists) == 1 else None
-    items = [one for one in (entity.todo_items if entity else None) or () if one.status in states]
+    items = [one for one in items_on_list(hass, lists[0]) if one.status in states] if len(lists) == 1 else []
     if any(item in {one.uid, one.summary} for one in items):
         return []
     for summary in filter(None, (one.summary for one in items)):

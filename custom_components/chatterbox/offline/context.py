@@ -5,21 +5,19 @@ them off" refers to the weather (homeassistant.components.conversation.gazetteer
 of the built-in agent's, and a question is asked in the one that acted less recently.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.components.conversation.default_agent import DefaultAgent
-from homeassistant.components.conversation.gazetteer import GazetteerFallback
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, intent
 
 from ..data import singleton
+from ..internals.conversation import async_recognized, gazetteer, previous_targets
 
 type Converse = Callable[[ConversationInput], Awaitable[intent.IntentResponse]]
 
@@ -90,13 +88,8 @@ async def _places(hass: HomeAssistant, user_input: ConversationInput, thread: _T
 
 async def _is_question(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether the built-in agent recognizes a sentence as a question."""
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    if not isinstance(agent, DefaultAgent):
-        return False
-    recognized = await agent.async_recognize_intent(user_input)
-    if recognized is None or recognized.unmatched_entities:
-        return False
-    return recognized.intent.name in _QUESTIONS
+    recognized = await async_recognized(hass, user_input)
+    return recognized is not None and recognized.intent.name in _QUESTIONS
 
 
 async def _async_narrow(hass: HomeAssistant, placed: ConversationInput) -> None:
@@ -105,15 +98,10 @@ async def _async_narrow(hass: HomeAssistant, placed: ConversationInput) -> None:
     After "turn off the lights and close the blinds", the built-in agent opens the blinds for "turn them on", and does
     not understand "open them".
     """
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    gazetteer: object = getattr(agent, "_gazetteer", None)
-    if not isinstance(gazetteer, GazetteerFallback) or not gazetteer.supports(placed.language):
+    guessing, targets = gazetteer(hass), previous_targets(hass, placed.conversation_id or "")
+    if guessing is None or not guessing.supports(placed.language) or len(targets) < 2:  # noqa: PLR2004 nothing to choose
         return
-    known: Mapping[str, Sequence[object]] = getattr(gazetteer, "_previous_targets", {})
-    targets = known.get(placed.conversation_id or "", ())
-    if len(targets) < 2:  # noqa: PLR2004 nothing to choose from
-        return
-    matcher, _ = await gazetteer.async_interpret(placed.text, placed.conversation_id or "", None)
+    matcher, _ = await guessing.async_interpret(placed.text, placed.conversation_id or "", None)
     interpret = matcher.interpret
     fitting: list[tuple[object, bool]] = []
     for target in targets:
@@ -126,7 +114,7 @@ async def _async_narrow(hass: HomeAssistant, placed: ConversationInput) -> None:
     best = max((is_meant for _, is_meant in fitting), default=False)
     kept = [target for target, is_meant in fitting if is_meant is best]
     if kept and len(kept) < len(targets):
-        gazetteer.async_remember(placed.conversation_id or "", kept)
+        guessing.async_remember(placed.conversation_id or "", kept)
 
 
 def _placed(user_input: ConversationInput, conversation_id: str, place: int) -> ConversationInput:

@@ -13,7 +13,6 @@ from typing import Final
 
 from home_assistant_intents import ErrorKey
 from homeassistant.components import conversation
-from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import intent, llm
 
@@ -23,6 +22,7 @@ from ..effects.effect import NOTHING, Effects
 from ..effects.failures import Failures, async_add_reasons, intent_failures
 from ..effects.reported import async_check_response
 from ..home.name_index import with_known_names
+from ..internals.conversation import async_texts, built_in_agent, gazetteer
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets
 from .context import async_process_in_context
@@ -73,7 +73,7 @@ class OfflineDispatcher:
         if not isinstance(sentence, str):
             return NOTHING
         effects = await async_sentence_effects(self.hass, self._input(sentence), self.conversation_id)
-        return NOTHING if effects.is_guessed and not self.can_ask else effects
+        return NOTHING if effects.is_guessed and not self._guesses else effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Let the built-in agent act on a sentence. The native of a failure has its error code and its own sentence."""
@@ -86,7 +86,7 @@ class OfflineDispatcher:
             said = self._input(sentence)
             if nesting > MAX_NESTING:
                 response = await self._refuse()
-            elif not self.can_ask and (await async_sentence_effects(self.hass, said, self.conversation_id)).is_guessed:
+            elif not self._guesses and (await async_sentence_effects(self.hass, said, self.conversation_id)).is_guessed:
                 response = await self._not_understood()
             else:
                 area = async_speaker_area(self.hass, said)
@@ -124,16 +124,19 @@ class OfflineDispatcher:
 
         No satellite says the latter.
         """
-        agent = conversation.async_get_agent(self.hass, conversation.HOME_ASSISTANT_AGENT)
-        is_heard = not self.has_model and (self.device_id or self.satellite_id)
-        if is_heard or not isinstance(agent, DefaultAgent):
+        if not self.has_model and (self.device_id or self.satellite_id):
             return
-        texts = await agent.async_get_or_load_intents(self.language)
+        texts = await async_texts(self.hass, self.language)
         speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
         if texts and speech == texts.error_responses.get(ErrorKey.NO_INTENT):
             sentences = await async_get_sentences(self.hass, self.language)
             helped = f"{speech.rstrip('.。')}. {sentences['spoken_understood_offline']}"
             response.async_set_speech(sentences["spoken_needs_model"] if self.has_model else helped)
+
+    @property
+    def _guesses(self) -> bool:
+        """Whether a sentence may run that is not certain: somebody can be asked, and its effects are known before."""
+        return self.can_ask and gazetteer(self.hass) is not None
 
     def _input(self, sentence: str) -> conversation.ConversationInput:
         agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
@@ -150,11 +153,12 @@ class OfflineDispatcher:
         return result.response
 
     async def _not_understood(self) -> intent.IntentResponse:
-        agent = conversation.async_get_agent(self.hass, conversation.HOME_ASSISTANT_AGENT)
-        texts = await agent.async_get_or_load_intents(self.language) if isinstance(agent, DefaultAgent) else None
+        texts = await async_texts(self.hass, self.language)
+        sentences = await async_get_sentences(self.hass, self.language)
+        is_off = built_in_agent(self.hass) is None
+        said = sentences["spoken_offline_is_off"] if is_off else texts and texts.error_responses.get(ErrorKey.NO_INTENT)
         response = intent.IntentResponse(language=self.language)
-        said = texts.error_responses.get(ErrorKey.NO_INTENT, "") if texts else ""
-        response.async_set_error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, said)
+        response.async_set_error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, said or "")
         return response
 
     async def _refuse(self) -> intent.IntentResponse:

@@ -10,7 +10,6 @@ from typing import Final
 from homeassistant.components import conversation
 from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR_DOMAIN, BinarySensorDeviceClass
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN, CoverDeviceClass
 from homeassistant.const import STATE_CLOSED, STATE_OFF, STATE_ON, STATE_OPEN
 from homeassistant.core import HomeAssistant
@@ -19,6 +18,7 @@ from homeassistant.helpers.template import Template, TemplateState
 
 from ..agent.messages import JsonValue
 from ..effects.intents import selection
+from ..internals.conversation import async_recognized, async_texts
 
 _SENSORS: Final[Mapping[object, str]] = {
     CoverDeviceClass.DOOR: BinarySensorDeviceClass.DOOR,
@@ -32,11 +32,10 @@ async def async_add_sensors(
     hass: HomeAssistant, user_input: ConversationInput, response: intent.IntentResponse
 ) -> None:
     """Add the sensors to the answer to a question about all windows, doors or garages of the home or of a room."""
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    if response.response_type is not intent.IntentResponseType.QUERY_ANSWER or not isinstance(agent, DefaultAgent):
+    if response.response_type is not intent.IntentResponseType.QUERY_ANSWER:
         return
-    recognized = await agent.async_recognize_intent(user_input)
-    if recognized is None or recognized.unmatched_entities or recognized.intent.name != intent.INTENT_GET_STATE:
+    recognized = await async_recognized(hass, user_input)
+    if recognized is None or recognized.intent.name != intent.INTENT_GET_STATE:
         return
     slots = {entity.name: entity.value for entity in recognized.entities_list}
     device_class, wanted = _SENSORS.get(slots.get("device_class")), _STATES.get(slots.get("state"))
@@ -44,7 +43,7 @@ async def async_add_sensors(
         return
     sensors = slots | {"domain": BINARY_SENSOR_DOMAIN, "device_class": device_class}
     found = intent.async_match_targets(hass, selection(sensors, conversation.DOMAIN, None))
-    texts = await agent.async_get_or_load_intents(user_input.language)
+    texts = await async_texts(hass, user_input.language)
     answer = texts and texts.intent_responses.get(intent.INTENT_GET_STATE, {}).get(recognized.response)
     if not found.states or not answer:
         return

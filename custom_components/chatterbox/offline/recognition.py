@@ -12,7 +12,6 @@ from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
-from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.person.const import DOMAIN as PERSON_DOMAIN
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
@@ -21,9 +20,10 @@ from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
 from ..agent.text import plain_name
-from ..effects.intents import delayed_command, intent_naming, is_question_intent, selection
+from ..effects.intents import delayed_command, handler_of, intent_naming, is_question_intent, selection
 from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
+from ..internals.conversation import built_in_agent
 from ..settings.agent import RequestKind
 from .sentence_effects import MAX_DELAYS, async_speaker_area
 
@@ -64,8 +64,8 @@ async def async_recognize(
 ) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
     user_input = replace(user_input, text=with_known_names(hass, user_input.text))
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    if not isinstance(agent, DefaultAgent) or await agent.async_get_or_load_intents(user_input.language) is None:
+    agent = built_in_agent(hass)
+    if agent is None or await agent.async_get_or_load_intents(user_input.language) is None:
         return None
     if await agent.async_recognize_sentence_trigger(user_input):
         return None
@@ -98,8 +98,8 @@ async def async_recognize(
 
 async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether Home Assistant would act on a sentence or answer it, by a trigger or an intent that is certain."""
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    if isinstance(agent, DefaultAgent) and await agent.async_recognize_sentence_trigger(user_input):
+    agent = built_in_agent(hass)
+    if agent and await agent.async_recognize_sentence_trigger(user_input):
         return True
     return await async_recognize(hass, user_input) is not None
 
@@ -115,7 +115,7 @@ def _is_there(
     hass: HomeAssistant, name: str, slots: Mapping[str, JsonValue], user_input: ConversationInput, *, is_question: bool
 ) -> bool:
     """Return whether an intent finds what it selects, and for a question all that the words may mean."""
-    if name not in hass.data.get(intent.DATA_KEY, {}):
+    if handler_of(hass, name) is None:
         return False
     if _SELECTING.isdisjoint(slots):
         return True

@@ -9,14 +9,13 @@ from typing import Final
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
-from homeassistant.components.conversation.default_agent import DefaultAgent
-from homeassistant.components.conversation.gazetteer import GazetteerFallback
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..agent.messages import JsonValue
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined, run_by
 from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_reading_intent
+from ..internals.conversation import built_in_agent, gazetteer
 from .context import async_places
 from .shared_names import is_ambiguous
 
@@ -25,6 +24,8 @@ MAX_DELAYS: Final = 3
 
 _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
+_UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
+"""Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
 
 async def async_sentence_effects(
@@ -54,9 +55,8 @@ async def _async_effects(
     hass: HomeAssistant, user_input: ConversationInput, delays: int
 ) -> Touches | Unresolved | None:
     """Return the effects of a sentence in one conversation, or None if it would not be understood."""
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    if not isinstance(agent, DefaultAgent):
-        return _UNKNOWN
+    if (agent := built_in_agent(hass)) is None:
+        return _UNFORESEEN
     if await agent.async_recognize_sentence_trigger(user_input):
         return _TRIGGERED
     recognized = await agent.async_recognize_intent(user_input)
@@ -67,13 +67,12 @@ async def _async_effects(
         return NOTHING if is_refused else effects
     if recognized is not None and (recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return NOTHING  # after a custom sentence, the built-in agent tries no other recognizer
-    gazetteer: object = getattr(agent, "_gazetteer", None)
-    if not isinstance(gazetteer, GazetteerFallback):
-        return _UNKNOWN
-    if not gazetteer.supports(user_input.language or hass.config.language):
+    if (guessing := gazetteer(hass)) is None:
+        return _UNFORESEEN
+    if not guessing.supports(user_input.language or hass.config.language):
         return NOTHING if recognized else None
     area = async_speaker_area(hass, user_input)
-    _, read = await gazetteer.async_interpret(user_input.text, user_input.conversation_id or "", area)
+    _, read = await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area)
     if not read.accepted or not read.frames or any(frame.response_key is None for frame in read.frames):
         return None
     parts = [(frame.intent, dict(frame.slots)) for frame in read.frames]

@@ -9,9 +9,7 @@ from dataclasses import replace
 
 from hassil.recognize import RecognizeResult
 from home_assistant_intents import ErrorKey
-from homeassistant.components import conversation
 from homeassistant.components.conversation import DOMAIN, ConversationInput
-from homeassistant.components.conversation.default_agent import DefaultAgent
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 from homeassistant.helpers.area_registry import AreaEntry
@@ -19,11 +17,10 @@ from homeassistant.helpers.template import Template
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
-from ..effects.intents import delayed_command, intent_effects, selection
+from ..effects.intents import delayed_command, handler_of, intent_effects, selection
 from ..home.name_index import items_meant
+from ..internals.conversation import async_recognized, async_texts
 from .openings import state_sentence
-
-type _Found = tuple[DefaultAgent, RecognizeResult]
 
 
 @callback
@@ -39,13 +36,13 @@ async def async_refuse_delayed(
     hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
 ) -> intent.IntentResponse | None:
     """Refuse a delayed command that the built-in agent, which nobody hears then, would refuse for its name."""
-    found = await _async_recognize(hass, user_input)
-    command = delayed_command(found[1].intent.name, _slots(found[1])) if found else ""
-    later = await _async_recognize(hass, replace(user_input, text=command, conversation_id=None)) if command else None
-    if later is None or not _is_shared(hass, later[1].intent.name, slots := _slots(later[1]), area):
+    found = await async_recognized(hass, user_input)
+    command = delayed_command(found.intent.name, _slots(found)) if found else ""
+    later = await async_recognized(hass, replace(user_input, text=command, conversation_id=None)) if command else None
+    if later is None or not _is_shared(hass, later.intent.name, slots := _slots(later), area):
         return None
     response = intent.IntentResponse(user_input.language)
-    texts = await later[0].async_get_or_load_intents(user_input.language)
+    texts = await async_texts(hass, user_input.language)
     answer = Template(texts.error_responses.get(ErrorKey.DUPLICATE_ENTITIES, "") if texts else "", hass)
     refusal = str(answer.async_render({"entity": slots["name"]}, parse_result=False))
     response.async_set_error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, refusal)
@@ -56,29 +53,28 @@ async def async_act_on_meant(
     hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
 ) -> intent.IntentResponse | None:
     """Do what the built-in agent has refused for the name, if only one entity can be meant; None if there is none."""
-    if (found := await _async_recognize(hass, user_input)) is None:
+    if (recognized := await async_recognized(hass, user_input)) is None:
         return None
-    name, slots = found[1].intent.name, _slots(found[1])
+    name, slots = recognized.intent.name, _slots(recognized)
     touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
     if len(touched) != 1 or not _is_shared(hass, name, slots, area):
         return None
     # Home Assistant accepts an entity id as a name.
-    return await _async_handle(hass, user_input, found, {"name": touched.pop()})
+    return await _async_handle(hass, user_input, recognized, {"name": touched.pop()})
 
 
 async def async_act_on_item(hass: HomeAssistant, user_input: ConversationInput) -> intent.IntentResponse | None:
     """Do what a sentence asks for an item of a list that is written otherwise there; None unless it is the only one."""
-    if (found := await _async_recognize(hass, user_input)) is None:
+    if (recognized := await async_recognized(hass, user_input)) is None:
         return None
-    meant = items_meant(hass, found[1].intent.name, _slots(found[1]), DOMAIN)
-    return await _async_handle(hass, user_input, found, {"item": meant[0]}) if len(meant) == 1 else None
+    meant = items_meant(hass, recognized.intent.name, _slots(recognized), DOMAIN)
+    return await _async_handle(hass, user_input, recognized, {"item": meant[0]}) if len(meant) == 1 else None
 
 
 async def _async_handle(
-    hass: HomeAssistant, said: ConversationInput, found: _Found, meant: Mapping[str, str]
+    hass: HomeAssistant, said: ConversationInput, recognized: RecognizeResult, meant: Mapping[str, str]
 ) -> intent.IntentResponse | None:
     """Handle a recognized intent with other values of some slots, and answer as Home Assistant; None if it fails."""
-    agent, recognized = found
     name, slots = recognized.intent.name, _slots(recognized)
     values = {slot: {"value": meant.get(slot, value), "text": value} for slot, value in slots.items()}
     place = said.device_id, said.satellite_id, said.agent_id
@@ -88,18 +84,10 @@ async def _async_handle(
         )
     except intent.IntentError:
         return None
-    texts = await agent.async_get_or_load_intents(said.language)
+    texts = await async_texts(hass, said.language)
     if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
         response.async_set_speech(state_sentence(hass, answer, slots | response.speech_slots, response))
     return response
-
-
-async def _async_recognize(hass: HomeAssistant, user_input: ConversationInput) -> _Found | None:
-    agent = conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
-    recognized = await agent.async_recognize_intent(user_input) if isinstance(agent, DefaultAgent) else None
-    if not isinstance(agent, DefaultAgent) or recognized is None or recognized.unmatched_entities:
-        return None
-    return agent, recognized
 
 
 def _slots(recognized: RecognizeResult) -> dict[str, JsonValue]:
@@ -108,7 +96,7 @@ def _slots(recognized: RecognizeResult) -> dict[str, JsonValue]:
 
 def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None) -> bool:
     """Return whether the handler of an intent would fail because several entities have the name."""
-    handler = hass.data.get(intent.DATA_KEY, {}).get(intent_type)
+    handler = handler_of(hass, intent_type)
     if not isinstance(handler, intent.DynamicServiceIntentHandler) or "name" not in slots:
         return False
     constraints = selection(slots, DOMAIN, handler.required_domains)

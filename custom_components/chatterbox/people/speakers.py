@@ -235,8 +235,7 @@ def in_turn() -> AbstractContextManager[object]:
 
 async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput) -> Speaker:
     """Return the speaker of a request: the signed-in user, or else the person assigned to the satellite."""
-    if _is_telling_of_events(hass):
-        await asyncio.sleep(0)  # let the bus finish: an event fired within another is dispatched after it
+    await asyncio.sleep(0)  # let the bus finish: an event fired within another is dispatched after it
     callers = async_get_context_watch(hass).callers(user_input.context)
     device_id, satellite_id = user_input.device_id, user_input.satellite_id
     if satellite_id and not device_id and (entry := er.async_get(hass).async_get(satellite_id)):
@@ -266,14 +265,6 @@ def person_id_of(hass: HomeAssistant, user_id: str) -> str:
     """Return the id of the person of a user, or else the id of the user. It survives a new name or entity id."""
     persons = (state for state in hass.states.async_all(_PERSON_DOMAIN) if state.attributes.get(_USER_ID) == user_id)
     return next((known for person in persons if (known := _text(person, ATTR_ID))), user_id)
-
-
-def _is_telling_of_events(hass: HomeAssistant) -> bool:
-    """Return True if the bus may be dispatching an event, or if Home Assistant does not tell.
-
-    Source: `EventBus.async_fire_internal` (homeassistant.core).
-    """
-    return getattr(hass.bus, "_dispatching", True) is not False
 
 
 def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[str], *, is_user: bool) -> Asking:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, override
 
 from aiohttp import hdrs, web
 from homeassistant.components.http import KEY_HASS_REFRESH_TOKEN_ID, HomeAssistantView
-from homeassistant.components.http.auth import SIGN_QUERY_PARAM
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
@@ -23,6 +22,7 @@ from homeassistant.helpers.importlib import async_import_module
 from ..agent.messages import JsonObject
 from ..const import BASE_PATH, CONF_REQUEST_MEGABYTES, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
+from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
 from .protocol.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
 from .socket import serve_socket
@@ -266,7 +266,7 @@ class _Api:
         return exchange.json(self._find_service().model(_id(exchange)))
 
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
-        if SIGN_QUERY_PARAM in exchange.request.query:
+        if may_be_signed(self._hass, exchange.request.query):
             message = "A signed path can only be read. Send a token, as Authorization: Bearer TOKEN."
             raise ApiError(message, status=HTTPStatus.FORBIDDEN, kind=ErrorType.AUTHENTICATION, code="signed_path")
         session, admit = self._find_service().socket(exchange.caller), partial(self.admit, exchange)

@@ -23,7 +23,8 @@ from pydantic import TypeAdapter
 from ..agent.messages import JsonObject
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..repairs import PIPELINES, async_report_disabled_agents
+from ..internals.assist_pipeline import ASSIST_PIPELINE, assistants
+from ..repairs import async_report_disabled_agents
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
@@ -117,17 +118,16 @@ class EarlierAgents:
     @callback
     def async_start(self) -> None:
         """Follow the assistants from now on, or from when they are loaded."""
-        if PIPELINES in self._hass.data:
+        if assistants(self._hass):
             _ = self._hass.async_create_task(self._async_begin(self._hass, ""), "chatterbox assistants")
         else:
-            async_when_setup(self._hass, str(PIPELINES), self._async_begin)
+            async_when_setup(self._hass, ASSIST_PIPELINE, self._async_begin)
 
     async def async_put_back(self) -> None:
         """Put back the earlier agents where an agent of ours is gone, and remove assistants that were made for it."""
         takeovers = await self._async_known()
-        if not (pipelines := self._hass.data.get(PIPELINES)):
+        if (store := assistants(self._hass)) is None:
             return  # found when they are loaded
-        store = pipelines.pipeline_store
         existing = self._existing()
         for pipeline in [*store.data.values()]:
             agent = _Holder.of(self._hass, pipeline).agent
@@ -149,7 +149,9 @@ class EarlierAgents:
             await self._async_save(takeovers)
 
     async def _async_begin(self, hass: HomeAssistant, _component: str) -> None:
-        store, takeovers = hass.data[PIPELINES].pipeline_store, await self._async_known()
+        takeovers = await self._async_known()
+        if (store := assistants(hass)) is None:
+            return
         self._holders = {one.id: _Holder.of(hass, one) for one in store.data.values()}
         for pipeline_id, holder in self._holders.items():  # which may have changed while nothing of ours was loaded
             takeovers[pipeline_id] = with_change(takeovers.get(pipeline_id, ()), None, holder)
@@ -172,8 +174,8 @@ class EarlierAgents:
 
     async def _async_follow_entity(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
         """Have assistants find an agent that was renamed, and report one that was disabled."""
-        data, store = event.data, self._hass.data[PIPELINES].pipeline_store
-        if not data["entity_id"].startswith(f"{CONVERSATION}."):
+        data, store = event.data, assistants(self._hass)
+        if store is None or not data["entity_id"].startswith(f"{CONVERSATION}."):
             return
         entity = er.async_get(self._hass).async_get(data["entity_id"])
         if data["action"] == "update" and "old_entity_id" in data and entity and entity.platform == DOMAIN:
@@ -183,7 +185,8 @@ class EarlierAgents:
         await self._async_report()
 
     async def _async_restore(self, pipeline: Pipeline, before: Takeover) -> None:
-        store = self._hass.data[PIPELINES].pipeline_store
+        if (store := assistants(self._hass)) is None:
+            return
         is_as_made = before.made is not None and before.made == _others(pipeline)
         if is_as_made and store.async_get_preferred_item() != pipeline.id:
             await store.async_delete_item(pipeline.id)
@@ -212,7 +215,7 @@ class EarlierAgents:
         """Report the assistants whose agent is disabled, with what a fix puts back."""
         takeovers, registry = await self._async_known(), er.async_get(self._hass)
         found: list[tuple[Pipeline, Mapping[str, str | bool]]] = []
-        for pipeline in self._hass.data[PIPELINES].pipeline_store.data.values():
+        for pipeline in store.data.values() if (store := assistants(self._hass)) else ():
             entity = registry.async_get(pipeline.conversation_engine)
             if entity and entity.platform == DOMAIN and entity.disabled:
                 known = takeovers.get(pipeline.id) or [Takeover(entity.unique_id)]

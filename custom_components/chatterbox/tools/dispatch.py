@@ -21,7 +21,7 @@ from homeassistant.components.climate import (
     HVACMode,
 )
 from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
-from homeassistant.components.homeassistant.exposed_entities import async_should_expose
+from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.const import CONF_ACTION
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -32,11 +32,22 @@ from ..agent.text import fold
 from ..const import LOGGER
 from ..data import singleton
 from ..effects.actions import ActionReader, controlled_by
-from ..effects.effect import NOTHING, Annotated, Effects, Touches, Unresolved, actions_of, run_by
+from ..effects.effect import (
+    NOTHING,
+    Annotated,
+    Effects,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+    run_by,
+)
 from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures, shown_reason
 from ..effects.intents import delayed_command, intent_effects
 from ..effects.reported import async_check_response, script_error, unavailable_names
 from ..home.entity_matches import entity_name, exposed_names, matching_states
+from ..internals.llm import KnownTool, is_unknown, known_tool
 from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import (
     UNREACHABLE,
@@ -47,14 +58,10 @@ from ..records.turn_record import (
     targets_not_done,
 )
 from .llm_apis import UnavailableTool
-from .merge import annotations_of, class_path, own_annotations, unwrapped
+from .merge import annotations_of, own_annotations, unwrapped
 from .own.own_tool import OwnCall
 from .own.registry import SharedTool
 from .tool_words import has_consequences, is_no_error
-
-_SCRIPT_TOOL: Final = "homeassistant.components.script.llm.ScriptTool"
-_PLAY_TOOL: Final = "homeassistant.components.media_player.llm.MediaPlayTool"
-_ACTION_TOOL: Final = "homeassistant.components.homeassistant.llm.CallActionTool"
 
 
 async def async_call_effects(
@@ -83,14 +90,16 @@ def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Too
             return shared.annotated
         case llm.IntentTool() as own:
             return _of_intent(hass, llm_context, own, arguments)
-        case own if class_path(own) == _SCRIPT_TOOL:
+        case own if known_tool(own) is KnownTool.SCRIPT:
             reader = ActionReader(hass)
             reader.touch([own.name.replace("__", ".", 1)], "script", "turn_on", arguments)
             return reader.effects()
-        case own if class_path(own) == _PLAY_TOOL:
+        case own if known_tool(own) is KnownTool.PLAY_MEDIA:
             return _of_player(hass, llm_context, arguments)
         case own if own_annotations(own).read_only:
             return Annotated(annotations_of(own))
+        case own if is_unknown(own):  # it may do what a known one did
+            return Unresolved(frozenset({Unknown(UnknownReason.CONTENT)}))
         case own:
             return _of_named_actions(hass, llm_context, own, arguments)
 
@@ -102,7 +111,7 @@ def _of_named_actions(
 
     Home Assistant's own does nothing else. On exposed entities it does no more than intents may do.
     """
-    is_own = class_path(tool) == _ACTION_TOOL
+    is_own = known_tool(tool) is KnownTool.CALL_ACTION
     if is_own:
         try:
             step = cv.SERVICE_SCHEMA(tool.parameters(dict(arguments)))
@@ -238,7 +247,7 @@ class LlmToolDispatcher:
         """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
         if result.error:
             return ""
-        if class_path(own := unwrapped(self.tools[call.name])) == _SCRIPT_TOOL:
+        if known_tool(own := unwrapped(self.tools[call.name])) is KnownTool.SCRIPT:
             script = own.name.replace("__", ".", 1)
             if error := script_error(self._hass, script, self._instance.llm_context.context):
                 return error

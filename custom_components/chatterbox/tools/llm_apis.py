@@ -5,16 +5,14 @@ words of the speaker. In the Assist API the parts that differ are known. The pro
 until it changes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple, override
+from typing import TYPE_CHECKING, Final, NamedTuple, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.homeassistant.const import DOMAIN as HOMEASSISTANT_DOMAIN
-from homeassistant.components.homeassistant.llm import GetLiveContextTool
 from homeassistant.components.intent import DOMAIN as INTENT_DOMAIN, async_device_supports_timers
-from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
-from homeassistant.components.llm import DATA_PLATFORMS, AssistAPI, LLMTools, LLMToolsPlatformProtocol
+from homeassistant.components.llm import LLMTools
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, intent, llm
 
@@ -22,8 +20,13 @@ from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
 from ..home.entities import async_get_home, async_home_version
+from ..internals.intent import control_guide
+from ..internals.llm import async_assist_platforms, live_context_tool
 from ..settings.agent import HomeDetail
 from .schema import CustomSerializer
+
+if TYPE_CHECKING:
+    from homeassistant.components.llm import LLMToolsPlatformProtocol
 
 NOT_AVAILABLE: Final = (
     "This cannot be used from the device that asks, or by the person who asks, only from elsewhere in the home. "
@@ -102,20 +105,22 @@ async def async_may_use(api: llm.API, context: Context | None) -> bool:
 
 async def async_ask_api(api: llm.API, llm_context: llm.LLMContext, home: HomeDetail) -> ApiOffer:
     """Ask an API for its tools and prompt. `home` says how to describe the home. Raises whatever the API raises."""
-    if isinstance(api, AssistAPI):
-        return await _async_ask_assist(api, llm_context, home)
+    if platforms := await async_assist_platforms(api):
+        return _ask_assist(api, platforms, llm_context, home)
     instance = await api.async_get_api_instance(llm_context)
     tools = tuple(tool for tool in instance.tools if isinstance(getattr(tool, "name", None), str))
     prompt, context = _split_by_history(api.hass, api.id, api, instance.api_prompt)
     return ApiOffer(api, tools, prompt, context, instance.custom_serializer)
 
 
-async def _async_ask_assist(api: AssistAPI, llm_context: llm.LLMContext, home: HomeDetail) -> ApiOffer:
+def _ask_assist(
+    api: llm.API, platforms: Mapping[str, LLMToolsPlatformProtocol], llm_context: llm.LLMContext, home: HomeDetail
+) -> ApiOffer:
     """Ask the platforms of the Assist API one by one, as `homeassistant.components.llm.async_get_tools` does."""
     tools: list[llm.Tool] = []
     prompts: list[str] = []
     contexts: list[str] = []
-    for domain, platform in sorted((await api.hass.data[DATA_PLATFORMS].async_get_platforms()).items()):
+    for domain, platform in sorted(platforms.items()):
         try:
             offered, prompt, context = _ask_platform(api, domain, platform, llm_context, home)
         except Exception:  # noqa: BLE001 a platform may be anybody's code, and the others are still good
@@ -128,19 +133,19 @@ async def _async_ask_assist(api: AssistAPI, llm_context: llm.LLMContext, home: H
 
 
 def _ask_platform(
-    api: AssistAPI, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, home: HomeDetail
+    api: llm.API, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, home: HomeDetail
 ) -> tuple[list[llm.Tool], str, str]:
     """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
     found = async_get_home(api.hass, llm_context.assistant)
     is_described = home.is_compact and bool(found.entities)
-    if domain == HOMEASSISTANT_DOMAIN and is_described:
+    if domain == HOMEASSISTANT_DOMAIN and is_described and (tool := live_context_tool(api)):
         # Its own list of the home is the one slow part of Assist, and is not needed.
-        return [GetLiveContextTool()], describe_home(found, GetLiveContextTool.name, home), ""
+        return [tool], describe_home(found, tool.name, home), ""
     offer = _offered(api, domain, platform, llm_context)
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
         # All lines except for the guide depend on the device of the speaker.
-        guide = DEVICE_CONTROL_TOOL_USAGE_PROMPT if DEVICE_CONTROL_TOOL_USAGE_PROMPT in prompt else ""
+        guide = known if (known := control_guide(api.hass)) in prompt else ""
         context = prompt.replace(guide, "").strip() if guide else prompt
         tools = [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)]
         return tools, GUIDE_TO_CALLS if guide and is_described else guide, context
@@ -155,7 +160,7 @@ def _tool_cache(_hass: HomeAssistant) -> dict[tuple[object, ...], LLMTools]:
     return {}
 
 
-def _offered(api: AssistAPI, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext) -> LLMTools:
+def _offered(api: llm.API, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext) -> LLMTools:
     """Return the tools of a platform. Each platform reads all exposed entities, so some are asked only once."""
     if domain not in _CACHED or not _is_of_home_assistant(platform):
         return platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
@@ -176,7 +181,7 @@ def _is_of_home_assistant(platform: LLMToolsPlatformProtocol) -> bool:
 
 
 def _timer_tools_elsewhere(
-    api: AssistAPI, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, available: Iterable[llm.Tool]
+    api: llm.API, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, available: Iterable[llm.Tool]
 ) -> list[llm.Tool]:
     """Return the timer tools if only other devices of the home have them."""
     if llm_context.device_id and async_device_supports_timers(api.hass, llm_context.device_id):

@@ -19,6 +19,7 @@ from homeassistant.helpers import llm
 from ..agent.messages import ToolAnnotations, ToolDefinition
 from ..const import DOMAIN
 from ..data import singleton
+from ..internals.llm import KnownTool, is_unknown, known_tool
 from ..settings.tool_names import ToolOrigin, offered_names, rename_tools
 from .llm_apis import ApiOffer, requires_admin
 from .schema import CustomSerializer, SchemaCache
@@ -27,19 +28,8 @@ from .tool_words import acts_by_name, reads_by_name
 REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
 """Intents that take one step: two calls in one turn mean two steps."""
 
-_MEDIA_TOOLS: Final = frozenset(
-    f"homeassistant.components.media_player.llm.{name}" for name in ("MediaSearchTool", "MediaPlayTool")
-)
+_MEDIA_TOOLS: Final = frozenset({KnownTool.PLAY_MEDIA, KnownTool.SEARCH_MEDIA})
 """Annotated as open-world by Home Assistant, although they return only titles of media."""
-_OUTSIDE_TEXT_TOOLS: Final = frozenset(
-    {
-        "homeassistant.components.hassio.llm.SupervisorGetLogsTool",
-        "homeassistant.components.homeassistant.llm.RenderTemplateTool",
-        "homeassistant.components.system_log.llm.SystemLogGetEntriesTool",
-        "homeassistant.components.system_log.llm.SystemLogGetLogsTool",
-    }
-)
-"""Annotated as not open-world, although logs and the attributes of any entity may quote senders, pages and devices."""
 
 
 @singleton
@@ -154,12 +144,13 @@ def _define(
 
 def annotations_of(tool: llm.Tool) -> ToolAnnotations:
     """Return the annotations of a tool, with corrections for Home Assistant's own tools and those that have none."""
-    own, path = own_annotations(tool), class_path(unwrapped(tool))
+    own, named = own_annotations(tool), unwrapped(tool)
+    known = known_tool(named)
     return ToolAnnotations(
         read_only=own.read_only or is_reading_by_name(tool),
         destructive=own.destructive,
         idempotent=own.idempotent,
-        open_world=path in _OUTSIDE_TEXT_TOOLS or (own.open_world and path not in _MEDIA_TOOLS),
+        open_world=is_unknown(named) or (own.open_world and known not in _MEDIA_TOOLS),
     )
 
 
@@ -184,11 +175,6 @@ def unwrapped(tool: llm.Tool) -> llm.Tool:
     while isinstance(tool, llm.NamespacedTool):
         tool = tool.tool
     return tool
-
-
-def class_path(tool: llm.Tool) -> str:
-    """Return the module and name of a tool's class, such as `homeassistant.components.script.llm.ScriptTool`."""
-    return f"{type(tool).__module__}.{type(tool).__qualname__}"
 
 
 def _joined(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final, override
 
-from homeassistant.components.homeassistant.llm import GetLiveContextTool
-from homeassistant.components.media_player.llm import MediaPlayTool, MediaSearchTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 
@@ -25,6 +23,7 @@ from ..effects.intents import Naming, delayed_command, intent_naming
 from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex, items_meant, name_words, place_name, with_known_names
+from ..internals.llm import KnownTool, known_tool
 from .dispatch import call_effects
 from .merge import unwrapped
 from .own.registry import SharedTool
@@ -157,11 +156,11 @@ def _naming(hass: HomeAssistant, tool: llm.Tool) -> tuple[Naming, str]:
     match unwrapped(tool):
         case llm.IntentTool(intent_type=intent_type):
             return intent_naming(hass, intent_type), ""
-        case GetLiveContextTool():
+        case own if known_tool(own) is KnownTool.LIVE_CONTEXT:
             return Naming(("name", "area")), ""
         case SharedTool(shared=shared):
             return shared.naming, ""
-        case MediaPlayTool() | MediaSearchTool():
+        case own if known_tool(own) in (KnownTool.PLAY_MEDIA, KnownTool.SEARCH_MEDIA):
             return Naming(("name", "area", "floor"), frozenset({"media_player"})), "player_"
         case _:
             return Naming(), ""

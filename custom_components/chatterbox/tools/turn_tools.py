@@ -12,8 +12,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.components.intent.llm import DEVICE_CONTROL_TOOL_USAGE_PROMPT
-from homeassistant.components.llm import AssistAPI
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
@@ -25,6 +23,7 @@ from ..data import singleton
 from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS
 from ..home.entities import async_get_home
+from ..internals.intent import control_guide
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Asking, Speaker
@@ -158,7 +157,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     notes = [f"The tools of {name} cannot be used at the moment." for name in silent]
     instance = await merged.api.async_get_api_instance(llm_context)
     dispatcher = LlmToolDispatcher(instance)
-    lists_home = any(isinstance(offer.api, AssistAPI) for offer in offers)
+    lists_home = any(offer.api.id == llm.LLM_API_ASSIST for offer in offers)
     repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools)
     return TurnTools(
         llm_context,
@@ -183,7 +182,7 @@ def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
 
     prompt = offer.prompt
     if policy.level_of("", offer.api.id) is TrustLevel.READ:
-        for guide in (GUIDE_TO_CALLS, DEVICE_CONTROL_TOOL_USAGE_PROMPT):
+        for guide in (GUIDE_TO_CALLS, control_guide(offer.api.hass)):
             prompt = prompt.replace(guide, "").strip()
     return offer._replace(tools=tuple(filter(is_permitted, offer.tools)), prompt=prompt)
 

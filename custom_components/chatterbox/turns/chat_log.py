@@ -24,7 +24,6 @@ from homeassistant.components.conversation import (
     ToolResultContentDeltaDict,
     UserContent,
 )
-from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import chat_session, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
@@ -51,6 +50,7 @@ from ..agent.messages import (
 )
 from ..const import DOMAIN
 from ..data import singleton
+from ..internals.conversation import keep_session, stored_chat_logs
 from ..records.turn_record import TurnRecord, result_content, shown_arguments
 from ..tools.dispatch import UNREADABLE
 from .shown_files import NO_FILES, ShownFiles
@@ -382,7 +382,7 @@ def _replace_words(chat_log: ChatLog, text: str) -> None:
 
 def _saved(chat_log: ChatLog) -> ChatLog | None:
     """Return the conversation as the last completed turn left it."""
-    return chat_log.hass.data.get(DATA_CHAT_LOGS, {}).get(chat_log.conversation_id)
+    return stored_chat_logs(chat_log.hass).get(chat_log.conversation_id)
 
 
 def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
@@ -398,7 +398,7 @@ def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
     session = chat_session.current_session.get()
     if session is None or session.conversation_id != conversation_id:
         return
-    chat_logs = hass.data[DATA_CHAT_LOGS]
+    chat_logs = stored_chat_logs(hass)
     newer = _saved(chat_log)
     if newer is not None and newer is not saved:
         newer.content[start:start] = chat_log.content[start:]
@@ -412,5 +412,4 @@ def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
     chat_log.delta_listener = None
     chat_logs[conversation_id] = chat_log
     session.async_updated()
-    hass.data[chat_session.DATA_CHAT_SESSION][conversation_id] = session
-    hass.data[chat_session.DATA_CHAT_SESSION_CLEANUP].schedule()
+    keep_session(hass, session)

@@ -3,28 +3,24 @@
 `docs/pin.md` lists what cannot be redacted, because it is published or written before an agent is called.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from homeassistant.components.conversation import ChatLog, ConversationInput, UserContent
-from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.components.conversation.trace import async_clear_traces, async_get_traces
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..approvals.answers.yes_or_no import NOTHING_NAMED, QuestionContext, understood_language
 from ..approvals.pin.pin_detection import may_be_pin
 from ..approvals.pin.spoken_digits import spoken_digits
 from ..approvals.questions import SIGNAL_QUESTION, ApprovalScope, QuestionUpdate, async_get_approvals
-from ..const import LOGGER, REDACTED_PIN
+from ..const import REDACTED_PIN
 from ..data import singleton
-
-if TYPE_CHECKING:
-    from homeassistant.components.assist_pipeline.pipeline import PipelineData
+from ..internals.assist_pipeline import debug_runs
+from ..internals.conversation import clear_traces, stored_chat_logs
 
 LATELY: Final = timedelta(minutes=10)
 """Time after the last change of a question for a PIN in which the PIN may still be spoken."""
@@ -72,13 +68,13 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
         return user_input
     _redact_chat_logs(hass, chat_log, user_input.text)
     _redact_pipeline_runs(hass, user_input.text)
-    _clear_traces(user_input.text)
+    clear_traces(hass, user_input.text)
     return replace(user_input, text=REDACTED_PIN)
 
 
 def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, said: str) -> None:
     """Replace the text in the chat log of the turn, and in the stored chat log of the conversation."""
-    kept = hass.data.get(DATA_CHAT_LOGS, {}).get(chat_log.conversation_id)
+    kept = stored_chat_logs(hass).get(chat_log.conversation_id)
     for log in (chat_log, kept) if kept is not None else (chat_log,):
         log.content[:] = [
             replace(content, content=REDACTED_PIN)
@@ -88,22 +84,12 @@ def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, said: str) -> None
         ]
 
 
-def _clear_traces(text: str) -> None:
-    """Clear the traces if one contains the text. Home Assistant keeps three, and they cannot be edited."""
-    events = (event for trace in async_get_traces() for event in trace.as_dict()["events"])
-    if any((event["data"] or {}).get("text") == text for event in events):
-        async_clear_traces()
-
-
-_PIPELINES: HassKey[PipelineData] = HassKey("assist_pipeline")
-
-
 def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
     """Replace the text in the debug runs of voice pipelines, which people share when they ask for help.
 
     Source: `PipelineRun.process_event` (homeassistant.components.assist_pipeline.run).
     """
-    for data in (data for run in _debug_runs(hass) for data in run.values()):
+    for data in (data for run in debug_runs(hass) for data in run.values()):
         if data.get("intent_input") == said:
             data["intent_input"] = REDACTED_PIN
         match data.get("stt_output"):
@@ -116,7 +102,7 @@ def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
 
     Home Assistant rejects input of another user in a conversation, and input that arrives while it answers.
     """
-    for run in _debug_runs(hass):
+    for run in debug_runs(hass):
         match run:
             case {"intent-end": _}:
                 pass  # an agent has received it
@@ -126,17 +112,6 @@ def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
                 _redact_pipeline_runs(hass, said)
             case _:
                 pass
-
-
-def _debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]:
-    """Return the data of the last event of each type of each debug run."""
-    try:
-        pipelines = hass.data.get(_PIPELINES)
-        runs = [run for runs in pipelines.pipeline_debug.values() for run in runs.values()] if pipelines else []
-        return [{event.type: event.data for event in run.events if event.data} for run in runs]
-    except AttributeError, TypeError:  # internals of Home Assistant, which may change
-        LOGGER.warning("A PIN may be in the debug runs of voice pipelines, which could not be redacted")
-        return ()
 
 
 def _places(scope: ApprovalScope) -> tuple[str, ...]:

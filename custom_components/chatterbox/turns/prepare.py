@@ -12,8 +12,6 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import ChatLog, SystemContent
-from homeassistant.components.conversation.chat_log import DATA_SUBSCRIPTIONS
-from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr, llm
@@ -24,6 +22,7 @@ from ..agent.loop.turn import Turn
 from ..data import singleton
 from ..home.entities import quoted
 from ..home.search import async_describe_matches, async_entity_query
+from ..internals.conversation import async_show, set_tools
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
 from ..settings.agent import AgentSettings
@@ -130,15 +129,10 @@ def async_provide_prompt(
         sources = sources._replace(extra=chat_log.extra_system_prompt)
     prompt = async_write_prompt(chat_log.hass, llm_context, sources)
     chat_log.llm_input_provided_index = len(chat_log.content)
-    chat_log.llm_api = instance
-    # Since 2026.11: with the key that it leaves there, another agent would take these tools for its own.
-    vars(chat_log)["_llm_api_key"] = None
+    set_tools(chat_log, instance)
     chat_log.extra_system_prompt = sources.extra
     chat_log.content[0] = SystemContent(content="\n\n".join(filter(None, (prompt.instructions, prompt.context))))
-    if listeners := chat_log.hass.data.get(DATA_SUBSCRIPTIONS):
-        update = {"chat_log": chat_log.as_dict()}
-        for listener in listeners:
-            listener(chat_log.conversation_id, ChatLogEventType.UPDATED, update)
+    async_show(chat_log)
     chat_log.async_trace({"messages": list(chat_log.content), "tools": instance and instance.tools})
     return prompt
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ConversationInput
-from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session
 
 from ..approvals.questions import Question
+from ..internals.conversation import stored_chat_logs
 from .input import TurnInput
 from .run import AgentTurns
 from .source import TurnSource
@@ -60,7 +60,7 @@ async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None
 
 
 def _is_put_away(hass: HomeAssistant, question: Question) -> bool:
-    chat_log = hass.data.get(DATA_CHAT_LOGS, {}).get(question.scope.conversation_id)
+    chat_log = stored_chat_logs(hass).get(question.scope.conversation_id)
     asked = question.pending.calls[0].call.id
     if chat_log is None or getattr(chat_log, "turn_active", False):  # since 2026.11, turns can overlap in it
         return False

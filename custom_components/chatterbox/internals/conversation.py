@@ -1,0 +1,122 @@
+"""The inside of `homeassistant.components.conversation`: its built-in agent, chat logs and traces.
+
+The built-in agent is of `default_agent`, and guesses with `gazetteer`; logs are of `chat_log`, traces of `trace`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from homeassistant.components import conversation
+from homeassistant.components.conversation import ChatLog, ConversationInput
+from homeassistant.components.conversation.const import ChatLogEventType
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.helpers.chat_session import ChatSession
+
+from .reliance import Reliance
+
+if TYPE_CHECKING:
+    from hassil.recognize import RecognizeResult
+    from homeassistant.components.conversation.default_agent import DefaultAgent, LanguageIntents
+    from homeassistant.components.conversation.gazetteer import GazetteerFallback
+
+_INSIDE: Final = "homeassistant.components.conversation"
+
+
+def _agent(hass: HomeAssistant) -> object:
+    return conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
+
+
+def _gazetteer(hass: HomeAssistant) -> object:
+    return getattr(agent, "_gazetteer", object()) if (agent := _agent(hass)) else None
+
+
+_RECOGNIZING: Final = ("async_get_or_load_intents", "async_recognize_intent", "async_recognize_sentence_trigger")
+_BUILT_IN: Final[Reliance[DefaultAgent]] = Reliance("sentences", f"{_INSIDE}.default_agent", _RECOGNIZING, _agent)
+_GUESSING: Final = ("async_interpret", "supports")
+_GAZETTEER: Final[Reliance[GazetteerFallback]] = Reliance("wordings", f"{_INSIDE}.gazetteer", _GUESSING, _gazetteer)
+_KNOWN: Final = ("_previous_targets", "async_remember")
+_TARGETS: Final[Reliance[GazetteerFallback]] = Reliance("pronouns", f"{_INSIDE}.gazetteer", _KNOWN, _gazetteer)
+_CHAT_LOGS: Final = Reliance("conversations", f"{_INSIDE}.chat_log", ("DATA_CHAT_LOGS",))
+_KEEPING: Final = ("DATA_CHAT_SESSION", "DATA_CHAT_SESSION_CLEANUP")
+_SESSIONS: Final = Reliance("conversations", "homeassistant.helpers.chat_session", _KEEPING)
+_LISTENERS: Final = Reliance("debug_view", f"{_INSIDE}.chat_log", ("DATA_SUBSCRIPTIONS",))
+_API_KEY: Final = Reliance("debug_view", f"{_INSIDE}.chat_log", ("_llm_api_key",), lambda _: ChatLog, since=(2026, 11))
+_RECENT: Final = Reliance("pins", f"{_INSIDE}.trace", ("async_clear_traces", "async_get_traces"))
+
+
+@callback
+def built_in_agent(hass: HomeAssistant) -> DefaultAgent | None:
+    """Return the agent that understands sentences without a model. Source: `default_agent.DefaultAgent`."""
+    return _BUILT_IN.find(hass)
+
+
+async def async_recognized(hass: HomeAssistant, user_input: ConversationInput) -> RecognizeResult | None:
+    """Return what the built-in agent recognizes with certainty, if it finds all that is named."""
+    agent = built_in_agent(hass)
+    found = await agent.async_recognize_intent(user_input) if agent else None
+    return None if found is None or found.unmatched_entities else found
+
+
+async def async_texts(hass: HomeAssistant, language: str) -> LanguageIntents | None:
+    """Return the sentences of the built-in agent in a language, if it has it."""
+    agent = built_in_agent(hass)
+    return await agent.async_get_or_load_intents(language) if agent else None
+
+
+@callback
+def gazetteer(hass: HomeAssistant) -> GazetteerFallback | None:
+    """Return what the built-in agent guesses with where it does not recognize. Source: `gazetteer`."""
+    return _GAZETTEER.find(hass) if built_in_agent(hass) else None
+
+
+@callback
+def previous_targets(hass: HomeAssistant, conversation_id: str) -> Sequence[object]:
+    """Return what "them" refers to in a conversation of the built-in agent. Source: `gazetteer.GazetteerFallback`."""
+    known: Mapping[str, Sequence[object]] = getattr(_TARGETS.find(hass), "_previous_targets", {})
+    return known.get(conversation_id, ())
+
+
+@callback
+def stored_chat_logs(hass: HomeAssistant) -> dict[str, ChatLog]:
+    """Return the chat logs by conversation id, to read and change. Source: `chat_log.DATA_CHAT_LOGS`."""
+    found = _CHAT_LOGS.find(hass)
+    logs: dict[str, ChatLog] = hass.data.get(found.DATA_CHAT_LOGS, {}) if found else {}
+    return logs
+
+
+@callback
+def keep_session(hass: HomeAssistant, session: ChatSession) -> None:
+    """Keep a session whose block ends with an exception. Source: `homeassistant.helpers.chat_session`."""
+    if found := _SESSIONS.find(hass):
+        hass.data[found.DATA_CHAT_SESSION][session.conversation_id] = session
+        hass.data[found.DATA_CHAT_SESSION_CLEANUP].schedule()
+
+
+@callback
+def set_tools(chat_log: ChatLog, instance: llm.APIInstance | None) -> None:
+    """Store the tools of a turn so that no other agent takes them for its own. Source: `chat_log.ChatLog`.
+
+    Since 2026.11, an agent keeps the tools of its last turn if the key is still its own.
+    """
+    chat_log.llm_api = instance if _API_KEY.find(chat_log.hass) else None
+    vars(chat_log)["_llm_api_key"] = None
+
+
+@callback
+def async_show(chat_log: ChatLog) -> None:
+    """Show the state of a chat log to those who follow it. Source: `chat_log.DATA_SUBSCRIPTIONS`."""
+    found = _LISTENERS.find(chat_log.hass)
+    if found and (listeners := chat_log.hass.data.get(found.DATA_SUBSCRIPTIONS)):
+        update = {"chat_log": chat_log.as_dict()}
+        for listener in listeners:
+            listener(chat_log.conversation_id, ChatLogEventType.UPDATED, update)
+
+
+@callback
+def clear_traces(hass: HomeAssistant, text: str) -> None:
+    """Clear the traces if one contains a text: the three that are kept cannot be edited. Source: `trace`."""
+    if found := _RECENT.find(hass):
+        events = (event for trace in found.async_get_traces() for event in trace.as_dict()["events"])
+        if any((event["data"] or {}).get("text") == text for event in events):
+            found.async_clear_traces()

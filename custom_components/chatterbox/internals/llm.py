@@ -1,0 +1,71 @@
+"""The inside of `homeassistant.components.llm`: the Assist API, and the classes of the tools of other components."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from homeassistant.core import callback
+from homeassistant.helpers import llm
+
+from .reliance import Reliance
+
+if TYPE_CHECKING:
+    from homeassistant.components.llm import LLMToolsPlatformProtocol
+
+_COMPONENTS: Final = "homeassistant.components."
+
+
+class KnownTool(StrEnum):
+    """A tool of Home Assistant, by the module and name of its class."""
+
+    CALL_ACTION = "homeassistant.llm.CallActionTool"
+    LIVE_CONTEXT = "homeassistant.llm.GetLiveContextTool"
+    PLAY_MEDIA = "media_player.llm.MediaPlayTool"
+    SCRIPT = "script.llm.ScriptTool"
+    SEARCH_ACTIONS = "homeassistant.llm.SearchActionsTool"
+    SEARCH_MEDIA = "media_player.llm.MediaSearchTool"
+
+
+_COMPONENTS_OF_TOOLS: Final = frozenset({"hassio", "homeassistant", "media_player", "script", "system_log"})
+
+_ASSIST: Final = Reliance("home_in_short", "homeassistant.components.llm", ("DATA_PLATFORMS", "AssistAPI"))
+_LIVE_CONTEXT: Final = Reliance("home_in_short", "homeassistant.components.homeassistant.llm", ("GetLiveContextTool",))
+TOOLS: Final = tuple(
+    Reliance("foresight", f"{_COMPONENTS}{module}", (name,), since=(2026, 11))
+    for module, _, name in (path.rpartition(".") for path in KnownTool if path is not KnownTool.LIVE_CONTEXT)
+)
+
+
+@callback
+def known_tool(tool: llm.Tool) -> KnownTool | None:
+    """Return which tool of Home Assistant a tool is."""
+    path = f"{type(tool).__module__}.{type(tool).__qualname__}".removeprefix(_COMPONENTS)
+    return KnownTool(path) if path in KnownTool else None
+
+
+@callback
+def is_unknown(tool: llm.Tool) -> bool:
+    """Return whether a tool of some components is none of the known ones.
+
+    It may do anything, such as a known one that has another class now. It may quote senders, pages and devices, as logs
+    and the attributes of any entity do, although Home Assistant annotates it as not open-world.
+    """
+    module = type(tool).__module__
+    component = module.removeprefix(_COMPONENTS).partition(".")[0]
+    return module.startswith(_COMPONENTS) and component in _COMPONENTS_OF_TOOLS and known_tool(tool) is None
+
+
+async def async_assist_platforms(api: llm.API) -> Mapping[str, LLMToolsPlatformProtocol] | None:
+    """Return the platforms with the tools of Assist by component; None for another API. Source: `DATA_PLATFORMS`."""
+    found = _ASSIST.find(api.hass)
+    if found is None or not isinstance(api, found.AssistAPI):
+        return None
+    platforms: Mapping[str, LLMToolsPlatformProtocol] = await api.hass.data[found.DATA_PLATFORMS].async_get_platforms()
+    return platforms
+
+
+@callback
+def live_context_tool(api: llm.API) -> llm.Tool | None:
+    """Return the tool that reads states of the home. Source: `homeassistant.components.homeassistant.llm`."""
+    tool: llm.Tool | None = found.GetLiveContextTool() if (found := _LIVE_CONTEXT.find(api.hass)) else None
+    return tool

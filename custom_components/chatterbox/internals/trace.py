@@ -1,0 +1,24 @@
+"""The inside of `homeassistant.components.trace`: how scripts and automations ran."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from homeassistant.core import HomeAssistant, callback
+
+from .reliance import Reliance
+
+_TRACES: Final = Reliance("script_errors", "homeassistant.components.trace.const", ("DATA_TRACE",))
+
+
+_MODELS: Final = Reliance(
+    "script_errors", "homeassistant.components.trace.models", ("ActionTrace.as_extended_dict", "TraceBuckets.runs")
+)
+
+
+@callback
+def traces_of(hass: HomeAssistant, key: str) -> list[object]:
+    """Return the stored traces of a script's runs, the latest last. Source: `models.TraceBuckets`."""
+    found = _TRACES.find(hass)
+    buckets: Mapping[str, object] = hass.data.get(found.DATA_TRACE, {}) if found else {}
+    runs: object = getattr(buckets.get(key), "runs", None)
+    return list(runs.values()) if isinstance(runs, Mapping) else []

@@ -1,0 +1,1 @@
+"""Tests of what is inside Home Assistant."""

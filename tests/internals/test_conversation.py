@@ -1,0 +1,70 @@
+"""Without the inside of the conversation integration, sentences are not understood, and all else works."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from custom_components.chatterbox.internals.conversation import previous_targets, set_tools
+from custom_components.chatterbox.speech.sentences import async_get_sentences
+from tests.support.llm_apis import asked
+from tests.support.moved_names import take_away
+from tests.support.talk import say, speech, talking
+from tests.support.versions import IS_LATEST
+
+KITCHEN = "light.kitchen_ceiling"
+
+
+@pytest.mark.usefixtures("offline")
+async def test_without_the_built_in_agent_a_sentence_is_not_understood(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_away(monkeypatch, hass, "sentences")
+    sentences = await async_get_sentences(hass, "en")
+
+    for text in ("turn on the kitchen ceiling light", "unlock the front door"):
+        assert speech(await say(hass, text)) == sentences["spoken_offline_is_off"]
+
+    assert hass.states.is_state(KITCHEN, "off")
+    assert hass.states.is_state("lock.front_door", "locked")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_without_the_gazetteer_only_certain_sentences_run_and_rules_hold(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_away(monkeypatch, hass, "wordings")
+
+    assert "Turned on" in speech(await say(hass, "turn on the kitchen ceiling light"))
+    assert "couldn't understand" in speech(await say(hass, "turn it off again"))
+    assert "couldn't understand" in speech(
+        await say(hass, "turn off the kitchen ceiling light and unlock the front door")
+    )
+    assert hass.states.is_state(KITCHEN, "on")
+    assert "needs confirmation" in speech(await say(hass, "unlock the front door"))
+    assert hass.states.is_state("lock.front_door", "locked")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_pronouns_are_understood_without_a_choice_among_several(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_away(monkeypatch, hass, "pronouns")
+
+    await say(hass, "turn on the kitchen ceiling light")
+    await say(hass, "turn it off again")
+
+    assert hass.states.is_state(KITCHEN, "off")
+    assert previous_targets(hass, "kitchen-talk") == ()
+
+
+@pytest.mark.usefixtures("offline")
+async def test_no_other_agent_finds_tools_that_it_would_take_for_its_own(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked())
+    with talking(hass, "Hello") as chat_log:
+        set_tools(chat_log, instance)
+        assert chat_log.llm_api is instance
+        take_away(monkeypatch, hass, "debug_view")
+        set_tools(chat_log, instance)
+        assert (chat_log.llm_api is None) is IS_LATEST

@@ -1,0 +1,44 @@
+"""Home Assistant's own tools are known by their classes, and one with another class could do anything."""
+
+import pytest
+from homeassistant.components.homeassistant.llm import GetLiveContextTool
+from homeassistant.components.media_player.llm import MediaPlayTool
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
+
+from custom_components.chatterbox.effects.effect import Unresolved
+from custom_components.chatterbox.internals.llm import async_assist_platforms, is_unknown, live_context_tool
+from custom_components.chatterbox.tools.dispatch import call_effects
+from custom_components.chatterbox.tools.merge import annotations_of
+from tests.support.llm_apis import StubTool, asked
+from tests.support.moved_names import take_away
+
+
+def renamed(kind: type[llm.Tool]) -> type[llm.Tool]:
+    """Return a class as another release would name it."""
+    return type("OfAnotherRelease", (kind,), {"__module__": kind.__module__})
+
+
+async def test_a_tool_with_a_new_class_could_do_anything(hass: HomeAssistant) -> None:
+    assert not isinstance(call_effects(hass, asked(), MediaPlayTool(), {}), Unresolved)
+    assert isinstance(call_effects(hass, asked(), renamed(MediaPlayTool)(), {}), Unresolved)
+
+
+def test_a_reading_tool_with_a_new_class_may_quote_outsiders() -> None:
+    assert not annotations_of(GetLiveContextTool()).open_world
+    assert annotations_of(renamed(GetLiveContextTool)()).open_world
+    assert not is_unknown(StubTool(name="another"))
+
+
+async def test_assist_is_asked_like_any_other_api_where_its_parts_are_unknown(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for component in ("homeassistant", "conversation"):
+        assert await async_setup_component(hass, component, {})
+    assist = next(api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST)
+    assert await async_assist_platforms(assist)
+    take_away(monkeypatch, hass, "home_in_short")
+
+    assert await async_assist_platforms(assist) is None
+    assert live_context_tool(assist) is None
