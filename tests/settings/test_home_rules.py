@@ -34,8 +34,8 @@ from custom_components.chatterbox.settings.rules import (
     with_pin_uses,
     without_effect,
 )
+from tests.flows.approval_form.test_approval_flow import DOTS, STORAGE_OF_TESTS, approvals, placeholders
 from tests.flows.test_agent_flow import choose, submit
-from tests.flows.test_approval_flow import DOTS, STORAGE_OF_TESTS, approvals, placeholders
 from tests.support.config_entries import only_agent
 from tests.support.home_rules import set_home_rules
 from tests.support.talk import move_into_the_demo_home, speech

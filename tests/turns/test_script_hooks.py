@@ -23,7 +23,7 @@ from tests.support.documented_yaml import blocks_with
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
-from tests.turns.test_events import ORIGIN
+from tests.turns.record.test_events import ORIGIN
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

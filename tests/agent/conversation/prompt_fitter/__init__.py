@@ -1,0 +1,1 @@
+"""Tests of `agent/conversation/prompt_fitter.py`, by topic."""

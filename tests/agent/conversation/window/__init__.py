@@ -1,0 +1,1 @@
+"""Tests of `agent/conversation/window.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `agent/json/coercion.py`, by topic."""

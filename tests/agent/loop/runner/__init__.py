@@ -1,0 +1,1 @@
+"""Tests of `agent/loop/runner.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `agent/providers/managed_provider.py`, by topic."""

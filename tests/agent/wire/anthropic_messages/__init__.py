@@ -1,0 +1,1 @@
+"""Tests of `agent/wire/anthropic_messages.py`, by topic."""

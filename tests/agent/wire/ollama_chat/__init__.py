@@ -1,0 +1,1 @@
+"""Tests of `agent/wire/ollama_chat.py`, by topic."""

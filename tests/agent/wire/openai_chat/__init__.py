@@ -1,0 +1,1 @@
+"""Tests of `agent/wire/openai_chat.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `approvals/asking.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `approvals/audit.py`, by topic."""

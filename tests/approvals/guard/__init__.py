@@ -1,0 +1,1 @@
+"""Tests of `approvals/guard.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `approvals/notifications.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `approvals/policy.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `flows/approval_form.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `flows/first_agent.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `flows/model_flow.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `history/store/history_store.py`, by topic."""

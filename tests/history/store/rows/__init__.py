@@ -1,0 +1,1 @@
+"""Tests of `history/store/rows.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `history/stores.py`, by topic."""

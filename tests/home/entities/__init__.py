@@ -1,0 +1,1 @@
+"""Tests of `home/entities.py`, by topic."""

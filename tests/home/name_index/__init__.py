@@ -1,0 +1,1 @@
+"""Tests of `home/name_index.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `offline/local_commands.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `offline/recognition.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `people/speakers.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `records/turn_record.py`, by topic."""

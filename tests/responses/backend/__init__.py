@@ -1,0 +1,1 @@
+"""Tests of `responses/backend.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `responses/protocol/run.py`, by topic."""

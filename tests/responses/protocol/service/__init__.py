@@ -1,0 +1,1 @@
+"""Tests of `responses/protocol/service.py`, by topic."""

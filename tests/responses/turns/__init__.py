@@ -1,0 +1,1 @@
+"""Tests of `responses/turns.py`, by topic."""

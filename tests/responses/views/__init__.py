@@ -1,0 +1,1 @@
+"""Tests of `responses/views.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `speech/text/spoken_text.py`, by topic."""

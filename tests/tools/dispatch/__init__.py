@@ -1,0 +1,1 @@
+"""Tests of `tools/dispatch.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `tools/turn_tools.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `turns/chat_log.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `turns/continuity.py`, by topic."""

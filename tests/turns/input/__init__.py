@@ -1,0 +1,1 @@
+"""Tests of `turns/input.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `turns/prepare.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `turns/record.py`, by topic."""

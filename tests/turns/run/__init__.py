@@ -1,0 +1,1 @@
+"""Tests of `turns/run.py`, by topic."""

@@ -1,0 +1,1 @@
+"""Tests of `usage/tracker.py`, by topic."""
