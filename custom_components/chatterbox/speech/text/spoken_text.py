@@ -13,7 +13,7 @@ from typing import Final
 from ...agent.text import base_language, read_data_file
 from .language import LANGUAGES, Dates, Phrases, speech_language
 
-_LAST_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)?(?=[*_]*\Z)")
+_LAST_NUMBER: Final = re.compile(r"(?<!\d)\d++(?:[.,]\d++)?(?=[*_]*+\Z)")
 _ISO: Final = re.compile(
     r"(?<![\w/.:-])(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?(?![\w/-]|[.:]\w)"
 )
@@ -43,7 +43,7 @@ def _spoken_date(found: re.Match[str], dates: Dates) -> str:
     return f"{words}{dates.before_time}{found[2]}" if found[2] else words
 
 
-_DEGREES: Final = re.compile(r"(\d+(?:[.,]\d+)?)?([*_]*)(?:°([CF])|([℃℉]))(?![\w/])")
+_DEGREES: Final = re.compile(r"(?:(?<!\d)(\d++(?:[.,]\d++)?))?((?:(?<![*_])[*_]++)?)(?:°([CF])|([℃℉]))(?![\w/])")
 
 
 def spoken_degrees(word: str, before: str, language: str) -> str:
