@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 27_917,
     "modules of the product": 267,
-    "lines of code of the tests": 57_500,
+    "lines of code of the tests": 56_500,
     "fragments": 9,
 }
 
