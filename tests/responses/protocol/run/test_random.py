@@ -209,8 +209,10 @@ class Chain:
         shown = [str(one["name"]) for one in items if one["type"] in {"mcp_call", "function_call"}]
         remaining = iter([call.name for call in calls])
         assert all(name in remaining for name in shown), "calls are shown in their order"
-        failed = {one.call_id for one in stream.messages if isinstance(one, ToolResult) and one.is_error}
-        assert len(shown) >= len([call for call in calls if call.id not in pending_call | failed]), (
+        not_run = {
+            one.call_id for one in stream.messages if isinstance(one, ToolResult) and (one.is_error or one.synthetic)
+        }
+        assert len(shown) >= len([call for call in calls if call.id not in pending_call | not_run]), (
             "all that ran is shown"
         )
         if end is not None and end.stop_reason is not StopReason.PROVIDER_FAILED:
