@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.const import __version__ as home_assistant_version
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
@@ -149,7 +149,6 @@ async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> J
     }
 
 
-@callback
 def _entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> list[JsonValue]:
     entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     return [
@@ -174,12 +173,10 @@ def _provider(model: ManagedProvider) -> JsonObject:
     }
 
 
-@callback
 def _entries(hass: HomeAssistant) -> list[ChatterboxConfigEntry]:
     return hass.config_entries.async_entries(DOMAIN)
 
 
-@callback
 def _secrets(hass: HomeAssistant) -> frozenset[str]:
     """Return the secrets of all services: an agent may use the agent of another service as a fallback."""
     fields: list[Mapping[str, object]] = [home_rules_to_json(async_get_home_rules(hass).stored)]

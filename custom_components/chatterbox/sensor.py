@@ -204,7 +204,6 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
             self._async_update()
             self.async_write_ha_state()
 
-    @callback
     def _async_update(self) -> None:
         description, numbers = self.entity_description, self._numbers()
         self._attr_native_value = description.value(numbers)

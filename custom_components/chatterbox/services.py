@@ -3,14 +3,13 @@
 Each kind has a module of its own.
 """
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from .actions.answers import async_register_answers
 from .actions.ask import async_register_ask
 from .actions.history import async_register_history_actions
 
 
-@callback
 def async_register_actions(hass: HomeAssistant) -> None:
     """Register all actions."""
     async_register_answers(hass)

@@ -81,7 +81,6 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
         self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_MEMORIES, self._async_follow))
         self._async_take_facts()
 
-    @callback
     def async_rename(self, name: str) -> None:
         """Show a new name of the person."""
         if name != self._attr_translation_placeholders["person"]:
@@ -119,7 +118,6 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
             self._async_take_facts()
             self.async_write_ha_state()
 
-    @callback
     def _async_take_facts(self) -> None:
         self._attr_todo_items = [
             TodoItem(fact.text, fact.id, TodoItemStatus.COMPLETED if fact.is_aside else TodoItemStatus.NEEDS_ACTION)
@@ -154,7 +152,6 @@ class _Lists:
         until(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_renew, _is_of_person))
         self._async_renew(None)
 
-    @callback
     def async_show(self, names: Mapping[str, str]) -> None:
         """Show the lists of these persons, by id, and no others."""
         registry, agent = er.async_get(self._hass), self._subentry.subentry_id
@@ -200,7 +197,6 @@ def _is_other_person(data: EventStateChangedData) -> bool:
     return before is None or after is None or (before.name, _id(before)) != (after.name, _id(after))
 
 
-@callback
 def _persons(hass: HomeAssistant) -> dict[str, str]:
     """Return the names of all persons by their ids, even while Home Assistant is still setting them up."""
     registered = [one for one in er.async_get(hass).entities.values() if one.domain == PERSON_DOMAIN]

@@ -4,7 +4,7 @@ from typing import Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
-from homeassistant.core import Context, HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
+from homeassistant.core import Context, HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
 from homeassistant.exceptions import ServiceValidationError, Unauthorized
 
 from ..approvals.questions import AnswerRefusal, Question, QuestionGone, async_get_approvals, async_refusal
@@ -31,7 +31,6 @@ class NotYoursToAnswer(Unauthorized):
         self.generate_message = True
 
 
-@callback
 def async_register_answers(hass: HomeAssistant) -> None:
     """Register the actions."""
     for service in (SERVICE_APPROVE, SERVICE_DENY):

@@ -26,7 +26,6 @@ _SCHEMA: Final = vol.Schema(
 )
 
 
-@callback
 def async_register_ask(hass: HomeAssistant) -> None:
     """Register the action."""
     hass.services.async_register(DOMAIN, SERVICE_ASK, _async_ask, _SCHEMA, SupportsResponse.OPTIONAL)

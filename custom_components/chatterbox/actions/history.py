@@ -67,7 +67,6 @@ _AT_ONCE: Final = 500
 """Lines that are written at once."""
 
 
-@callback
 def async_register_history_actions(hass: HomeAssistant) -> None:
     """Register the actions."""
     purge = vol.Schema(_CHOICE_FIELDS)
@@ -102,7 +101,6 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
     return {"deleted": deleted, "facts": facts} if call.return_response else None
 
 
-@callback
 def _async_forget_summaries(hass: HomeAssistant) -> None:
     """Drop all summaries, which may cover what was deleted. They are written again."""
     entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
@@ -170,7 +168,6 @@ class _Choice:
     """Ids of one person; empty for all people."""
 
 
-@callback
 def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
     """Return what matches all given fields. Raises ServiceValidationError without any, or for an invalid one."""
     agent = _agent(hass, data[ATTR_AGENT_ID]) if ATTR_AGENT_ID in data else None

@@ -89,7 +89,6 @@ def decided_by_template(value: object) -> bool:
             return False
 
 
-@callback
 def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object]) -> frozenset[str]:
     """Return the entities of any domain that the data of an action targets, with the members of groups.
 
@@ -110,7 +109,6 @@ def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object])
     return frozenset(selected.referenced | selected.indirectly_referenced | itself)
 
 
-@callback
 def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
     """Yield the entities that may be groups."""
     known, states = get_group_entities(hass), hass.states
@@ -119,7 +117,6 @@ def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str
             yield entity_id
 
 
-@callback
 def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
     """Return the direct members of a group. Empty for other entities."""
     state = hass.states.get(entity_id)
@@ -141,7 +138,6 @@ def controlled_by(effects: Effects) -> frozenset[str]:
     return frozenset(one.entity_id for one in own if one.action not in passing)
 
 
-@callback
 def bounded[Kind: Effects](hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]) -> Kind:
     """Bound what is unknown of scripts, automations and scenes by what the owner has said that they affect."""
     if isinstance(effects, Annotated):
@@ -272,7 +268,6 @@ class ActionReader:
     _reaches: dict[EntityAction, frozenset[EntityAction] | None] = field(default_factory=dict)
     """The reach of each action on a domain whose target a template decides."""
 
-    @callback
     def touch(
         self,
         entity_ids: Iterable[str],

@@ -61,7 +61,6 @@ _EXECUTIONS: Final[Mapping[str, str]] = {
 """Why a script did not run to its end. Source: `script_execution_set` in homeassistant.helpers.script."""
 
 
-@callback
 def is_unavailable(hass: HomeAssistant, entity_id: str) -> bool:
     """Return whether an entity cannot be controlled: it is unavailable, or has no state although it is enabled."""
     if (state := hass.states.get(entity_id)) is not None:
@@ -70,7 +69,6 @@ def is_unavailable(hass: HomeAssistant, entity_id: str) -> bool:
     return entry is not None and not entry.disabled_by
 
 
-@callback
 def out_of_reach(hass: HomeAssistant, effects: Effects) -> frozenset[str]:
     """Return the entities that a call acts on now if none of them can be reached and it does nothing else.
 
@@ -96,7 +94,6 @@ def _source_of(unknown: Unknown) -> str:
     return unknown.source.entity_id if unknown.source and unknown.reason is UnknownReason.CONTENT else ""
 
 
-@callback
 def unavailable_names(hass: HomeAssistant, entity_ids: Iterable[str], *, since: float | None = None) -> dict[str, str]:
     """Return the names of the entities that are exposed and cannot be reached, by their ids, sorted.
 
@@ -145,7 +142,6 @@ async def async_check_response(
     ]
 
 
-@callback
 def _expected_states(hass: HomeAssistant, asked: intent.Intent, entity_ids: Sequence[str]) -> dict[str, frozenset[str]]:
     """Return the states that an intent leads to. The response of a compound sentence has entities of other intents.
 
@@ -160,7 +156,6 @@ def _expected_states(hass: HomeAssistant, asked: intent.Intent, entity_ids: Sequ
     return {entity_id: _EXPECTED[key] for entity_id, key in keys.items() if key in _EXPECTED and entity_id in own}
 
 
-@callback
 def _unconfirmed(hass: HomeAssistant, expected: Mapping[str, frozenset[str]]) -> dict[str, str]:
     """Return the states of the entities that report another state than expected. Groups report those of members."""
     return {
@@ -192,7 +187,6 @@ async def _async_wait_until_confirmed(hass: HomeAssistant, expected: Mapping[str
         stop()
 
 
-@callback
 def script_error(hass: HomeAssistant, entity_id: str, context: Context | None) -> str:
     """Return why the latest run of a script in a context ended early; empty if it did not, or at a condition.
 

@@ -134,7 +134,6 @@ class FirstAgentForm:
 
         return with_pin
 
-    @callback
     def _assistants(self) -> dict[str, str]:
         if (store := assistants(self.hass)) is None:
             return {}
@@ -155,7 +154,6 @@ def _agent_of(hass: HomeAssistant, pipeline: Pipeline) -> str | None:
     return agent.title if agent and entry and entry.domain == DOMAIN else None
 
 
-@callback
 def async_use_added_agent(hass: HomeAssistant, entry: ConfigEntry, name: str, chosen: Sequence[str]) -> None:
     """Have the chosen assistants answer with the agent that is added to an entry next."""
     known = frozenset(entry.subentries)

@@ -142,7 +142,6 @@ async def _async_texts(hass: HomeAssistant, domains: Collection[str]) -> Mapping
     return texts
 
 
-@callback
 def _device_classes(
     hass: HomeAssistant, domains: Collection[str], policy: Policy, texts: Mapping[str, str]
 ) -> Mapping[str, str]:

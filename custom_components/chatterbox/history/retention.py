@@ -28,7 +28,6 @@ _PART: Final = 10
 """Responses are pruned whenever a tenth of their size limit was added."""
 
 
-@callback
 def async_schedule_retention(hass: HomeAssistant, entry: ConfigEntry) -> None:
     """Prune the history of an entry now, and then every six hours until it is unloaded."""
 
@@ -53,7 +52,6 @@ async def _async_prune(hass: HomeAssistant, entry: ConfigEntry) -> None:
         LOGGER.debug("Old records are kept until the history is available: %s", error)
 
 
-@callback
 def async_note_growth(hass: HomeAssistant, entry: ConfigEntry, agent: str, size: int) -> None:
     """Note that so many bytes of responses were added, and prune them once that is enough."""
     retention, growth = _response_retention(entry), async_get_histories(hass).growth

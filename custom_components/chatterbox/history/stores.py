@@ -59,7 +59,6 @@ def _now() -> float:
     return dt_util.utcnow().timestamp()
 
 
-@callback
 def async_report(hass: HomeAssistant, address: str, where: str, state: StoreState) -> None:
     """Report the trouble of the store at an address, called `where`, as a repair issue."""
     key = _ISSUES.get(state.trouble, f"history_{state.trouble}") if state.trouble else ""
@@ -222,7 +221,6 @@ class TurnRecording:
     _is_recorded: bool = False
     _acknowledgement: Acknowledgement | None = None
 
-    @callback
     def async_store(self) -> None:
         """Record the turn, also if it was cut off. A second call does nothing."""
         agent = self.subentry.subentry_id
@@ -242,7 +240,6 @@ class TurnRecording:
             await self._acknowledgement.stored(_TIMEOUT)
 
 
-@callback
 def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
     """Return whether an agent keeps a history and still exists: nothing is stored after its records were deleted."""
     is_there = hass.config_entries.async_get_entry(entry.entry_id) is not None
@@ -250,7 +247,6 @@ def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
     return subentry is not None and keeps_history(subentry)
 
 
-@callback
 def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
     """Record something of an agent, if it keeps a history.
 
@@ -259,7 +255,6 @@ def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, reco
     return _async_record(hass, entry, agent, record) if _async_is_kept(hass, entry, agent) else None
 
 
-@callback
 def _async_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
     store = async_get_histories(hass).of(entry)
     if store is None:
@@ -297,7 +292,6 @@ def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
     return TurnOrigin(conversation_id=str(origin.get("history_id")), agent=agent, **known)
 
 
-@callback
 def async_record_change(hass: HomeAssistant, change: JsonObject, at: float) -> None:
     """Record a change. `at` is in seconds since the epoch."""
     registered = er.async_get(hass).async_get(str(change.get("entity_id")))

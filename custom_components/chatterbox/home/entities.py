@@ -58,7 +58,6 @@ def _changes(hass: HomeAssistant) -> _Changes:
     return changes
 
 
-@callback
 def async_home_version(hass: HomeAssistant, assistant: str) -> int:
     """Return a number that stays the same until the home changes as an assistant sees it."""
     changes = _changes(hass)
@@ -70,7 +69,6 @@ def async_home_version(hass: HomeAssistant, assistant: str) -> int:
     return changes.count
 
 
-@callback
 def async_listen_home(hass: HomeAssistant, assistant: str, listener: CALLBACK_TYPE) -> CALLBACK_TYPE:
     """Call a listener for every change of the home as an assistant sees it, often many at once."""
     async_home_version(hass, assistant)
@@ -287,7 +285,6 @@ def _homes(_hass: HomeAssistant) -> dict[str, tuple[int, Home]]:
     return {}
 
 
-@callback
 def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     """Return the home that an assistant may see, read again only after a change."""
     homes, state = _homes(hass), async_home_version(hass, assistant)

@@ -63,7 +63,6 @@ def _indexes(_hass: HomeAssistant) -> list[_Index]:
     return []
 
 
-@callback
 def matching_states(
     hass: HomeAssistant, constraints: intent.MatchTargetsConstraints, among: Iterable[str] | None = None
 ) -> list[State]:
@@ -86,7 +85,6 @@ def matching_states(
     return intent.async_match_targets(hass, kinds, states=found).states
 
 
-@callback
 def exposed_states(hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None) -> list[State]:
     """Return the states of the exposed entities, all or those of some domains, sorted by name."""
     states = [
@@ -95,7 +93,6 @@ def exposed_states(hass: HomeAssistant, assistant: str, domains: Iterable[str] |
     return sorted(states, key=lambda state: (state.name.casefold(), state.entity_id))
 
 
-@callback
 def exposed_names(hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None) -> list[str]:
     """Return the names and aliases of the exposed entities, sorted, each once."""
     registry = er.async_get(hass)
@@ -108,7 +105,6 @@ def exposed_names(hass: HomeAssistant, assistant: str, domains: Iterable[str] | 
     )
 
 
-@callback
 def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bool:
     """Return whether words contain the name of an entity, or an alias."""
     entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
@@ -116,13 +112,11 @@ def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bo
     return any(contains_phrase(words, heard_words(name)) for name in names)
 
 
-@callback
 def areas_of_entities(hass: HomeAssistant) -> Mapping[str, str | None]:
     """Return the area ids, their own or those of their devices, of all registered entities."""
     return _index(hass).area_ids
 
 
-@callback
 def entities_by_name(hass: HomeAssistant) -> Mapping[str, AbstractSet[str]]:
     """Return the ids of all registered entities by their names and aliases, in the form that is compared."""
     return _index(hass).named
@@ -177,7 +171,6 @@ _STRAY_MARK: Final = re.compile(r"(?<!\w)[./%°]|[./](?!\w)")
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-@callback
 def entity_name(hass: HomeAssistant, entity_id: str) -> str:
     """Return the spoken name of an entity."""
     state = hass.states.get(entity_id)

@@ -10,7 +10,7 @@ from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN, ChatLog, ToolResultContent, UserContent
 from homeassistant.const import ATTR_DEVICE_CLASS
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.translation import async_get_translations
 
@@ -79,7 +79,6 @@ def _only(home: Home, entity_ids: set[str]) -> Home:
     return replace(home, floors=(), by_room=by_room)
 
 
-@callback
 def async_entity_query(hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog) -> EntityQuery:
     """Return the query of a turn: its words, the place, and what came before."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None

@@ -15,7 +15,7 @@ from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.person.const import DOMAIN as PERSON_DOMAIN
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
@@ -110,7 +110,6 @@ def _may_be_command(found: RecognizeResult, text: str) -> bool:
     return is_about_all and not text.rstrip().endswith(_QUESTION_MARKS)
 
 
-@callback
 def _is_there(
     hass: HomeAssistant, name: str, slots: Mapping[str, JsonValue], user_input: ConversationInput, *, is_question: bool
 ) -> bool:

@@ -101,7 +101,6 @@ class ContextWatch:
             is_fully_known=all(known.is_fully_known for known in (own, *line)),
         )
 
-    @callback
     def take_for_turn(self, context: Context) -> None:
         """Attribute the context to an agent from now on."""
         known = self._of(context)
@@ -249,7 +248,6 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput) 
     return replace(who, device_id=device_id, asking=asking, caller=caller)
 
 
-@callback
 def speaker_context(context: Context, speaker: Speaker) -> Context:
     """Return the context of a turn, so that Home Assistant checks the permissions of the speaker.
 
@@ -260,7 +258,6 @@ def speaker_context(context: Context, speaker: Speaker) -> Context:
     return Context(user_id=speaker.user_id, parent_id=context.id)
 
 
-@callback
 def person_id_of(hass: HomeAssistant, user_id: str) -> str:
     """Return the id of the person of a user, or else the id of the user. It survives a new name or entity id."""
     persons = (state for state in hass.states.async_all(_PERSON_DOMAIN) if state.attributes.get(_USER_ID) == user_id)

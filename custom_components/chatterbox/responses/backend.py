@@ -131,7 +131,6 @@ class ResponsesBackend:
         """Run work in the background until Home Assistant stops."""
         _ = self._hass.async_create_background_task(work, f"chatterbox {name}")  # Home Assistant keeps it
 
-    @callback
     def _found(self) -> list[_Found]:
         found: list[_Found] = []
         loaded: list[ChatterboxConfigEntry] = self._hass.config_entries.async_loaded_entries(DOMAIN)
@@ -144,14 +143,12 @@ class ResponsesBackend:
                 found.append(_Found(entity, entry, subentry, agent))
         return sorted(found, key=lambda one: one.entity.entity_id)
 
-    @callback
     def _find(self, agent: str) -> _Found:
         for found in self._found():
             if found.entity.entity_id == agent:
                 return found
         raise not_found(f"There is no agent {agent!r} with the API enabled.", "model", "model_not_found")
 
-    @callback
     def _turns_of(self, found: _Found) -> ApiTurns:
         subentry_id, agent_id = found.subentry.subentry_id, found.entity.entity_id
         turns = self._turns.get(subentry_id)

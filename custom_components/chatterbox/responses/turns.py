@@ -144,7 +144,6 @@ class ApiTurns:
             return record.finished.text if record.finished else ""
         return (await async_get_sentences(self._hass, question.language))["spoken_agent_failed"]
 
-    @callback
     def _make_room(self, user_id: str | None) -> None:
         """Drop the oldest questions of a user's clients, where too many wait."""
         approvals = async_get_approvals(self._hass)
@@ -159,14 +158,12 @@ class ApiTurns:
         waiting = (one for one in async_get_approvals(self._hass).waiting if one.speaker.is_api_client)
         return [one for one in waiting if (one.scope.agent_id, one.scope.user_id) == theirs]
 
-    @callback
     def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
         for question in self._waiting(request):
             if question.id == given.pending_id:
                 return question
         raise _no_question()
 
-    @callback
     def _take_question(self, answered: Question) -> None:
         """Close a question that its client has answered. One that was answered elsewhere is closed already."""
         if answered.answer and answered.answer.channel is ApprovalWay.API:

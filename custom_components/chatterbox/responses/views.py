@@ -62,7 +62,6 @@ def _loaded(_hass: HomeAssistant) -> _Loaded:
     return _Loaded()
 
 
-@callback
 def async_register_api(hass: HomeAssistant) -> None:
     """Register the views."""
     async_register_views(hass, partial(_service, hass))
@@ -89,7 +88,6 @@ def _service(hass: HomeAssistant) -> ResponsesService:
     return service
 
 
-@callback
 def async_register_views(
     hass: HomeAssistant, find_service: Callable[[], ResponsesService], limits: HttpLimits | None = None
 ) -> None:
@@ -277,13 +275,11 @@ class _Api:
             return await send_events(exchange, answer)
         return exchange.json(answer)
 
-    @callback
     def _services(self) -> Sequence[ConfigEntry]:
         """Return the services that have the API enabled."""
         entries: list[ConfigEntry] = self._hass.config_entries.async_loaded_entries(DOMAIN)
         return [entry for entry in entries if entry.options.get(CONF_RESPONSES_API)]
 
-    @callback
     def _limits_now(self) -> HttpLimits:
         """Return the limits with the largest size that an owner has set."""
         wanted = [int(entry.options.get(CONF_REQUEST_MEGABYTES, 0)) for entry in self._services()]

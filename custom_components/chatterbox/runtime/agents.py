@@ -27,7 +27,6 @@ from .models import AgentModel, ProviderChain
 from .summaries import ConversationSummaries
 
 
-@callback
 def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
     """Return the registry entries of all enabled agents."""
     return [
@@ -110,14 +109,12 @@ class Runtime:
     _adders: list[Callable[[ConfigSubentry], None]] = field(default_factory=list)
     _ends: defaultdict[str, list[CALLBACK_TYPE]] = field(default_factory=lambda: defaultdict(list))
 
-    @callback
     def async_add_each(self, entry: ConfigEntry, add: Callable[[ConfigSubentry], None]) -> None:
         """Have a platform add the entities of each subentry, now and whenever one is built anew."""
         self._adders.append(add)
         for subentry in entry.subentries.values():
             add(subentry)
 
-    @callback
     def async_add(self, subentry: ConfigSubentry) -> None:
         """Have all platforms add the entities of a subentry."""
         for add in self._adders:
@@ -158,7 +155,6 @@ def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
     return {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
 
 
-@callback
 def async_forget_conversations(hass: HomeAssistant) -> None:
     """Empty the caches of all models, as something that was said was deleted: any of them may have answered there."""
     for model in async_get_models(hass).values():

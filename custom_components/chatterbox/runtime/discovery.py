@@ -12,7 +12,7 @@ from typing import Final
 
 import aiohttp
 import orjson
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.hassio import is_hassio
 from yarl import URL
@@ -59,7 +59,6 @@ def usual_addresses(_hass: HomeAssistant) -> list[str]:
     return list(dict.fromkeys(profile.base_url for profile in _USUAL))
 
 
-@callback
 def addresses_of_apps(hass: HomeAssistant) -> list[str]:
     """Return the addresses at which running apps of Home Assistant would serve models."""
     if not is_hassio(hass):

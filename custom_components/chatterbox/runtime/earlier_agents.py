@@ -115,7 +115,6 @@ class EarlierAgents:
         self._stored: JsonObject = {}
         self._holders: dict[str, _Holder] = {}
 
-    @callback
     def async_start(self) -> None:
         """Follow the assistants from now on, or from when they are loaded."""
         if assistants(self._hass):

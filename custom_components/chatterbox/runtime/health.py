@@ -80,7 +80,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """The state of each agent's model that was reported last."""
         """Subentry ids of the agents whose key was refused the last time."""
 
-    @callback
     def async_start(self) -> None:
         """Begin to follow the models, once entities follow the monitor."""
         entry, monitors = self._entry, _monitors(self.hass)
@@ -100,7 +99,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 self.hass, self.async_refresh(), f"chatterbox check of {entry.title}"
             )
 
-    @callback
     def async_check(self) -> None:
         """Take note of what a turn has found out about the models."""
         if not self._is_updating:
@@ -187,7 +185,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 self._refused.add(agent_id)
                 self._entry.async_start_reauth(self.hass)
 
-    @callback
     def async_forget(self, agent_id: str) -> None:
         """Take back what was reported of an agent that ends."""
         self._refused.discard(agent_id)
@@ -205,7 +202,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             self.async_update_listeners()
 
 
-@callback
 def async_check_health(hass: HomeAssistant) -> None:
     """Take note of what a turn has found out about models, of whichever entries they are."""
     for monitor in tuple(_monitors(hass)):

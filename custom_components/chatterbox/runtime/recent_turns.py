@@ -67,7 +67,6 @@ class RecentTurns:
         """Return the last turns of an agent, by its subentry id, the newest last."""
         return tuple(self._turns.get(agent, ()))
 
-    @callback
     def forget_words(self) -> None:
         """Drop the words of all turns."""
         for turns in self._turns.values():

@@ -46,7 +46,6 @@ _FORM: Final = f"component.{DOMAIN}.config_subentries.conversation.step.approval
 _WHO_SPEAKS: Final = f"{_FORM}.sections.who_speaks.data"
 
 
-@callback
 def async_follow_entities(hass: HomeAssistant) -> None:
     """Change stored settings from now on when an entity that they name gets another id or is removed."""
     rules = async_get_home_rules(hass)
@@ -64,7 +63,6 @@ def async_follow_entities(hass: HomeAssistant) -> None:
     hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, follow)
 
 
-@callback
 def _async_rename_scripts(hass: HomeAssistant, old: str, new: str) -> None:
     for entry in hass.config_entries.async_entries(DOMAIN):
         for agent in entry.subentries.values():
@@ -121,7 +119,6 @@ class MissingReferences:
         self._ends: list[CALLBACK_TYPE] = []
         self._cancel_planned: CALLBACK_TYPE | None = None
 
-    @callback
     def async_start(self) -> None:
         """Look once Home Assistant has started, and whenever something is added or removed, or the rules change."""
         async_dispatcher_connect(self._hass, SIGNAL_HOME_RULES, self._async_begin)

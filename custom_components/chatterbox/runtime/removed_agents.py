@@ -16,7 +16,6 @@ from .agents import async_forget_conversations
 from .earlier_agents import async_get_earlier_agents
 
 
-@callback
 def async_follow_removals(hass: HomeAssistant) -> None:
     """Follow the removal of agents from all entries. The removal of an entry calls `async_forget` itself."""
     known = {entry.entry_id: frozenset(entry.subentries) for entry in hass.config_entries.async_entries(DOMAIN)}

@@ -82,7 +82,6 @@ class ConversationSummaries:
         known = self._conversations.get(conversation_id)
         return None if known is None else known.summary
 
-    @callback
     def async_begin_turn(self, conversation_id: str, turn: Turn) -> Turn:
         """Return a turn with the summary of its history, if there is one."""
         if self._gives_way and (task := self._writing.get(conversation_id)) is not None:
@@ -98,7 +97,6 @@ class ConversationSummaries:
         self._async_forget_old(now)
         return replace(turn, summary=summary)
 
-    @callback
     def async_after_turn(self, conversation_id: str, messages: Transcript) -> None:
         """Have a summary written if the next turn would drop messages that no summary replaces.
 
@@ -118,7 +116,6 @@ class ConversationSummaries:
         self._writing[conversation_id] = task
         task.add_done_callback(partial(self._async_written, conversation_id))
 
-    @callback
     def async_forget(self, conversation_id: str | None = None) -> None:
         """Forget the summary of a conversation, and stop writing one; without an id those of all conversations."""
         for each in [*self._conversations] if conversation_id is None else [conversation_id]:
@@ -154,7 +151,6 @@ class ConversationSummaries:
     def _async_written(self, conversation_id: str, _task: asyncio.Task[None]) -> None:
         del self._writing[conversation_id]
 
-    @callback
     def _async_forget_old(self, now: float) -> None:
         """Forget conversations that cannot be continued any more, and the oldest of too many."""
         longest = max(CONVERSATION_TIMEOUT.total_seconds(), self._settings.continue_minutes * 60)

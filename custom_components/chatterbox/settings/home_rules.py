@@ -157,7 +157,6 @@ class HomeRulesStore:
         self._report()
         await self._store.async_save(home_rules_to_json(rules))
 
-    @callback
     def async_change(self, change: Callable[[HomeRules], HomeRules]) -> None:
         """Change what is stored, unless it cannot be read."""
         if not self._is_unreadable and (rules := change(self.stored)) != self.stored:

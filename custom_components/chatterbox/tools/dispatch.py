@@ -80,7 +80,6 @@ async def async_call_effects(
     return run_by(own.intent_type, await async_later_effects(hass, said, arguments))
 
 
-@callback
 def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject) -> Effects:
     """Return the immediate effects of a call. Those of a timer's command are unknown here."""
     match unwrapped(tool):
@@ -365,7 +364,6 @@ def _log_failure(hass: HomeAssistant, tool: str, error: BaseException) -> None:
     LOGGER.log(logging.WARNING if is_new else logging.DEBUG, "The tool %s failed: %s", tool, kind)
 
 
-@callback
 def explain_failure(hass: HomeAssistant, assistant: str, tool: str, error: Exception | asyncio.CancelledError) -> str:
     """Return a short text from which a model can correct its call. It names only entities exposed to `assistant`.
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..effects.actions import bounded
@@ -47,7 +47,6 @@ class FoundTool(NamedTuple):
     """The entities that a script may change, sorted."""
 
 
-@callback
 def find_out(hass: HomeAssistant, tool: llm.Tool, sources: Mapping[str, ToolSource]) -> FoundTool:
     """Return what is known about a tool. `sources` holds what the owner has said about scripts."""
     own = unwrapped(tool)

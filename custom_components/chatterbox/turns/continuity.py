@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_to_bytes_or_none
@@ -95,7 +95,6 @@ class Continuity:
         _forget_oldest(threads)
         return thread
 
-    @callback
     def thread_of(self, conversation_id: str) -> Thread:
         """Return the conversation that contains a recent conversation id; an unknown id begins a new one."""
         threads = _threads(self.hass)

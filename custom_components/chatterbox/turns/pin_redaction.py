@@ -26,7 +26,6 @@ LATELY: Final = timedelta(minutes=10)
 """Time after the last change of a question for a PIN in which the PIN may still be spoken."""
 
 
-@callback
 def async_was_asked(hass: HomeAssistant) -> bool:
     """Return whether an input may be an answer to a question, or a PIN. Call it at the beginning of every turn."""
     until, now = _pin_questions(hass), dt_util.utcnow()
@@ -37,7 +36,6 @@ def async_was_asked(hass: HomeAssistant) -> bool:
     return bool(until) or not async_get_approvals(hass).is_empty
 
 
-@callback
 def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may be a PIN
     hass: HomeAssistant,
     user_input: ConversationInput,

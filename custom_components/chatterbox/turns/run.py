@@ -217,7 +217,6 @@ class AgentTurns:
         async_get_approvals(self._hass).ask(question, expires_in, source.resume)
         return True
 
-    @callback
     def async_note_heard(self, read: TurnInput, record: TurnRecord) -> None:
         """Mark the question of a turn as heard, unless the turn was cut off, resumed, or followed by another.
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from ..speech.text import SpeechFilter
 from ..tools.own.registry import own_tools
@@ -66,12 +66,10 @@ class SpokenDeltas:
         if speech_filter is not None:
             self._pass_on({}, speech_filter.finish())
 
-    @callback
     def say(self, text: str) -> None:
         """Speak text unchanged that is not part of the current message."""
         self._listener(self._chat_log, {"role": "assistant", "content": text})
 
-    @callback
     def fill(self, filler: str) -> None:
         """Speak a filler, after the end of a sentence or between two words: a word is never passed on in parts."""
         # It is long enough for the pipeline to start to speak, and its end is one for voices that speak by sentence.

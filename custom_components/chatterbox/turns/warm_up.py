@@ -79,7 +79,6 @@ class WarmUp:
             task.cancel()
             await asyncio.wait({task}, timeout=min(seconds, _A_MOMENT))
 
-    @callback
     def async_note_turn(self, turn: Turn) -> None:
         """Note the prefix of a turn, which the service is reading now."""
         self._async_note((turn.instructions, turn.tools))

@@ -271,7 +271,6 @@ class UsageTracker:
 
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, async_stop)
 
-    @callback
     def async_set_account(self, agent: str, account: Account) -> None:
         """Apply this price and budget to an agent's model from now on."""
         self._accounts[agent] = account
@@ -301,7 +300,6 @@ class UsageTracker:
         """Return the usage of the last turn in which the model of an agent answered, since the start."""
         return self._last_usages.get(agent)
 
-    @callback
     def async_count_request(self, agent: str, usage: Usage, *, is_priced: bool = True) -> None:
         """Count a request outside of turns, to the model of an agent.
 
@@ -310,7 +308,6 @@ class UsageTracker:
         price = self._account(agent).price if is_priced else None
         self._async_change(self._totals.with_request(agent, usage, price, today()), {agent})
 
-    @callback
     def async_forget_removed(self) -> None:
         """Forget the usage of agents that were removed."""
         self._async_change(self._totals, ())
@@ -335,7 +332,6 @@ class UsageTracker:
     def _account(self, agent: str) -> Account:
         return self._accounts.get(agent, _NO_ACCOUNT)
 
-    @callback
     def _async_change(self, totals: UsageTotals, agents: Collection[str]) -> None:
         """Have changed usage of these agents stored."""
         spent_before = [self.spent_budget(agent) for agent in agents]
@@ -347,7 +343,6 @@ class UsageTracker:
             self._is_save_planned = True
             self._store.async_delay_save(self._async_data_to_store, _SAVE_DELAY)
 
-    @callback
     def _async_save_now(self) -> None:
         saving = self._store.async_save(self._async_data_to_store())
         _ = self._hass.async_create_task(saving, "chatterbox usage")  # Home Assistant keeps it
