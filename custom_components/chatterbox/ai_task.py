@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -28,7 +29,7 @@ from .agent.loop.structured_output import read_output
 from .agent.loop.turn import Turn
 from .agent.messages import JsonObject
 from .agent.protocols import OutputFormat
-from .const import CONF_KIND, DOMAIN, LOGGER, SUBENTRY_AI_TASK, ServiceKind
+from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from .records.turn_record import TurnRecord
@@ -37,7 +38,7 @@ from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
 from .runtime.health import async_check_health
 from .settings.tasks import image_model_of
-from .speech.sentences import error_key
+from .speech.sentences import error_key, translated
 from .tools.schema import convert_schema
 from .turns.input import TurnInput
 from .turns.run import AgentTurns
@@ -48,11 +49,7 @@ from .usage.tracker import async_get_usage_tracker
 _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
 
 
-def task_error(key: str, **placeholders: str) -> HomeAssistantError:
-    """Return an error with a translated message."""
-    return HomeAssistantError(
-        translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None
-    )
+task_error = partial(translated, HomeAssistantError)
 
 
 def service_error(error: ProviderError, service: str) -> HomeAssistantError:

@@ -50,11 +50,8 @@ def async_report_refused_tools(hass: HomeAssistant, agent: ConfigSubentry, refus
 @callback
 def async_report_service_down(hass: HomeAssistant, entry: ConfigEntry, since: datetime | None) -> None:
     """Report that a service does not answer, and since when; None ends the issue."""
-    issue_id = f"service_down_{entry.entry_id}"
-    if since is None:
-        ir.async_delete_issue(hass, DOMAIN, issue_id)
-    else:
-        _create(hass, issue_id, "service_down", {"service": entry.title, "since": since.strftime("%Y-%m-%d %H:%M")})
+    placeholders = {"service": entry.title, "since": since.strftime("%Y-%m-%d %H:%M")} if since else None
+    _set(hass, f"service_down_{entry.entry_id}", "service_down", placeholders)
 
 
 @callback
@@ -98,10 +95,7 @@ def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
 @callback
 def async_report_gone_names(hass: HomeAssistant, gaps: Sequence[str]) -> None:
     """Report missing references in the rules of the home; an empty list ends the issue."""
-    if gaps:
-        _create(hass, "names_gone", "names_gone", {"gone": "\n".join(f"- {gap}" for gap in gaps)})
-    else:
-        ir.async_delete_issue(hass, DOMAIN, "names_gone")
+    _set(hass, "names_gone", "names_gone", {"gone": "\n".join(f"- {gap}" for gap in gaps)} if gaps else None)
 
 
 @callback
@@ -115,10 +109,7 @@ def async_report_home_rules(hass: HomeAssistant, agents: Sequence[str], *, is_un
     """Report unreadable rules of the home, and agents that hold rules of their own; ends what no longer holds."""
     named = {"home_rules_unreadable": is_unreadable, "home_rules_of_agents": bool(agents)}
     for key, holds in named.items():
-        if holds:
-            _create(hass, key, key, {"agents": ", ".join(agents)}, ir.IssueSeverity.ERROR)
-        else:
-            ir.async_delete_issue(hass, DOMAIN, key)
+        _set(hass, key, key, {"agents": ", ".join(agents)} if holds else None, severity=ir.IssueSeverity.ERROR)
 
 
 @callback
@@ -131,13 +122,10 @@ def async_report_history(
     the issue.
     """
     place = hashlib.sha256(address.encode()).hexdigest()[:12]  # an address may contain a password
-    down_id, aside_id = f"history_down_{place}", f"history_put_aside_{place}"
-    if key:
-        _create(hass, down_id, key, placeholders)
-    else:
-        ir.async_delete_issue(hass, DOMAIN, down_id)
+    _set(hass, f"history_down_{place}", key, placeholders if key else None)
     if put_aside:
-        _create(hass, aside_id, "history_put_aside", {"where": placeholders["where"], "aside": put_aside})
+        aside = {"where": placeholders["where"], "aside": put_aside}
+        _set(hass, f"history_put_aside_{place}", "history_put_aside", aside)
 
 
 @callback
@@ -167,16 +155,9 @@ def async_report_unguarded(
             ir.async_delete_issue(hass, DOMAIN, issue.issue_id)
     action = request[:1].lower() + request[1:]  # within a sentence
     for issue_id, pipeline in found.items():
-        ir.async_create_issue(
-            hass,
-            DOMAIN,
-            issue_id,
-            data={"agent_id": agent_id, "pipeline_id": pipeline.id, "prefer_local_intents": False},
-            is_fixable=True,
-            severity=ir.IssueSeverity.WARNING,
-            translation_key="unguarded" if request else "unguarded_rules",
-            translation_placeholders={"assistant": pipeline.name, "request": request, "action": action},
-        )
+        fix: dict[str, str | bool] = {"agent_id": agent_id, "pipeline_id": pipeline.id, "prefer_local_intents": False}
+        placeholders = {"assistant": pipeline.name, "request": request, "action": action}
+        _set(hass, issue_id, "unguarded" if request else "unguarded_rules", placeholders, fix=fix)
 
 
 @callback
@@ -189,16 +170,8 @@ def async_report_disabled_agents(
         if issue.domain == DOMAIN and issue.issue_id.startswith("agent_disabled_") and issue.issue_id not in found:
             ir.async_delete_issue(hass, DOMAIN, issue.issue_id)
     for issue_id, (pipeline, settings) in found.items():
-        ir.async_create_issue(
-            hass,
-            DOMAIN,
-            issue_id,
-            data={"agent_id": pipeline.conversation_engine, "pipeline_id": pipeline.id, **settings},
-            is_fixable=True,
-            severity=ir.IssueSeverity.WARNING,
-            translation_key="agent_disabled",
-            translation_placeholders={"assistant": pipeline.name},
-        )
+        fix = {"agent_id": pipeline.conversation_engine, "pipeline_id": pipeline.id, **settings}
+        _set(hass, issue_id, "agent_disabled", {"assistant": pipeline.name}, fix=fix)
 
 
 class _ChangeAssistant(ConfirmRepairFlow):
@@ -234,25 +207,29 @@ def _report(
     hass: HomeAssistant, agent: ConfigSubentry, problem: str, placeholders: Mapping[str, str] | None, place: str = ""
 ) -> None:
     """Report a problem of an agent, once per `place`; None ends the issue."""
-    issue_id = f"{problem}_{place}{agent.subentry_id}"
-    if placeholders is None:
-        ir.async_delete_issue(hass, DOMAIN, issue_id)
-        return
-    _create(hass, issue_id, problem, {"agent": agent.title, **placeholders})
+    named = None if placeholders is None else {"agent": agent.title, **placeholders}
+    _set(hass, f"{problem}_{place}{agent.subentry_id}", problem, named)
 
 
-def _create(
+def _set(  # noqa: PLR0913  # the parts of an issue
     hass: HomeAssistant,
     issue_id: str,
     key: str,
-    placeholders: Mapping[str, str],
+    placeholders: Mapping[str, str] | None,
+    *,
     severity: ir.IssueSeverity = ir.IssueSeverity.WARNING,
+    fix: Mapping[str, str | bool] | None = None,
 ) -> None:
+    """Report an issue; `placeholders` of None end it. `fix` is the data of the dialog that solves it."""
+    if placeholders is None:
+        ir.async_delete_issue(hass, DOMAIN, issue_id)
+        return
     ir.async_create_issue(
         hass,
         DOMAIN,
         issue_id,
-        is_fixable=False,
+        data={**fix} if fix else None,
+        is_fixable=fix is not None,
         severity=severity,
         translation_key=key,
         translation_placeholders=dict(placeholders),

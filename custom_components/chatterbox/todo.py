@@ -20,11 +20,12 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import DOMAIN, SUBENTRY_CONVERSATION
+from .const import SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .memory.facts import LONGEST_FACT, MOST_FACTS, SIGNAL_MEMORIES, Keeper, NotRemembered, async_get_memories
 from .runtime.agents import ChatterboxConfigEntry
 from .settings.agent import settings_of
+from .speech.sentences import translated
 
 PARALLEL_UPDATES = 0
 
@@ -41,7 +42,7 @@ async def async_setup_entry(
     try:
         await async_get_memories(hass).async_load()
     except NotRemembered as error:
-        raise PlatformNotReady(translation_domain=DOMAIN, translation_key=error.problem.value) from error
+        raise translated(PlatformNotReady, error.problem.value) from error
 
     @callback
     def add(subentry: ConfigSubentry) -> None:
@@ -219,8 +220,5 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except NotRemembered as error:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key=error.problem.value,
-            translation_placeholders={"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)},
-        ) from error
+        bounds = {"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)}
+        raise translated(ServiceValidationError, error.problem.value, **bounds) from error

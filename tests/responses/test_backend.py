@@ -509,10 +509,8 @@ async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
 
     await api_client.says("Rain?", AssistantMessage(tool_calls=called.end.client_calls), result, functions=(WEATHER,))
 
-    found = await store.transcript("a-chain")
-    assert [(message.content, message.open_world) for message in found if isinstance(message, ToolResult)] == [
-        ("rain", True)
-    ]
+    found = [message for turn in await store.turns("a-chain") for message in turn.messages]
+    assert [(one.content, one.open_world) for one in found if isinstance(one, ToolResult)] == [("rain", True)]
 
 
 async def test_only_functions_of_a_client_wait_for_it(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
@@ -539,8 +537,8 @@ async def test_all_that_a_client_brings_into_a_conversation_is_kept(
 
     await api_client.says(UserMessage("Said before."), AssistantMessage("Yes."), *brought, added=brought)
 
-    kept = [message.text for message in await store.transcript("a-chain") if not isinstance(message, ToolResult)]
-    assert kept == ["Rain?", "No.", "Sure?", "Dry."]
+    (turn,) = await store.turns("a-chain")
+    assert [one.text for one in turn.messages if not isinstance(one, ToolResult)] == ["Rain?", "No.", "Sure?", "Dry."]
 
 
 async def test_data_of_a_shape_is_asked_for(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:

@@ -10,6 +10,7 @@ from homeassistant.exceptions import ServiceValidationError, Unauthorized
 from ..approvals.questions import AnswerRefusal, Question, QuestionGone, async_get_approvals, async_refusal
 from ..approvals.review import ApprovalWay, GivenAnswer
 from ..const import DOMAIN
+from ..speech.sentences import translated
 
 SERVICE_APPROVE: Final = "approve"
 SERVICE_DENY: Final = "deny"
@@ -66,4 +67,4 @@ def _question(hass: HomeAssistant, question_id: str | None) -> Question:
 
 
 def _invalid(key: str) -> ServiceValidationError:
-    return ServiceValidationError(translation_domain=DOMAIN, translation_key=f"question_{key}")
+    return translated(ServiceValidationError, f"question_{key}")

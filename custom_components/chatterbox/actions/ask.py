@@ -14,6 +14,7 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
 from ..const import DOMAIN, SERVICE_ASK
 from ..runtime.agents import async_agent_entries
+from ..speech.sentences import translated
 from ..turns.record import ReportedResult
 
 _SCHEMA: Final = vol.Schema(
@@ -37,9 +38,7 @@ async def _async_ask(call: ServiceCall) -> ServiceResponse:
     text, thread, language = call.data[ATTR_TEXT], call.data.get(ATTR_CONVERSATION_ID), call.data.get(ATTR_LANGUAGE)
     result = await conversation.async_converse(call.hass, text, thread, call.context, language, agent_id)
     if not isinstance(result, ReportedResult):
-        raise HomeAssistantError(
-            translation_domain=DOMAIN, translation_key="ask_failed", translation_placeholders={"agent": agent_id}
-        )
+        raise translated(HomeAssistantError, "ask_failed", agent=agent_id)
     return {ATTR_AGENT_ID: agent_id, **result.as_response()} if call.return_response else None
 
 
@@ -49,15 +48,10 @@ def _agent(hass: HomeAssistant, agent_id: str | None) -> str:
     agents = [entity.entity_id for entity in async_agent_entries(hass)]
     if agent_id is None:
         if len(agents) != 1:
-            raise _invalid("ask_several_agents" if agents else "ask_no_agent")
+            raise translated(ServiceValidationError, "ask_several_agents" if agents else "ask_no_agent")
         agent_id = agents[0]
     elif agent_id not in agents:
-        raise _invalid("agent_unknown", agent_id)
+        raise translated(ServiceValidationError, "agent_unknown", agent=agent_id)
     if conversation.async_get_agent(hass, agent_id) is None:
-        raise _invalid("ask_not_loaded", agent_id)
+        raise translated(ServiceValidationError, "ask_not_loaded", agent=agent_id)
     return agent_id
-
-
-def _invalid(key: str, agent_id: str = "") -> ServiceValidationError:
-    placeholders = {"agent": agent_id} if agent_id else None
-    return ServiceValidationError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)

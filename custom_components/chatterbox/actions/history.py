@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -31,6 +32,7 @@ from ..history.stores import async_get_histories
 from ..memory.facts import Keeper, NotRemembered, async_get_memories
 from ..runtime.agents import ChatterboxConfigEntry, async_forget_conversations
 from ..runtime.recent_turns import async_get_recent_turns
+from ..speech.sentences import translated
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
     from ..history.store.history_store import HistoryStore
@@ -65,6 +67,9 @@ _KINDS: Final = {"turns": "turn", "audit_records": "audit", "responses": "respon
 """Kinds of records, by the field of a response that counts them."""
 _AT_ONCE: Final = 500
 """Lines that are written at once."""
+
+_failure = partial(translated, HomeAssistantError)
+_invalid = partial(translated, ServiceValidationError)
 
 
 def async_register_history_actions(hass: HomeAssistant) -> None:
@@ -150,10 +155,6 @@ async def _async_stores(hass: HomeAssistant) -> dict[str, HistoryStore | None]:
     return stores
 
 
-def _failure(key: str, **placeholders: str) -> HomeAssistantError:
-    return HomeAssistantError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
-
-
 @dataclass(frozen=True, slots=True)
 class _Choice:
     """What an action call selects."""
@@ -204,12 +205,6 @@ def _ids_of_person(hass: HomeAssistant, entity_id: str) -> Iterator[str]:
     for name in (ATTR_ID, "user_id"):
         if isinstance(known := state.attributes.get(name), str):
             yield known
-
-
-def _invalid(key: str, **placeholders: str) -> ServiceValidationError:
-    return ServiceValidationError(
-        translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None
-    )
 
 
 async def _async_chosen_keepers(hass: HomeAssistant, choice: _Choice) -> tuple[Keeper, ...]:

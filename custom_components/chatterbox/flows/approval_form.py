@@ -27,6 +27,7 @@ from ..settings.rules import (
     with_pin_uses,
     without_effect,
 )
+from .dialog import DROPDOWN, LIST, choice
 from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, row_of
 from .service_form import PASSWORD
 
@@ -43,11 +44,7 @@ _PERSON_DOMAIN: Final = "person"
 KNOWN_PIN: Final = "•" * 8
 """Stands for the present PIN in the form."""
 
-PIN_USES: Final = selector.SelectSelector(
-    selector.SelectSelectorConfig(
-        options=list(PinUse), multiple=True, mode=selector.SelectSelectorMode.LIST, translation_key=FIELD_PIN_FOR
-    )
-)
+PIN_USES: Final = choice(options=list(PinUse), multiple=True, mode=LIST, translation_key=FIELD_PIN_FOR)
 _SATELLITES: Final = selector.EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
 
@@ -62,24 +59,22 @@ class UncheckedObjectSelector(selector.ObjectSelector):
 
 def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:
     """Return the form. The sections in `opened` are expanded."""
-    told = selector.EntitySelectorConfig(domain=Platform.NOTIFY, multiple=True)
-    callers = selector.EntitySelectorConfig(domain=[_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN], multiple=True)
-    care = selector.SelectSelectorConfig(
-        options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT
-    )
+    told = selector.EntitySelector({"domain": Platform.NOTIFY, "multiple": True})
+    callers = selector.EntitySelector({"domain": [_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN], "multiple": True})
+    care = choice(options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT)
     who_speaks = vol.Schema(
         {
             vol.Optional(const.CONF_PEOPLE_AT_SATELLITES): _rows(const.CONF_PEOPLE_AT_SATELLITES, _people_fields()),
-            vol.Optional(const.CONF_TRUSTED_CALLERS): selector.EntitySelector(callers),
+            vol.Optional(const.CONF_TRUSTED_CALLERS): callers,
         }
     )
     return vol.Schema(
         {
             vol.Optional(const.CONF_RULES): _rows(const.CONF_RULES, _rule_fields(labels)),
-            vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): selector.SelectSelector(care),
+            vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): care,
             vol.Optional(const.CONF_PIN): PASSWORD,
             vol.Optional(FIELD_PIN_FOR): PIN_USES,
-            vol.Optional(const.CONF_NOTIFY): selector.EntitySelector(told),
+            vol.Optional(const.CONF_NOTIFY): told,
             vol.Required(SECTION_WHO_SPEAKS): section(who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}),
         }
     )
@@ -87,27 +82,22 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
 
 def _rows(name: str, fields: Mapping[str, selector.ObjectSelectorField]) -> selector.ObjectSelector:
     # Without a label field, a row shows the values of all its fields.
-    return UncheckedObjectSelector(
-        selector.ObjectSelectorConfig(fields=dict(fields), multiple=True, translation_key=name)
-    )
+    return UncheckedObjectSelector({"fields": dict(fields), "multiple": True, "translation_key": name})
 
 
 def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorField]:
-    first = next(iter(labels.verdicts.ids))
+    first, domains = next(iter(labels.verdicts.ids)), list(labels.of_conditions["domains"].ids.values())
     selectors: Mapping[str, selector.Selector[Any]] = {
-        "entities": selector.EntitySelector(
-            selector.EntitySelectorConfig(domain=list(labels.of_conditions["domains"].ids.values()), multiple=True)
-        ),
-        "areas": selector.AreaSelector(selector.AreaSelectorConfig(multiple=True)),
-        "labels": selector.LabelSelector(selector.LabelSelectorConfig(multiple=True)),
-        "devices": selector.DeviceSelector(selector.DeviceSelectorConfig(entity=_SATELLITES, multiple=True)),
+        "entities": selector.EntitySelector({"domain": domains, "multiple": True}),
+        "areas": selector.AreaSelector({"multiple": True}),
+        "labels": selector.LabelSelector({"multiple": True}),
+        "devices": selector.DeviceSelector({"entity": _SATELLITES, "multiple": True}),
         **{name: _choice(known, several=True) for name, known in labels.of_conditions.items()},
         FIELD_AFTER: selector.TimeSelector(),
         FIELD_BEFORE: selector.TimeSelector(),
     }
-    verdict = selector.ObjectSelectorField(
-        selector=_choice(labels.verdicts, several=False), required=True, default=first
-    )
+    verdicts = _choice(labels.verdicts, several=False)
+    verdict = selector.ObjectSelectorField(selector=verdicts, required=True, default=first)
     return {
         name: verdict if name == FIELD_VERDICT else selector.ObjectSelectorField(selector=selectors[name])
         for name in FIELDS
@@ -115,22 +105,15 @@ def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorFiel
 
 
 def _choice(labels: Labels, *, several: bool) -> selector.SelectSelector:
-    return selector.SelectSelector(
-        selector.SelectSelectorConfig(
-            options=list(labels.ids), multiple=several, custom_value=several, mode=selector.SelectSelectorMode.DROPDOWN
-        )
-    )
+    return choice(options=list(labels.ids), multiple=several, custom_value=several, mode=DROPDOWN)
 
 
 def _people_fields() -> Mapping[str, selector.ObjectSelectorField]:
-    return {
-        FIELD_DEVICE: selector.ObjectSelectorField(
-            selector=selector.DeviceSelector(selector.DeviceSelectorConfig(entity=_SATELLITES)), required=True
-        ),
-        FIELD_PERSON: selector.ObjectSelectorField(
-            selector=selector.EntitySelector(selector.EntitySelectorConfig(domain=_PERSON_DOMAIN)), required=True
-        ),
+    selectors: Mapping[str, selector.Selector[Any]] = {
+        FIELD_DEVICE: selector.DeviceSelector({"entity": _SATELLITES}),
+        FIELD_PERSON: selector.EntitySelector({"domain": _PERSON_DOMAIN}),
     }
+    return {name: selector.ObjectSelectorField(selector=one, required=True) for name, one in selectors.items()}
 
 
 def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, Any]:

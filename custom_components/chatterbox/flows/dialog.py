@@ -3,13 +3,14 @@
 import string
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Final, Unpack
 
 import voluptuous as vol
 from homeassistant.components.http import KEY_HASS_USER
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.http import current_request
+from homeassistant.helpers.selector import SelectSelector, SelectSelectorConfig, SelectSelectorMode
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_loaded_integration
 
@@ -29,6 +30,7 @@ _PAGES: Final[Mapping[str, str]] = {
 }
 """Pages of the docs by step; all others are part of setting up."""
 _SETTING_UP: Final = "start"
+DROPDOWN, LIST = SelectSelectorMode.DROPDOWN, SelectSelectorMode.LIST
 _FRONTEND: Final = "frontend"
 _MARKUP: Final = str.maketrans({sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")})
 
@@ -37,6 +39,11 @@ def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
     """Return the address of the page of the docs that explains a step, by default one of setting up."""
     site = (async_get_loaded_integration(hass, DOMAIN).documentation or "").rstrip("/")
     return f"{site}/{_PAGES.get(step_id, _SETTING_UP)}/"
+
+
+def choice(**config: Unpack[SelectSelectorConfig]) -> SelectSelector:
+    """Return the field for a choice."""
+    return SelectSelector(config)
 
 
 def escaped(text: str) -> str:

@@ -24,7 +24,7 @@ from ..settings.rules import PinUse, Verdict, with_pin_uses
 from ..speech.sentences import async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
-from .dialog import async_viewer_language, escaped
+from .dialog import LIST, async_viewer_language, choice, escaped
 from .rule_form import async_get_rule_labels
 from .service_form import PASSWORD
 
@@ -81,9 +81,7 @@ class FirstAgentForm:
         if not (assistants := self._assistants()):
             return {}
         options = [selector.SelectOptionDict(value=key, label=name) for key, name in assistants.items()]
-        mode = selector.SelectSelectorMode.LIST
-        field = selector.SelectSelector(selector.SelectSelectorConfig(options=options, multiple=True, mode=mode))
-        return {vol.Optional(FIELD_USE_IN): field}
+        return {vol.Optional(FIELD_USE_IN): choice(options=options, multiple=True, mode=LIST)}
 
     @property
     def suggested_assistants(self) -> dict[str, list[str]]:

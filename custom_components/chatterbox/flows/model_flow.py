@@ -47,7 +47,7 @@ from ..settings.tasks import image_model_of, new_task_data, task_settings_of
 from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
-from .dialog import async_placeholders, async_viewer_language, marked
+from .dialog import DROPDOWN, async_placeholders, async_viewer_language, choice, marked
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_REASONING_EFFORT: REASONING_EFFORTS,
@@ -86,11 +86,7 @@ def model_selector(models: Sequence[str]) -> selector.SelectSelector | selector.
     """Return the field for a model: the list of the server with free input, or plain text without a list."""
     if not models:
         return selector.TextSelector()
-    return selector.SelectSelector(
-        selector.SelectSelectorConfig(
-            options=list(models), mode=selector.SelectSelectorMode.DROPDOWN, custom_value=True
-        )
-    )
+    return choice(options=list(models), mode=DROPDOWN, custom_value=True)
 
 
 async def async_chat_model_selector(
@@ -107,8 +103,7 @@ async def async_chat_model_selector(
         if price is not None and price.usual != FREE:
             label += f" · ${price.usual.input:g} / ${price.usual.output:g}"
         options.append(selector.SelectOptionDict(value=model.name, label=label))
-    mode = selector.SelectSelectorMode.DROPDOWN
-    return selector.SelectSelector(selector.SelectSelectorConfig(options=options, mode=mode, custom_value=True))
+    return choice(options=options, mode=DROPDOWN, custom_value=True)
 
 
 def only_model(models: Sequence[str]) -> str:
@@ -145,17 +140,10 @@ def _selector(option: str) -> selector.Selector[Any]:
     if option in NUMBERS:
         return number_selector(NUMBERS[option])
     if option in _CHOICES:
-        options = list(_CHOICES[option])
-        return selector.SelectSelector(
-            selector.SelectSelectorConfig(
-                options=options,
-                mode=selector.SelectSelectorMode.DROPDOWN,
-                translation_key=option,
-                multiple=option == const.CONF_MODEL_REQUESTS,
-            )
-        )
+        several = option == const.CONF_MODEL_REQUESTS
+        return choice(options=list(_CHOICES[option]), mode=DROPDOWN, translation_key=option, multiple=several)
     if option in SCRIPTS:
-        return selector.EntitySelector(selector.EntitySelectorConfig(domain=const.SCRIPT_DOMAIN))
+        return selector.EntitySelector({"domain": const.SCRIPT_DOMAIN})
     if option == CONF_PROMPT:
         return _UncheckedTemplateSelector()
     return selector.ObjectSelector() if option == const.CONF_EXTRA_PARAMETERS else selector.BooleanSelector()
@@ -422,9 +410,7 @@ class ModelFlow(ConfigSubentryFlow):
             return self._summary_selector()
         if option == const.CONF_FALLBACKS:
             agents = list(self._fallbacks.values())
-            return _UncheckedEntitySelector(
-                selector.EntitySelectorConfig(include_entities=agents, multiple=True, reorder=True)
-            )
+            return _UncheckedEntitySelector({"include_entities": agents, "multiple": True, "reorder": True})
         return _selector(option)
 
     def _summary_selector(self) -> selector.SelectSelector:
@@ -432,10 +418,7 @@ class ModelFlow(ConfigSubentryFlow):
         known = [selector.SelectOptionDict(value=choice, label=choice) for choice in SUMMARIES]
         titles = self._titles_of(self._fallbacks)
         others = [selector.SelectOptionDict(value=agent_id, label=title) for agent_id, title in titles.items()]
-        mode = selector.SelectSelectorMode.DROPDOWN
-        return selector.SelectSelector(
-            selector.SelectSelectorConfig(options=known + others, mode=mode, translation_key=const.CONF_SUMMARY)
-        )
+        return choice(options=known + others, mode=DROPDOWN, translation_key=const.CONF_SUMMARY)
 
     def _tool_source_selector(self) -> selector.SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
@@ -443,7 +426,7 @@ class ModelFlow(ConfigSubentryFlow):
         chosen = self._type.settings_of(self._stored).llm_apis
         gone = {api_id: absent.format(source=api_id) for api_id in chosen if api_id not in there}
         apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in (there | gone).items()]
-        return selector.SelectSelector(selector.SelectSelectorConfig(options=apis, multiple=True))
+        return choice(options=apis, multiple=True)
 
     def _titles_of(self, agent_ids: Iterable[str]) -> Mapping[str, str]:
         """Return the titles of agents with those of their services, since several agents may have the same title."""

@@ -34,7 +34,7 @@ from ..settings.agent import settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, error_key
-from .dialog import async_viewer_language, docs_url, escaped
+from .dialog import async_viewer_language, choice, docs_url, escaped
 from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
 _FIELD_AGENT: Final = "agent"
@@ -212,7 +212,7 @@ class MovingIn(ConfigFlow):
         names = {domain: domain if isinstance(one, Exception) else one.name for domain, one in sources.items()}
         labels = [f"{one.title} ({names[one.entry.domain]}: {one.entry.title})" for one in agents]
         options = [selector.SelectOptionDict(value=str(number), label=label) for number, label in enumerate(labels)]
-        field = selector.SelectSelector(selector.SelectSelectorConfig(options=options))
+        field = choice(options=options)
         return self.async_show_form(
             step_id="move_in",
             data_schema=vol.Schema({vol.Required(_FIELD_AGENT): field}),

@@ -14,6 +14,7 @@ from ..agent.providers.profiles import OLLAMA, OTHER, PROFILES, ServerProfile
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
 from ..settings.service_address import InvalidAddress, parse_address, short_name
+from .dialog import DROPDOWN, LIST, choice
 
 _EXAMPLE_HOST: Final = "192.168.1.10"
 SECTION_INTERFACE: Final = "interface"
@@ -30,10 +31,8 @@ INTERFACES: Final[Mapping[ServiceKind, str]] = {
 _KNOWN_KEY: Final = "•" * 8
 """Stands for the present key, so that no form ever contains it."""
 
-_ADDRESS: Final = selector.TextSelector(selector.TextSelectorConfig(type=selector.TextSelectorType.URL))
-PASSWORD: Final = selector.TextSelector(
-    selector.TextSelectorConfig(type=selector.TextSelectorType.PASSWORD, autocomplete="off")
-)
+_ADDRESS: Final = selector.TextSelector({"type": selector.TextSelectorType.URL})
+PASSWORD: Final = selector.TextSelector({"type": selector.TextSelectorType.PASSWORD, "autocomplete": "off"})
 KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): PASSWORD})
 
 
@@ -136,19 +135,10 @@ def own_server_schema(*, asks_key: bool) -> vol.Schema:
 
 def _choice_of(servers: Iterable[ServerProfile]) -> selector.SelectSelector:
     options = [selector.SelectOptionDict(value=server.id, label=server.name) for server in servers]
-    mode = selector.SelectSelectorMode.DROPDOWN
-    return selector.SelectSelector(
-        selector.SelectSelectorConfig(options=options, mode=mode, translation_key=CONF_SERVER)
-    )
+    return choice(options=options, mode=DROPDOWN, translation_key=CONF_SERVER)
 
 
-_INTERFACE: Final = selector.SelectSelector(
-    selector.SelectSelectorConfig(
-        options=[kind.value for kind in INTERFACES],
-        mode=selector.SelectSelectorMode.LIST,
-        translation_key=SECTION_INTERFACE,
-    )
-)
+_INTERFACE: Final = choice(options=[kind.value for kind in INTERFACES], mode=LIST, translation_key=SECTION_INTERFACE)
 INTERNET_SCHEMA: Final = vol.Schema(
     {
         vol.Required(CONF_SERVER): _choice_of(server for server in PROFILES.values() if server.host),

@@ -20,7 +20,7 @@ from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import async_offer_tools
 from .approval_form import UncheckedObjectSelector
 from .approval_page import MOST_ROWS, table
-from .dialog import escaped
+from .dialog import DROPDOWN, choice, escaped
 from .rule_form import Labels
 
 FIELD_SCRIPTS: Final = "scripts"
@@ -78,12 +78,12 @@ class ToolForm:
     @property
     def schema(self) -> vol.Schema:
         """The form."""
-        scripts = selector.EntitySelectorConfig(domain=["script", "scene", "automation"])
-        affected = selector.EntitySelectorConfig(domain=sorted(SELF_CONTAINED), multiple=True)
+        scripts = selector.EntitySelector({"domain": ["script", "scene", "automation"]})
+        affected = selector.EntitySelector({"domain": sorted(SELF_CONTAINED), "multiple": True})
         fields: Mapping[str, selector.ObjectSelectorField] = {
-            FIELD_SCRIPT: selector.ObjectSelectorField(selector=selector.EntitySelector(scripts), required=True),
+            FIELD_SCRIPT: selector.ObjectSelectorField(selector=scripts, required=True),
             FIELD_LEVEL: selector.ObjectSelectorField(selector=self._level),
-            FIELD_AFFECTS: selector.ObjectSelectorField(selector=selector.EntitySelector(affected)),
+            FIELD_AFFECTS: selector.ObjectSelectorField(selector=affected),
         }
         rows = selector.ObjectSelectorConfig(fields=dict(fields), multiple=True, translation_key=CONF_TOOL_SOURCES)
         shown: dict[vol.Marker, selector.Selector[Any]] = {vol.Optional(one): self._level for one in self.sources.ids}
@@ -92,9 +92,7 @@ class ToolForm:
 
     @property
     def _level(self) -> selector.SelectSelector:
-        return selector.SelectSelector(
-            selector.SelectSelectorConfig(options=list(self.levels.ids), mode=selector.SelectSelectorMode.DROPDOWN)
-        )
+        return choice(options=list(self.levels.ids), mode=DROPDOWN)
 
     def as_form(self, said: Mapping[str, ToolSource]) -> dict[str, Any]:
         """Return what is said of sources as form values."""

@@ -164,13 +164,7 @@ class AgentSettings:
     @property
     def scripts(self) -> Mapping[HookPoint, str]:
         """Scripts by the point at which they are called."""
-        scripts = {
-            HookPoint.USER_PROMPT_SUBMIT: self.user_prompt_submit,
-            HookPoint.PRE_TOOL_USE: self.pre_tool_use,
-            HookPoint.POST_TOOL_USE: self.post_tool_use,
-            HookPoint.PRE_SPEECH: self.pre_speech,
-        }
-        return {point: script for point, script in scripts.items() if script}
+        return {point: script for point in HookPoint if (script := getattr(self, point))}
 
 
 _READ: Final = frozenset(
@@ -179,7 +173,7 @@ _READ: Final = frozenset(
 """Settings that are converted from their stored form."""
 _AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.name not in _READ)
 """All others; each has the name of its option."""
-_OF_LIMITS: Final = (const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT)
+OF_LIMITS: Final = (const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT)
 
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
@@ -189,15 +183,16 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
         prompt=data.get(CONF_PROMPT) or None,
         fallbacks=tuple(data.get(const.CONF_FALLBACKS, ())),
-        confirmation=known_choice(Confirmation, const.CONF_CONFIRMATION, data.get(const.CONF_CONFIRMATION))
-        or Confirmation.RESULT,
-        local_commands=known_choice(LocalCommands, const.CONF_LOCAL_COMMANDS, data.get(const.CONF_LOCAL_COMMANDS))
-        or LocalCommands.FIRST,
+        confirmation=_choice(data, Confirmation.RESULT, const.CONF_CONFIRMATION),
+        local_commands=_choice(data, LocalCommands.FIRST, const.CONF_LOCAL_COMMANDS),
         model_requests=frozenset(data.get(const.CONF_MODEL_REQUESTS, RequestKind)),
-        limits=replace(_LIMITS, **{name: data[name] for name in _OF_LIMITS if name in data}),
-        when_spent=known_choice(WhenSpent, const.CONF_WHEN_SPENT, data.get(const.CONF_WHEN_SPENT))
-        or WhenSpent.HAND_OVER,
+        limits=replace(_LIMITS, **{name: data[name] for name in OF_LIMITS if name in data}),
+        when_spent=_choice(data, WhenSpent.HAND_OVER, const.CONF_WHEN_SPENT),
     )
+
+
+def _choice[Choice: StrEnum](data: Mapping[str, Any], default: Choice, option: str) -> Choice:
+    return known_choice(type(default), option, data.get(option)) or default
 
 
 def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str | None) -> Choice | None:

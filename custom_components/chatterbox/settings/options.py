@@ -11,7 +11,8 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.helpers import llm
 
 from .. import const
-from .agent import AgentSettings
+from ..agent.protocols import HookPoint
+from .agent import OF_LIMITS, AgentSettings
 
 SETTINGS: Final = "settings"
 """The options of the form Settings. The other groups are the sections of the form Advanced."""
@@ -24,17 +25,9 @@ AUTOMATION: Final = "automation"
 
 DRAWING_KINDS: Final = frozenset({const.ServiceKind.OPENAI_CHAT, const.ServiceKind.OPENAI_RESPONSES})
 """Kinds of service that may have an image model, in OpenAI's format."""
-SCRIPTS: Final = (
-    const.CONF_USER_PROMPT_SUBMIT,
-    const.CONF_PRE_TOOL_USE,
-    const.CONF_POST_TOOL_USE,
-    const.CONF_PRE_SPEECH,
-)
+SCRIPTS: Final = tuple(point.value for point in HookPoint)
 """Options that name a script which is called during a turn."""
 
-_OF_A_TURN: Final = frozenset(
-    {const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT}
-)
 _OF_REQUESTS: Final = (
     CONF_MODEL,
     const.CONF_TEMPERATURE,
@@ -151,10 +144,10 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_KEEP_MEGABYTES, NumberOption(0, 100_000, unit="megabytes"), kinds=_ALL),
     ),
     AUTOMATION: (
-        Option(const.CONF_USER_PROMPT_SUBMIT),
-        Option(const.CONF_PRE_TOOL_USE),
-        Option(const.CONF_POST_TOOL_USE),
-        Option(const.CONF_PRE_SPEECH, used_by=_AGENTS),
+        Option(HookPoint.USER_PROMPT_SUBMIT.value),
+        Option(HookPoint.PRE_TOOL_USE.value),
+        Option(HookPoint.POST_TOOL_USE.value),
+        Option(HookPoint.PRE_SPEECH.value, used_by=_AGENTS),
     ),
 }
 """The options by group."""
@@ -190,7 +183,7 @@ def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
 
 def value_of(settings: AgentSettings, option: str) -> Any:
     """Return the value of an option, or its default."""
-    return getattr(settings.limits if option in _OF_A_TURN else settings, option)
+    return getattr(settings.limits if option in OF_LIMITS else settings, option)
 
 
 def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import hmac
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -109,24 +110,20 @@ class PinHash:
     @classmethod
     def from_json(cls, stored: JsonValue) -> Self:
         """Read the result of `as_json`; raises ValueError, which does not quote the data, for anything else."""
-        read: Self | None = None
-        try:
-            match stored:
-                case {
-                    "scheme": "scrypt",
-                    "memory": int(memory),
-                    "repeats": int(repeats),
-                    "salt": str(salt),
-                    "digest": str(digest),
-                }:
-                    read = cls(_bytes(salt, _SALT_BYTES), _bytes(digest, _HASH_BYTES), HashCost(memory, repeats))
-                case _:
-                    pass
-        except ValueError:
-            pass
-        if read is None:  # raised outside of the handler, whose error quotes the data
-            raise ValueError("the stored PIN cannot be read: choose it again")
-        return read
+        match stored:
+            case {
+                "scheme": "scrypt",
+                "memory": int(size),
+                "repeats": int(times),
+                "salt": str(salt),
+                "digest": str(digest),
+            }:
+                with suppress(ValueError):
+                    return cls(_bytes(salt, _SALT_BYTES), _bytes(digest, _HASH_BYTES), HashCost(size, times))
+            case _:
+                pass
+        # Raised outside of the handler, whose error quotes the data.
+        raise ValueError("the stored PIN cannot be read: choose it again")
 
 
 def _digest(pin: str, salt: bytes, cost: HashCost) -> bytes:

@@ -18,7 +18,7 @@ from typing import Final
 
 from aiohttp import ClientConnectorCertificateError, ClientSSLError
 from homeassistant.core import HomeAssistant
-from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
+from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady, HomeAssistantError, IntegrationError
 from homeassistant.helpers import intent
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integration
@@ -112,12 +112,15 @@ def error_key(error: AgentError) -> str:
             return next(ERROR_KEYS[kind] for kind in type(error).__mro__ if kind in ERROR_KEYS)
 
 
-def as_setup_error(error: ProviderError, service: str) -> ConfigEntryAuthFailed | ConfigEntryNotReady:
+def translated[Kind: HomeAssistantError](kind: type[Kind], key: str, **placeholders: str) -> Kind:
+    """Return an error whose message Home Assistant translates."""
+    return kind(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None)
+
+
+def as_setup_error(error: ProviderError, service: str) -> IntegrationError:
     """Translate a failure during setup: ask for a new key, or try again later."""
     kind = ConfigEntryAuthFailed if isinstance(error, ProviderRejectedKey) else ConfigEntryNotReady
-    return kind(
-        translation_domain=DOMAIN, translation_key=error_key(error), translation_placeholders={"service": service}
-    )
+    return translated(kind, error_key(error), service=service)
 
 
 def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:

@@ -66,6 +66,13 @@ class _Priced(BaseModel):
     cached: float | None = None
     output: float | None = None
 
+    @property
+    def usual(self) -> Rates | None:
+        """Its rates, with those of other tokens for cached ones; None if one is unknown."""
+        if self.input is None or self.output is None:
+            return None
+        return Rates(self.input, _or(self.cached, self.input), self.output)
+
     def rates(self, usual: Rates, factor: float) -> Rates:
         """Return its rates, the `usual` ones for those that it does not have, multiplied by `factor`."""
         return Rates(
@@ -96,9 +103,8 @@ class KnownModel(_Priced):
 
     def price(self, service_tier: str | None = None) -> ModelPrice | None:
         """Return its price in a service tier, None for the usual one; None for an unknown price."""
-        if self.input is None or self.output is None:
+        if (usual := self.usual) is None:
             return None
-        usual = self.rates(Rates(self.input, self.input, self.output), 1)
         factor = self.tiers.get(service_tier or "", 1)
         return ModelPrice(self.rates(usual, factor), tuple((one.than, one.rates(usual, factor)) for one in self.longer))
 
@@ -160,14 +166,8 @@ def entered_price(settings: AgentSettings, known: ModelPrice | None) -> ModelPri
 
     None if a rate is missing. Without a rate of their own, cached tokens cost as much as others.
     """
-    entered = (settings.price_input, settings.price_cached, settings.price_output)
-    if entered == (None, None, None):
+    entered = _Priced(input=settings.price_input, cached=settings.price_cached, output=settings.price_output)
+    if entered == _Priced():
         return known
-    price_input, cached, output = entered
-    if known is not None:
-        price_input = _or(price_input, known.usual.input)
-        cached = _or(cached, known.usual.cached)
-        output = _or(output, known.usual.output)
-    if price_input is None or output is None:
-        return None
-    return ModelPrice(Rates(price_input, _or(cached, price_input), output))
+    usual = known.usual if known else entered.usual
+    return None if usual is None else ModelPrice(entered.rates(usual, 1))

@@ -35,20 +35,13 @@ _DAYS_KNOWN: Final = 40
 """Days that are kept for each agent, in case the clock is set back."""
 _MOST_TOKENS: Final = 2**53
 """A limit for reported counts, since a file cannot hold much larger numbers."""
-_FAILURES: Final = frozenset(
+_ANSWERED: Final = frozenset(
     {
-        StopReason.MAX_ITERATIONS,
-        StopReason.MAX_TOOL_CALLS,
-        StopReason.DEADLINE,
-        StopReason.LENGTH,
-        StopReason.CONTENT_FILTER,
-        StopReason.REPETITION,
-        StopReason.UNKNOWN_FINISH,
-        StopReason.NOT_DONE,
-        StopReason.PROVIDER_FAILED,
+        *(StopReason.COMPLETED, StopReason.APPROVAL_REQUIRED, StopReason.CLIENT_TOOLS),
+        *(StopReason.PROMPT_DENIED, StopReason.OUTPUT_UNFIT, None),
     }
 )
-"""Stop reasons of turns without an answer."""
+"""Stop reasons of turns that have not failed; None for one that was cut off."""
 
 
 def _came_to_nothing(facts: TurnFacts) -> bool:
@@ -108,7 +101,7 @@ class AgentUsage:
             self,
             turns=self.turns + 1,
             tool_calls=self.tool_calls + len([tool for tool in facts.tools if tool.began is not None]),
-            failures=self.failures + (facts.stop_reason in _FAILURES or _came_to_nothing(facts)),
+            failures=self.failures + (facts.stop_reason not in _ANSWERED or _came_to_nothing(facts)),
             failovers=self.failovers + len(facts.handovers),
         )
 

@@ -178,7 +178,6 @@ async def test_a_found_turn_is_clipped(url: str, stores: Stores) -> None:
     (found,) = await store.search(HistoryQuery(words="story", person_id="ann"))
     assert found == Found(
         turn_id="turn 1",
-        conversation_id="kitchen talk",
         at=turn(1).ended_at,
         said="Tell me a story.",
         answered=found.answered,

@@ -23,7 +23,6 @@ from custom_components.chatterbox.const import (
     CONF_CONTINUE_MINUTES,
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
-    CONF_USER_PROMPT_SUBMIT,
     DOMAIN,
     EVENT_CHANGE,
 )
@@ -338,7 +337,7 @@ async def test_an_interrupted_turn_is_stored_up_to_its_end(hass: HomeAssistant, 
 
 
 async def test_words_that_a_script_refuses_are_not_stored(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(WORDS, **{CONF_USER_PROMPT_SUBMIT: "script.refuse"})
+    await serve(WORDS, user_prompt_submit="script.refuse")
     refusal = {
         "sequence": [{"stop": "no", "response_variable": "answer"}],
         "variables": {"answer": {"decision": "deny", "reason": "No."}},

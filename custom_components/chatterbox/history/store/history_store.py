@@ -15,8 +15,6 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection
 
-from ...agent.messages import Transcript
-from ...agent.transcript import repair
 from .database import Database
 from .query import Found, HistoryQuery, Retention, Selection
 from .records import (
@@ -102,11 +100,6 @@ class HistoryStore:
     async def turns(self, conversation_id: str, most: int | None = None) -> tuple[StoredTurn, ...]:
         """Return the turns of a conversation, or the last `most`, in the order in which they were recorded."""
         return await self._newest_turns(Selection(conversation_id=conversation_id), most)
-
-    async def transcript(self, conversation_id: str, most_turns: int | None = None) -> Transcript:
-        """Return the valid transcript of a conversation, or of its last turns."""
-        found = await self.turns(conversation_id, most_turns)
-        return repair(message for turn in found for message in turn.messages)
 
     async def last_turn(self, selection: Selection, within: float) -> StoredTurn | None:
         """Return the latest selected turn.

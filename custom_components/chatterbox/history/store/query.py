@@ -61,7 +61,6 @@ class Found:
     """A turn that was found."""
 
     turn_id: str
-    conversation_id: str
     at: float
     """End of the turn in seconds since the epoch."""
     said: str

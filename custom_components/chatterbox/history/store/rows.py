@@ -168,7 +168,6 @@ def find_turns(connection: Connection, query: HistoryQuery) -> tuple[Found, ...]
     return tuple(
         Found(
             turn_id=turn.id,
-            conversation_id=turn.origin.conversation_id,
             at=turn.ended_at,
             said=clipped(said_in(turn.messages), _SHOWN),
             answered=clipped(answered_in(turn.messages), _SHOWN),

@@ -77,17 +77,7 @@ class Conversation(Part):
     id: Id
 
 
-class _Unserved(Part):
-    """Fields that are not supported, whatever their value."""
-
-    access_programs: AnyJson = None
-    background_options: AnyJson = None
-    image: AnyJson = None
-    moderation: AnyJson = None
-    prompt: AnyJson = None
-
-
-class _Hints(_Unserved):
+class _Hints(Part):
     """Fields that are returned as they are and change nothing: a model's server caches as it does."""
 
     context_management: AnyJson = None
@@ -95,7 +85,7 @@ class _Hints(_Unserved):
     prompt_cache_retention: AnyJson = None
 
 
-HINTS: Final = frozenset(_Hints.model_fields) - set(_Unserved.model_fields)
+HINTS: Final = frozenset(_Hints.model_fields)
 
 
 class CreateBody(_Hints):
@@ -189,17 +179,13 @@ def parse_text(text: str) -> JsonValue:
     return value
 
 
-def parse_body[T: _Unserved](model: type[T], body: JsonValue) -> T:
+def parse_body[T: _Hints](model: type[T], body: JsonValue) -> T:
     """Parse the body of a request. Raises `ApiError`."""
     fields = _fields(body)
     known = {field.alias or name for name, field in model.model_fields.items()}
     if unknown := next((name for name in fields if name not in known), None):
         raise _unknown(unknown)
-    read = parse_part(model, fields, "")
-    for name in _Unserved.model_fields:
-        if getattr(read, name):
-            raise unsupported(name, "It cannot be served here.")
-    return read
+    return parse_part(model, fields, "")
 
 
 def parse_message(message: JsonValue) -> CreateBody:

@@ -4,7 +4,7 @@ All errors of a request are raised here, or by the backend before its first even
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Final
 
@@ -12,7 +12,7 @@ from ...agent.events import Answer
 from ...agent.messages import AssistantMessage, JsonObject, ToolResult, Transcript, UserMessage
 from ...agent.transcript import repair
 from ...history.store.records import ResponseRecord, weight_of
-from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest
+from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest, TurnWishes
 from .body import BodyReader
 from .chains import ConversationState, StoredResponses, items_of
 from .conversations import ADDITION, Conversations, items_in
@@ -211,16 +211,9 @@ def _turn(
         transcript=transcript,
         added=None if request.previous_response_id is None and request.conversation_id is None else parsed.messages,
         instructions="\n\n".join(filter(None, (request.instructions, parsed.instructions))),
-        functions=request.functions,
-        hosted=request.hosted,
-        tool_choice=request.tool_choice,
-        max_tool_calls=request.max_tool_calls,
-        max_output_tokens=request.max_output_tokens,
-        options=request.options,
-        output=request.output,
-        may_be_shortened=request.may_be_shortened,
         approval=approval,
         may_store=request.store,
+        **{field.name: getattr(request, field.name) for field in fields(TurnWishes)},
     )
 
 

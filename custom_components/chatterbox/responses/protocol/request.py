@@ -29,7 +29,6 @@ from .input import read_input
 from .tools import RequestedTools, read_tool_choice, read_tools
 
 _ENCRYPTED_REASONING: Final = "reasoning.encrypted_content"
-_LOGPROBS: Final = "message.output_text.logprobs"
 _INCLUDABLE: Final = frozenset(
     {
         _ENCRYPTED_REASONING,
@@ -147,8 +146,6 @@ def _check_combinations(body: CreateBody) -> None:
 
 def _check_include(include: Sequence[str]) -> None:
     for index, name in enumerate(include):
-        if name == _LOGPROBS:
-            raise unsupported(f"include[{index}]", "Log probabilities are not available.")
         if name not in _INCLUDABLE:
             text = f"Unknown value; supported is '{_ENCRYPTED_REASONING}'."
             raise invalid(text, f"include[{index}]", "invalid_value")

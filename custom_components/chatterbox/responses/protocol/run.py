@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final
 
 from ...agent.errors import AgentError
 from ...agent.events import PromptReplaced, StopReason, TurnFinished, UsageReported
@@ -62,20 +62,9 @@ def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[Respo
             return ResponseStatus.REQUIRES_ACTION if pauses_for_functions else ResponseStatus.COMPLETED, None
         case StopReason.PROVIDER_FAILED:
             return ResponseStatus.FAILED, None
-        case StopReason.LENGTH:
-            return ResponseStatus.INCOMPLETE, "max_output_tokens"
-        case (
-            StopReason.CONTENT_FILTER
-            | StopReason.MAX_ITERATIONS
-            | StopReason.MAX_TOOL_CALLS
-            | StopReason.DEADLINE
-            | StopReason.REPETITION
-            | StopReason.UNKNOWN_FINISH
-            | StopReason.OUTPUT_UNFIT
-        ):
-            return ResponseStatus.INCOMPLETE, reason.value
         case _:
-            assert_never(reason)
+            is_length = reason is StopReason.LENGTH
+            return ResponseStatus.INCOMPLETE, "max_output_tokens" if is_length else reason.value
 
 
 def usage_json(usage: Usage) -> JsonObject:

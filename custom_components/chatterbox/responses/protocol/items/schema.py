@@ -98,25 +98,19 @@ class ListToolsItem(ItemModel):
     error: AnyJson = None
 
 
-class McpCallItem(ItemModel):
-    """A call of a hosted tool."""
-
-    id: str
-    server_label: str
-    name: str
-    arguments: Text
-    output: Text | None = None
-    error: AnyJson = None
-    approval_request_id: str | None = None
-
-
 class ApprovalRequestItem(ItemModel):
     """A call that waits for approval."""
 
     id: str
-    server_label: str
     name: str
     arguments: Text
+
+
+class McpCallItem(ApprovalRequestItem):
+    """A call of a hosted tool."""
+
+    output: Text | None = None
+    error: AnyJson = None
 
 
 class ApprovalResponseItem(ItemModel):
