@@ -209,10 +209,10 @@ async def test_all_that_is_wrong_is_told_at_once_and_with_its_path(hass: HomeAss
         "budget_month": "too_low",
     }
     assert [problem.partition(":")[0] for problem in problems_in(settings)] == [
-        "Settings → Name",
-        "Settings → Model",
-        "Settings → Instructions",
-        "Settings → Monthly budget",
+        "Agent → Name",
+        "Agent → Model",
+        "Agent → Instructions",
+        "Agent → Monthly budget",
     ]
     assert step["errors"] == {"answers": "marked", "limits": "marked"}
     assert not is_open(step, "answers"), "or the list at the top is out of sight"
