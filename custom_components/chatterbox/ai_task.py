@@ -32,11 +32,9 @@ from .agent.protocols import OutputFormat
 from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
-from .records.turn_record import TurnRecord
 from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
-from .runtime.health import async_check_health
 from .settings.tasks import image_model_of
 from .speech.sentences import error_key, translated
 from .tools.schema import convert_schema
@@ -198,8 +196,10 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         await self._async_check(task.attachments or ())
         source = _TaskSource(output=shape, api=task.llm_api)
         read = await self._async_read(task.instructions, context, source)
-        record = await self._async_take(read, chat_log)
-        answer = self._answer(task.name, record)
+        finished = (await self._turns.async_run(read, chat_log)).finished
+        if error := error_of_end(finished, task.name, self.entry.title):
+            raise error
+        answer = finished.text if finished else ""
         data = await data_of(answer, shape, task.structure) if shape and task.structure else answer
         return GenDataTaskResult(chat_log.conversation_id, data)
 
@@ -245,18 +245,6 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         )
         speaker = _unaskable(await async_get_speaker(self.hass, told))
         return TurnInput(replace(told, context=speaker_context(context, speaker)), speaker, source)
-
-    async def _async_take(self, read: TurnInput, chat_log: ChatLog) -> TurnRecord:
-        try:
-            return await self._turns.async_run(read, chat_log)
-        finally:
-            async_check_health(self.hass)
-
-    def _answer(self, task: str, record: TurnRecord) -> str:
-        """Return the model's answer. Raises a `HomeAssistantError` if it is not the result of the task."""
-        if error := error_of_end(record.finished, task, self.entry.title):
-            raise error
-        return record.finished.text if record.finished else ""
 
     async def _async_check(self, attachments: Collection[Attachment]) -> None:
         """Reject attachments that the model cannot receive: structured output has no place for a note on them."""

@@ -25,7 +25,6 @@ from .entity import ChatterboxEntity
 from .records.turn_record import TurnFacts, TurnRecord
 from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
-from .runtime.health import async_check_health
 from .speech.sentences import async_get_sentences
 from .speech.text import asks_back, speakable_in_pieces
 from .turns.input import InputReader, TurnInput
@@ -129,8 +128,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         else:
             self._turns.async_note_heard(read, record)
             return answer
-        finally:
-            async_check_health(self.hass)
         if spoken is not None:  # a pipeline that has started to speak does not speak the result
             with suppress(Exception):  # the listener may be the cause
                 spoken.break_off(result.response.speech["plain"]["speech"])
@@ -152,8 +149,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         except Exception:  # noqa: BLE001  # the failure is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.entity_id)
             return (await async_get_sentences(self.hass, question.language))["spoken_agent_failed"]
-        finally:
-            async_check_health(self.hass)
 
 
 async def _async_result(

@@ -17,12 +17,12 @@ DATA: Final[HassKey[dict[Callable[[HomeAssistant], object], Any]]] = HassKey(DOM
 
 
 def singleton[Value](make: Callable[[HomeAssistant], Value]) -> Callable[[HomeAssistant], Value]:
-    """Decorate a function so that it creates its value once, and returns the same value from then on.
+    """Decorate a function or a class so that it creates its value once, and returns the same value from then on.
 
     Unlike `homeassistant.helpers.singleton`, it needs no key for each value.
     """
 
-    @wraps(make)
+    @wraps(make, updated=())
     def get(hass: HomeAssistant) -> Value:
         values = hass.data.setdefault(DATA, {})
         if get not in values:

@@ -184,12 +184,12 @@ async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssist
         step = await submit(hass, step, filled_in())
 
     said = (sentence(f"{ERRORS}.provider_busy"), sentence(f"{ERRORS}.service_said", words="slow down"))
-    assert problems_in(step) == [f"Settings → Model: {text}" for text in said]
+    assert problems_in(step) == [f"Agent → Model: {text}" for text in said]
 
 
 @pytest.mark.parametrize(
     ("form", "typed", "path"),
-    [("settings", filled_in(model="big-model"), "Settings → Model"), ("advanced", WARM, "Advanced → Answers")],
+    [("settings", filled_in(model="big-model"), "Agent → Model"), ("advanced", WARM, "Advanced → Answers")],
 )
 async def test_a_server_that_fails_is_quoted_at_a_part_of_the_form(
     hass: HomeAssistant, form: str, typed: dict[str, object], path: str
@@ -361,7 +361,7 @@ async def test_an_offline_agent_is_renamed_and_stores_no_history(hass: HomeAssis
     entry = await set_up(hass, offline_entry())
     step = await change(hass, entry)
     refused = await submit(hass, step, {CONF_NAME: "  "})
-    assert problems_in(refused) == ["Settings → Name: Enter a name."]
+    assert problems_in(refused) == ["Agent → Name: Enter a name."]
     await submit(hass, refused, {CONF_NAME: "Renamed"})
 
     step = await change(hass, entry, "advanced")

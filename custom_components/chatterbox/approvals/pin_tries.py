@@ -93,8 +93,5 @@ class PinTries:
             await self._store.async_save(guard.as_json())
 
 
-@callback
-@singleton
-def async_get_pin_tries(hass: HomeAssistant) -> PinTries:
-    """Return the stored tries."""
-    return PinTries(hass)
+async_get_pin_tries: Final = singleton(PinTries)
+"""Returns the stored tries."""

@@ -270,11 +270,8 @@ class Approvals:
         self._hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, _event_data(question), context=context)
 
 
-@callback
-@singleton
-def async_get_approvals(hass: HomeAssistant) -> Approvals:
-    """Return the questions of all agents."""
-    return Approvals(hass)
+async_get_approvals: Final = singleton(Approvals)
+"""Returns the questions of all agents."""
 
 
 def expiry(question: Question) -> str:

@@ -186,11 +186,8 @@ class Histories:
         await asyncio.gather(*(store.close() for store in self.all))
 
 
-@callback
-@singleton
-def async_get_histories(hass: HomeAssistant) -> Histories:
-    """Return the open stores."""
-    return Histories(hass)
+async_get_histories: Final = singleton(Histories)
+"""Returns the open stores."""
 
 
 _TIMEOUT: Final = 0.1

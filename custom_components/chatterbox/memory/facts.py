@@ -243,8 +243,5 @@ def _new_id(facts: Sequence[Fact]) -> str:
     return fact_id
 
 
-@callback
-@singleton
-def async_get_memories(hass: HomeAssistant) -> Memories:
-    """Return the facts of the home."""
-    return Memories(hass)
+async_get_memories: Final = singleton(Memories)
+"""Returns the facts of the home."""

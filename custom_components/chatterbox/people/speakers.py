@@ -171,11 +171,8 @@ def _is_asking(data: Mapping[str, Any]) -> bool:
     return (data[ATTR_DOMAIN], data[ATTR_SERVICE]) in _ASKING_ACTIONS
 
 
-@callback
-@singleton
-def async_get_context_watch(hass: HomeAssistant) -> ContextWatch:
-    """Return the watch, which starts with the first call."""
-    return ContextWatch(hass)
+async_get_context_watch: Final = singleton(ContextWatch)
+"""Returns the watch, which starts with the first call."""
 
 
 _PERSON_DOMAIN: Final = "person"

@@ -10,7 +10,7 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from ..agent.conversation.summary import MOST_TOKENS, recap, summarize
+from ..agent.conversation.summary import MOST_TOKENS, recap
 from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import ProviderError
 from ..agent.messages import Summary, ToolResult, Transcript, Usage
@@ -34,8 +34,6 @@ _STORE_TIMEOUT: Final = 0.1
 _MOST_TURNS: Final = 200
 """Of a conversation; the last ones of a longer one."""
 _COMPACTING_SECONDS: Final = 60.0
-_FOR_ANSWER: Final = 1_500
-"""Tokens that a model needs besides the conversation."""
 _LAST_WAIT: Final = 5.0
 """Seconds that a cancelled turn has to end."""
 _NOTHING_TO_TELL: Final = "(Nothing has been said yet.)"
@@ -109,19 +107,9 @@ class ResponsesBackend:
             return recap(None, transcript, MOST_TOKENS, TokenEstimate()) or _NOTHING_TO_TELL, Usage()
         if spent := model.managed.spent():
             raise ApiError(str(spent), status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="budget_spent")
-        provider = CountedModel(self._hass, model)
-        tokens = min(MOST_TOKENS, model.fitter.context_window - _FOR_ANSWER)
-        earlier = Summary(instructions, 0) if instructions else None
+        provider, earlier = CountedModel(self._hass, model), Summary(instructions, 0) if instructions else None
         try:
-            summary = await summarize(
-                provider,
-                transcript,
-                len(transcript),
-                earlier,
-                _COMPACTING_SECONDS,
-                tokens=tokens,
-                estimate=model.fitter.estimate,
-            )
+            summary = await provider.summary(transcript, earlier, _COMPACTING_SECONDS)
         except ProviderError as error:
             message = "The model of this agent could not summarize the conversation. Try again."
             raise ApiError(message, status=502, kind=ErrorType.MODEL) from error

@@ -23,7 +23,6 @@ from ..const import LOGGER
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent, ChatterboxConfigEntry
-from ..runtime.health import async_check_health
 from ..speech.sentences import async_get_sentences
 from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
@@ -114,7 +113,6 @@ class ApiTurns:
             return await self._turns.async_run(read, chat_log, prepared)
         finally:
             self._make_room(read.user_input.context.user_id)
-            async_check_health(self._hass)
 
     async def _async_resume(self, read: TurnInput, source: ApiTurnSource, question: Question) -> str:
         """Resume a turn whose question was answered elsewhere, and return its answer.

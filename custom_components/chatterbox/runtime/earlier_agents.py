@@ -13,7 +13,7 @@ from homeassistant.components.conversation import (
     HOME_ASSISTANT_AGENT,
     async_get_agent_info,
 )
-from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.core import Event, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.collection import CHANGE_REMOVED, CollectionChange
 from homeassistant.helpers.storage import Store
@@ -250,8 +250,5 @@ def _others(pipeline: Pipeline) -> JsonObject:
     return {key: value for key, value in _settings(pipeline).items() if key not in {_ENGINE, _PREFERS_LOCAL}}
 
 
-@callback
-@singleton
-def async_get_earlier_agents(hass: HomeAssistant) -> EarlierAgents:
-    """Return the earlier agents."""
-    return EarlierAgents(hass)
+async_get_earlier_agents: Final = singleton(EarlierAgents)
+"""Returns the earlier agents."""

@@ -9,9 +9,10 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
 from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter
+from ..agent.conversation.summary import MOST_TOKENS, summarize
 from ..agent.errors import ModelNotFound, PromptTooLong, ProviderRejectedRequest, ProviderReplyInvalid
 from ..agent.events import CompletionResult, ProviderEvent
-from ..agent.messages import ToolDefinition, Usage
+from ..agent.messages import Summary, ToolDefinition, Transcript, Usage
 from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
 from ..agent.wire.model_lists import ChatModel
@@ -22,6 +23,8 @@ from ..usage.prices import read_known_models
 from ..usage.tracker import async_get_usage_tracker
 
 _HOME_ASSISTANT: Final = "Home Assistant"
+_FOR_ANSWER: Final = 1_500
+"""Tokens that a model needs in addition to the text that it summarizes."""
 
 
 class ModelServer(Protocol):
@@ -114,6 +117,12 @@ class CountedModel:
                     tracker = async_get_usage_tracker(self._hass)
                     tracker.async_count_request(self._model.agent.subentry_id, event.usage)
                 yield event
+
+    async def summary(self, messages: Transcript, earlier: Summary | None, seconds: float) -> Summary:
+        """Return a summary of messages that continues an `earlier` one. Raises a `ProviderError`."""
+        fitter = self._model.fitter
+        tokens, estimate = min(MOST_TOKENS, fitter.context_window - _FOR_ANSWER), fitter.estimate
+        return await summarize(self, messages, len(messages), earlier, seconds, tokens=tokens, estimate=estimate)
 
 
 def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: ModelProvider) -> PromptFitter:

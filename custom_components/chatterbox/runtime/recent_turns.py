@@ -117,8 +117,5 @@ def _objects(value: JsonValue) -> list[JsonObject]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-@callback
-@singleton
-def async_get_recent_turns(hass: HomeAssistant) -> RecentTurns:
-    """Return the last turns, which are kept from the first call on."""
-    return RecentTurns(hass)
+async_get_recent_turns: Final = singleton(RecentTurns)
+"""Returns the last turns, which are kept from the first call on."""

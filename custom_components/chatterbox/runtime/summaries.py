@@ -16,7 +16,6 @@ from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 
 from ..agent.conversation.prompt_fitter import PromptFitter
-from ..agent.conversation.summary import MOST_TOKENS, summarize
 from ..agent.errors import ProviderError
 from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage, Message, Summary, ToolDefinition, Transcript, UserMessage
@@ -32,8 +31,6 @@ _AHEAD: Final = 7 / 8
 """Share of the window that may be used before its beginning is summarized."""
 _MOST: Final = 32
 """Conversations of one agent whose summaries are kept."""
-_FOR_ANSWER: Final = 1_500
-"""Tokens that a model needs in addition to the text that it summarizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +131,8 @@ class ConversationSummaries:
     async def _async_write(
         self, conversation_id: str, writer: AgentModel, messages: Transcript, earlier: Summary | None
     ) -> None:
-        provider = CountedModel(self._hass, writer)
-        tokens = min(MOST_TOKENS, writer.fitter.context_window - _FOR_ANSWER)
         try:
-            summary = await summarize(
-                provider, messages, len(messages), earlier, _LONGEST, tokens=tokens, estimate=writer.fitter.estimate
-            )
+            summary = await CountedModel(self._hass, writer).summary(messages, earlier, _LONGEST)
         except ProviderError as error:
             LOGGER.debug("No summary of a conversation with %s: %s", self._agent.title, type(error).__name__)
             return

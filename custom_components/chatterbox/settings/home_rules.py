@@ -196,8 +196,5 @@ def _check_file(path: Path) -> None:
         raise ValueError("nothing is stored")
 
 
-@callback
-@singleton
-def async_get_home_rules(hass: HomeAssistant) -> HomeRulesStore:
-    """Return the rules of the home."""
-    return HomeRulesStore(hass)
+async_get_home_rules: Final = singleton(HomeRulesStore)
+"""Returns the rules of the home."""

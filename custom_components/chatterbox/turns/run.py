@@ -30,6 +30,7 @@ from ..people.speakers import in_turn
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
+from ..runtime.health import async_check_health
 from ..speech.sentences import TranslatedComposer, async_get_composer
 from ..speech.text import answer_content, asks_back
 from ..tools.tool_words import acts_by_name
@@ -83,8 +84,11 @@ class AgentTurns:
 
     async def async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None) -> TurnRecord:
         """Run a turn. A source that may request unknown tools has it prepared first. Raises only for bugs."""
-        with async_get_histories(self._hass).awaiting():
-            return await self._async_run(read, chat_log, prepared)
+        try:
+            with async_get_histories(self._hass).awaiting():
+                return await self._async_run(read, chat_log, prepared)
+        finally:
+            async_check_health(self._hass)
 
     async def _async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:
         source, asked_for = read.source, read.user_input.conversation_id

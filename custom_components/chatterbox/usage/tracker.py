@@ -361,8 +361,5 @@ class UsageTracker:
         async_dispatcher_send(self._hass, SIGNAL_USAGE, None)
 
 
-@callback
-@singleton
-def async_get_usage_tracker(hass: HomeAssistant) -> UsageTracker:
-    """Return the usage tracker."""
-    return UsageTracker(hass)
+async_get_usage_tracker: Final = singleton(UsageTracker)
+"""Returns the usage tracker."""

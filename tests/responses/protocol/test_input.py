@@ -16,7 +16,6 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.input import parse_input, read_input
 from custom_components.chatterbox.responses.protocol.items.encrypted_content import ContentCodec
-from custom_components.chatterbox.responses.protocol.items.parts import MAX_TEXT
 from custom_components.chatterbox.responses.protocol.items.schema import function_call_item
 
 CODEC = ContentCodec(b"a key")
@@ -59,7 +58,7 @@ def test_a_text_is_a_message() -> None:
     assert read_input(None, str) == ()
 
 
-@pytest.mark.parametrize("value", [5, {"role": "user"}, True, "x" * (MAX_TEXT + 1)])
+@pytest.mark.parametrize("value", [5, {"role": "user"}, True])
 def test_what_is_no_input(value: JsonValue) -> None:
     with pytest.raises(ApiError) as caught:
         read_input(value, str)

@@ -8,7 +8,7 @@ from ...agent.transcript import open_calls
 from .errors import ApiError, invalid
 from .ids import NewId
 from .items.encrypted_content import ContentCodec
-from .items.parts import MAX_TEXT, InvalidItem
+from .items.parts import InvalidItem
 from .items.reading import ParsedItems, parse_items, transcript_call_id
 from .items.schema import CUT_OFF, complete_item, path_within, shown_call_id
 
@@ -23,8 +23,6 @@ def read_input(value: JsonValue, new_id: NewId) -> tuple[JsonObject, ...]:
     match value:
         case None:
             return ()
-        case str() if len(value) > MAX_TEXT:
-            raise invalid(f"The input is longer than {MAX_TEXT} characters.", _INPUT)
         case str():
             return (complete_item({"role": "user", "content": value}, new_id),)
         case list():

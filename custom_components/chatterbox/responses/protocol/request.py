@@ -87,8 +87,6 @@ def read_socket_create(message: JsonValue, new_id: NewId) -> CreateRequest:
 def read_compact(body: JsonValue, new_id: NewId) -> tuple[CompactBody, tuple[JsonObject, ...]]:
     """Read the body of `POST /responses/compact`, and its input as complete items. Raises `ApiError`."""
     read = parse_body(CompactBody, body)
-    if read.input is None and read.previous_response_id is None:
-        raise invalid("There is nothing to compact: send an input, or a previous_response_id.", "input")
     return read, read_input(read.input, new_id)
 
 
@@ -131,10 +129,6 @@ def _check_combinations(body: CreateBody) -> None:
     if body.previous_response_id is not None and body.conversation is not None:
         text = "'previous_response_id' and 'conversation' cannot be used together."
         raise invalid(text, "previous_response_id", "mutually_exclusive_parameters")
-    if body.background and not body.store:
-        raise invalid(
-            "A response in the background has to be stored. Leave out 'store'.", "background", "invalid_value"
-        )
     if body.stream_options is not None and not body.stream:
         raise invalid("'stream_options' is for streamed responses only.", "stream_options", "invalid_value")
     if body.stream_options is not None and body.stream_options.include_obfuscation:

@@ -117,7 +117,7 @@ class ResponsesService:
         parsed = await self._preparation.parse(caller, size, items, state)
         transcript = repair(state.transcript + parsed.messages)
         if not transcript:
-            raise invalid("There is nothing to compact.", "input")
+            raise invalid("There is nothing to compact: send an input, or a previous_response_id.", "input")
         instructions = "\n\n".join(filter(None, (request.instructions, parsed.instructions)))
         text, usage = await self._backend.compact(agent.id, transcript, instructions)
         encrypted = encode_summary(text, has_outside_content=has_outside_content(transcript), codec=self._codec)

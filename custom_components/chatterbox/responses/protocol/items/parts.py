@@ -10,9 +10,6 @@ from typing import Final
 
 from ....agent.messages import IMAGE_TYPES, PDF, Attachment, JsonObject, JsonValue, read_picture
 
-MAX_TEXT: Final = 10_485_760
-"""Characters of one text, as the specification has it."""
-
 SHOWN_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
 INSTRUCTION_PARTS: Final = frozenset({"input_text"})
 ASSISTANT_PARTS: Final = frozenset({"output_text", "refusal"})
@@ -96,8 +93,6 @@ def _text(part: JsonObject, field: str, where: str) -> str:
     text = part.get(field)
     if not isinstance(text, str):
         raise InvalidItem("Expected a string.", f"{where}.{field}")
-    if len(text) > MAX_TEXT:
-        raise InvalidItem(f"Longer than {MAX_TEXT} characters.", f"{where}.{field}")
     return text
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAda
 
 from ....agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
 from ..ids import NewId
-from .parts import ASSISTANT_PARTS, INSTRUCTION_PARTS, MAX_TEXT, SHOWN_PARTS, InvalidItem, complete_parts, summary_text
+from .parts import ASSISTANT_PARTS, INSTRUCTION_PARTS, SHOWN_PARTS, InvalidItem, complete_parts, summary_text
 
 VENDOR_TYPE: Final = re.compile(r"[A-Za-z0-9_-]+:.+", re.ASCII | re.DOTALL)
 """Type of an item, or name of a field, that a vendor has added: `slug:name`."""
@@ -26,7 +26,6 @@ _MAX_CALL_ID: Final = 64
 
 type CallId = Annotated[str, Field(min_length=1, max_length=_MAX_CALL_ID)]
 type Name = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
-type Text = Annotated[str, Field(max_length=MAX_TEXT)]
 
 
 class ItemModel(BaseModel):
@@ -48,7 +47,7 @@ class FunctionCallItem(ItemModel):
 
     call_id: CallId
     name: Name
-    arguments: Text
+    arguments: str
     status: Literal["in_progress", "completed", "incomplete"] | None = None
 
 
@@ -60,7 +59,7 @@ class FunctionCallOutputItem(ItemModel):
 
 
 class _ReasoningText(ItemModel):
-    text: Text
+    text: str
 
 
 type _Texts = Annotated[list[_ReasoningText], Field(max_length=256)]
@@ -71,7 +70,7 @@ class ReasoningItem(ItemModel):
 
     summary: _Texts = []
     content: _Texts | None = None
-    encrypted_content: Text | None = None
+    encrypted_content: str | None = None
 
     @property
     def text(self) -> str:
@@ -82,7 +81,7 @@ class ReasoningItem(ItemModel):
 class CompactionItem(ItemModel):
     """A compacted conversation."""
 
-    encrypted_content: Text
+    encrypted_content: str
 
 
 class ItemReference(ItemModel):
@@ -103,13 +102,13 @@ class ApprovalRequestItem(ItemModel):
 
     id: str
     name: str
-    arguments: Text
+    arguments: str
 
 
 class McpCallItem(ApprovalRequestItem):
     """A call of a hosted tool."""
 
-    output: Text | None = None
+    output: str | None = None
     error: AnyJson = None
 
 
@@ -118,7 +117,7 @@ class ApprovalResponseItem(ItemModel):
 
     approval_request_id: str
     approve: bool
-    reason: Text | None = None
+    reason: str | None = None
 
 
 _MODELS: Final[Mapping[str, tuple[str, TypeAdapter[ItemModel]]]] = {
