@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, override
 from homeassistant.components.repairs import ConfirmRepairFlow, RepairsFlow, RepairsFlowResult
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_MODEL
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
 from .agent.errors import BudgetPeriod, PromptTooLong
@@ -24,19 +24,16 @@ if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
 
 
-@callback
 def async_report_missing_tools(hass: HomeAssistant, agent: ConfigSubentry, api_ids: Sequence[str]) -> None:
     """Report the LLM APIs that an agent uses and that do not exist; an empty list ends the issue."""
     _report(hass, agent, "missing_tools", {"sources": ", ".join(api_ids)} if api_ids else None)
 
 
-@callback
 def async_report_model_gone(hass: HomeAssistant, agent: ConfigSubentry, *, is_gone: bool) -> None:
     """Report that the service no longer has an agent's model, or that it has it again."""
     _report(hass, agent, "model_gone", {"model": agent.data[CONF_MODEL]} if is_gone else None)
 
 
-@callback
 def async_report_refused_tools(hass: HomeAssistant, agent: ConfigSubentry, refusal: str) -> None:
     """Report that the server of an agent's model refuses tools, and how to allow them; an empty text ends the issue.
 
@@ -47,14 +44,12 @@ def async_report_refused_tools(hass: HomeAssistant, agent: ConfigSubentry, refus
         _report(hass, agent, f"tools_refused_{server}", {"model": agent.data[CONF_MODEL]} if server == found else None)
 
 
-@callback
 def async_report_service_down(hass: HomeAssistant, entry: ConfigEntry, since: datetime | None) -> None:
     """Report that a service does not answer, and since when; None ends the issue."""
     placeholders = {"service": entry.title, "since": since.strftime("%Y-%m-%d %H:%M")} if since else None
     _set(hass, f"service_down_{entry.entry_id}", "service_down", placeholders)
 
 
-@callback
 def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, overflow: PromptTooLong | None) -> None:
     """Report a prompt that exceeds the context window of an agent's model; None ends the issue."""
     placeholders = None
@@ -64,7 +59,6 @@ def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, ove
     _report(hass, agent, "prompt_too_long", placeholders)
 
 
-@callback
 def async_report_failed_script(
     hass: HomeAssistant, agent: ConfigSubentry, point: HookPoint, script: str | None
 ) -> None:
@@ -77,13 +71,11 @@ def async_report_failed_script(
     _report(hass, agent, problem, placeholders, f"{point.value}_")
 
 
-@callback
 def async_report_broken_template(hass: HomeAssistant, agent: ConfigSubentry, problem: str | None) -> None:
     """Report why an agent's instructions cannot be rendered; None ends the issue."""
     _report(hass, agent, "template_broken", None if problem is None else {"problem": problem})
 
 
-@callback
 def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
     """End the issues that the turns of an agent have reported: the agent is removed, or reports them again."""
     async_report_missing_tools(hass, agent, ())
@@ -92,19 +84,16 @@ def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
         async_report_failed_script(hass, agent, point, None)
 
 
-@callback
 def async_report_gone_names(hass: HomeAssistant, gaps: Sequence[str]) -> None:
     """Report missing references in the rules of the home; an empty list ends the issue."""
     _set(hass, "names_gone", "names_gone", {"gone": "\n".join(f"- {gap}" for gap in gaps)} if gaps else None)
 
 
-@callback
 def async_report_moved_parts(hass: HomeAssistant, abilities: Sequence[str]) -> None:
     """Report what is off until Chatterbox is updated, because Home Assistant has moved parts that it relies on."""
-    _create(hass, "internals_missing", "internals_missing", {"abilities": "\n".join(f"- {one}" for one in abilities)})
+    _set(hass, "internals_missing", "internals_missing", {"abilities": "\n".join(f"- {one}" for one in abilities)})
 
 
-@callback
 def async_report_home_rules(hass: HomeAssistant, agents: Sequence[str], *, is_unreadable: bool) -> None:
     """Report unreadable rules of the home, and agents that hold rules of their own; ends what no longer holds."""
     named = {"home_rules_unreadable": is_unreadable, "home_rules_of_agents": bool(agents)}
@@ -112,7 +101,6 @@ def async_report_home_rules(hass: HomeAssistant, agents: Sequence[str], *, is_un
         _set(hass, key, key, {"agents": ", ".join(agents)} if holds else None, severity=ir.IssueSeverity.ERROR)
 
 
-@callback
 def async_report_history(
     hass: HomeAssistant, address: str, key: str, placeholders: Mapping[str, str], put_aside: str = ""
 ) -> None:
@@ -128,7 +116,6 @@ def async_report_history(
         _set(hass, f"history_put_aside_{place}", "history_put_aside", aside)
 
 
-@callback
 def async_report_spent_budget(
     hass: HomeAssistant, agent: ConfigSubentry, spent: tuple[BudgetPeriod, float] | None
 ) -> None:
@@ -139,7 +126,6 @@ def async_report_spent_budget(
     _report(hass, agent, "budget_spent_month", placeholders if period == "month" else None)
 
 
-@callback
 def async_report_unguarded(
     hass: HomeAssistant, agent_id: str, pipelines: Iterable[Pipeline], request: str, *, keep_ignored: bool = False
 ) -> None:
@@ -160,7 +146,6 @@ def async_report_unguarded(
         _set(hass, issue_id, "unguarded" if request else "unguarded_rules", placeholders, fix=fix)
 
 
-@callback
 def async_report_disabled_agents(
     hass: HomeAssistant, assistants: Iterable[tuple[Pipeline, Mapping[str, str | bool]]]
 ) -> None:

@@ -15,7 +15,7 @@ from homeassistant.components.intent import OnOffIntentHandler
 from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
 from homeassistant.const import SERVICE_TURN_OFF, SERVICE_TURN_ON
-from homeassistant.core import Context, HomeAssistant, State, callback
+from homeassistant.core import Context, HomeAssistant, State
 from homeassistant.helpers import intent
 from homeassistant.helpers.script import Script
 
@@ -50,14 +50,12 @@ type Slots = Mapping[str, JsonValue]
 """The values of an intent's slots by name."""
 
 
-@callback
 def delayed_command(intent_type: str, slots: Slots) -> str:
     """Return the sentence that a timer passes to Home Assistant when it finishes, or an empty text."""
     command = slots.get("conversation_command") if intent_type == intent.INTENT_START_TIMER else None
     return "" if intent.is_blank_slot_value(command) else str(command).strip()
 
 
-@callback
 def delay_of(slots: Slots) -> int:
     """Return the seconds of a timer, as Home Assistant reads its slots."""
     values = ((str(slots.get(unit, "")).partition(".")[0], seconds) for unit, seconds in _UNITS.items())
@@ -75,13 +73,11 @@ class Naming(NamedTuple):
     """Whether a call can give the domain."""
 
 
-@callback
 def handler_of(hass: HomeAssistant, intent_type: str) -> intent.IntentHandler | None:
     """Return the handler of an intent."""
     return next((one for one in intent.async_get(hass) if one.intent_type == intent_type), None)
 
 
-@callback
 def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
     """Return the slots by which an intent selects entities: none for timers and for unknown handlers."""
     handler = handler_of(hass, intent_type)
@@ -101,7 +97,6 @@ def selection(slots: Slots, assistant: str | None, domains: Collection[str] | No
     return intent.MatchTargetsConstraints(name, area, floor, given or domains or None, classes, assistant=assistant)
 
 
-@callback
 def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str) -> Touches | Unresolved:
     """Return the effects of an intent on the entities exposed to `assistant`.
 
@@ -132,7 +127,6 @@ def _effects(hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, a
     return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
 
 
-@callback
 def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether an intent that acts on no entity changes nothing else either."""
     handler = handler_of(hass, intent_type)
@@ -141,14 +135,12 @@ def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
     return HANDLERS.get(handler_path(handler), _READS).reads
 
 
-@callback
 def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether an intent answers a question, and never changes anything."""
     handler = handler_of(hass, intent_type)
     return handler is not None and HANDLERS.get(handler_path(handler), _READS).reads
 
 
-@callback
 def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether the effects of an intent are never known."""
     handler = handler_of(hass, intent_type)

@@ -15,7 +15,7 @@ from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
 
 from ..agent.messages import JsonValue
@@ -114,7 +114,6 @@ def _names_of(home: Home) -> NameIndex[Known]:
     return index
 
 
-@callback
 def names_in(hass: HomeAssistant, text: str) -> Iterator[tuple[int, int, AbstractSet[Known]]]:
     """Yield where a text holds a name of the home, the longest at each place, with all that may be meant."""
     index, parts, stop = _names_of(async_get_home(hass, CONVERSATION)), [*PART.finditer(text)], 0
@@ -128,7 +127,6 @@ def names_in(hass: HomeAssistant, text: str) -> Iterator[tuple[int, int, Abstrac
                 break
 
 
-@callback
 def with_known_names(hass: HomeAssistant, text: str) -> str:
     """Return a text in which each name is written as Home Assistant knows it, if it can mean only one thing.
 
@@ -142,7 +140,6 @@ def with_known_names(hass: HomeAssistant, text: str) -> str:
     return written + text[begin:]
 
 
-@callback
 def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
     """Return the name by which Home Assistant finds the only area, or the only floor, that a name may mean.
 
@@ -155,7 +152,6 @@ def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
     return next(iter(found)).name if len(found) == 1 else name
 
 
-@callback
 def places_named(hass: HomeAssistant, name: str, *kinds: str) -> AbstractSet[Known]:
     """Return the areas and floors that a name may mean."""
     index = _names_of(async_get_home(hass, CONVERSATION))
@@ -171,7 +167,6 @@ _STATES: Final[Mapping[str, AbstractSet[TodoItemStatus | None]]] = {
 """Which items an intent can mean. It takes one only by its id or its whole name."""
 
 
-@callback
 def items_meant(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], assistant: str) -> list[str]:
     """Return the names of the items that the slots of an intent may mean, as they stand in the list, sorted.
 

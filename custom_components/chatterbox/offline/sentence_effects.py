@@ -9,7 +9,7 @@ from typing import Final
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..agent.messages import JsonValue
@@ -93,7 +93,6 @@ async def _async_intent_effects(
     return Touches(beside_entities=True, intents=effects.intents) if is_beside else effects
 
 
-@callback
 def async_speaker_area(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
     """Return the area that the built-in agent assumes for the speaker."""
     area_id, device_id = None, user_input.device_id

@@ -10,7 +10,7 @@ from dataclasses import replace
 from hassil.recognize import RecognizeResult
 from home_assistant_intents import ErrorKey
 from homeassistant.components.conversation import DOMAIN, ConversationInput
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.area_registry import AreaEntry
 from homeassistant.helpers.template import Template
@@ -23,7 +23,6 @@ from ..internals.conversation import async_recognized, async_texts
 from .openings import state_sentence
 
 
-@callback
 def is_ambiguous(
     hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None, effects: Effects
 ) -> bool:

@@ -13,7 +13,7 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.homeassistant.const import DOMAIN as HOMEASSISTANT_DOMAIN
 from homeassistant.components.intent import DOMAIN as INTENT_DOMAIN, async_device_supports_timers
 from homeassistant.components.llm import LLMTools
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr, intent, llm
 
 from ..const import DOMAIN, INTEGRATION, LOGGER
@@ -73,13 +73,11 @@ class UnavailableTool(llm.Tool):
         return llm.ToolResult(data={"error": NOT_AVAILABLE}, error=True)
 
 
-@callback
 def context_without_speaker(hass: HomeAssistant, user_id: str | None = None) -> llm.LLMContext:
     """Return the context of a request without a device or a person, with the rights of a user."""
     return llm.LLMContext(DOMAIN, Context(user_id=user_id), hass.config.language, CONVERSATION_DOMAIN, None)
 
 
-@callback
 def source_names(hass: HomeAssistant, for_admins: str) -> dict[str, str]:
     """Return the names of all APIs by id. Those for administrators are put into `for_admins`."""
     apis = llm.async_get_apis(hass)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
@@ -59,7 +59,6 @@ def _marks(_hass: HomeAssistant) -> dict[str, _Mark]:
     return {}
 
 
-@callback
 def is_unresponsive(hass: HomeAssistant, api: llm.API) -> bool:
     """Return whether an API is marked as unresponsive. Another API that was registered in its place is not."""
     mark = _marks(hass).get(api.id)

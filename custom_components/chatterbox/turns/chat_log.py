@@ -24,7 +24,7 @@ from homeassistant.components.conversation import (
     ToolResultContentDeltaDict,
     UserContent,
 )
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import json_loads_object
@@ -103,7 +103,6 @@ def _marking(kind: type[llm.ToolResult]) -> type[llm.ToolResult]:
     return dataclass(init=False, repr=False, eq=False)(marking)
 
 
-@callback
 def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
     """Return a result from a ChatLog, whether it is ours or that of another agent."""
     text, synthetic = _read(content.result)
@@ -162,7 +161,6 @@ def _messages(_hass: HomeAssistant) -> dict[int, tuple[weakref.ref[SaidContent],
     return {}
 
 
-@callback
 def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:
     """Return the message of a content; `files` describes its attachments."""
     if isinstance(content, UserContent) and content.attachments:
@@ -254,7 +252,6 @@ async def _at_once() -> None:
     """Return immediately."""
 
 
-@callback
 def keep_context(chat_log: ChatLog, context: str) -> None:
     """Store the context of this turn with the user's last message."""
     said = chat_log.content[-1]
@@ -276,7 +273,6 @@ def _is_cancelled(content: Content) -> bool:
     return isinstance(content, AssistantContent) and content.content == "Error: CancelledError"
 
 
-@callback
 def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
     """Insert earlier messages of a conversation before the user's last message."""
     contents = chat_log.content
@@ -284,7 +280,6 @@ def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
     contents[place:place] = [content_of(message, agent_id) for message in earlier]
 
 
-@callback
 def is_fresh(chat_log: ChatLog) -> bool:
     """Return whether a conversation contains nothing but the user's message of this turn."""
     return not [content for content in chat_log.content[:-1] if not isinstance(content, SystemContent)]

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import ChatLog, SystemContent
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr, llm
 from homeassistant.helpers.template import Template
@@ -75,7 +75,6 @@ class TurnPrompt:
     """The error for which Home Assistant's own instructions replace the owner's; None if there is none."""
 
 
-@callback
 def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
     """Write the prompt of a turn. Home Assistant's own instructions replace a template with an error."""
     language = hass.config.language
@@ -117,7 +116,6 @@ def _templates(hass: HomeAssistant) -> Callable[[str], Template]:
     return lru_cache(_MOST_TEMPLATES)(partial(Template, hass=hass))
 
 
-@callback
 def async_provide_prompt(
     chat_log: ChatLog, llm_context: llm.LLMContext, sources: PromptSources, instance: llm.APIInstance | None
 ) -> TurnPrompt:

@@ -141,11 +141,11 @@ async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"name": " "}, "Agent → Name: Enter a name."),
-        ({"model": " "}, "Agent → Model: Select a model, or enter its name."),
-        ({"prompt": "{{ nonsense"}, "Agent → Instructions: The instructions are not a valid template: "),
-        ({"budget_month": -1}, "Agent → Monthly budget: -1 is too low, 0 to "),
-        ({"model": "no-model"}, "Agent → Model: The server has no model with this name."),
+        ({"name": " "}, "Settings → Name: Enter a name."),
+        ({"model": " "}, "Settings → Model: Select a model, or enter its name."),
+        ({"prompt": "{{ nonsense"}, "Settings → Instructions: The instructions are not a valid template: "),
+        ({"budget_month": -1}, "Settings → Monthly budget: -1 is too low, 0 to "),
+        ({"model": "no-model"}, "Settings → Model: The server has no model with this name."),
     ],
 )
 async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
