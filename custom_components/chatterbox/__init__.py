@@ -15,6 +15,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 
+from .actions import async_register_actions
 from .agent.errors import ProviderError
 from .approvals.audit import async_audit_questions
 from .approvals.notifications import ApprovalNotifications
@@ -31,7 +32,6 @@ from .runtime.moved_parts import async_report_moved
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
 from .runtime.removed_agents import async_follow_removals, async_forget
-from .services import async_register_actions
 from .settings.home_rules import async_get_home_rules
 from .speech.sentences import as_setup_error
 from .usage.tracker import async_get_usage_tracker

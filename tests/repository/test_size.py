@@ -24,7 +24,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 
 CEILINGS: Final = {
     "lines of code of the product": 27_561,
-    "modules of the product": 267,
+    "modules of the product": 266,
     "lines of code of the tests": 56_500,
     "fragments": 9,
 }
