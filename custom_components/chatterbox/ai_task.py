@@ -195,8 +195,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         shape = shape_of(task.name, task.structure) if task.structure else None
         await self._async_check(task.attachments or ())
         source = _TaskSource(output=shape, api=task.llm_api)
-        read = await self._async_read(task.instructions, context, source)
-        finished = (await self._turns.async_run(read, chat_log)).finished
+        turn_input = await self._async_read(task.instructions, context, source)
+        finished = (await self._turns.async_run(turn_input, chat_log)).finished
         if error := error_of_end(finished, task.name, self.entry.title):
             raise error
         answer = finished.text if finished else ""
@@ -233,7 +233,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
     async def _async_read(self, instructions: str, context: Context, source: TurnSource) -> TurnInput:
         """Return the input of a task, whose speaker is the user of the automation or the app."""
-        told = ConversationInput(
+        user_input = ConversationInput(
             text=instructions,
             context=context,
             conversation_id=None,
@@ -243,15 +243,15 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             agent_id=self.entity_id,
             extra_system_prompt=_NOBODY_LISTENS,
         )
-        speaker = _unaskable(await async_get_speaker(self.hass, told))
-        return TurnInput(replace(told, context=speaker_context(context, speaker)), speaker, source)
+        speaker = _unaskable(await async_get_speaker(self.hass, user_input))
+        return TurnInput(replace(user_input, context=speaker_context(context, speaker)), speaker, source)
 
     async def _async_check(self, attachments: Collection[Attachment]) -> None:
         """Reject attachments that the model cannot receive: structured output has no place for a note on them."""
-        shown = known_server(self.entry.data).attachments
+        types = known_server(self.entry.data).attachments
         for attachment in attachments:
             name, kind = attachment.path.name, attachment.mime_type
-            if kind not in shown:
+            if kind not in types:
                 raise task_error("task_attachment_unsupported", file=name, type=kind)
             if not await self.hass.async_add_executor_job(can_be_shown, attachment.path):
                 raise task_error("task_attachment_unreadable", file=name, megabytes=str(MAX_FILE // 2**20))

@@ -211,11 +211,11 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         """Warn of a model that only talked, or of a server that refuses tools."""
         sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
         refusal = self._trial.refusal if self._trial else ""
-        said = sentences[f"trial_refused_{server_refusing_tools(refusal)}" if refusal else "trial_talked"]
+        sentence = sentences[f"trial_refused_{server_refusing_tools(refusal)}" if refusal else "trial_talked"]
         return self.async_show_menu(
             step_id="no_tools",
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
-            description_placeholders=self._placeholders() | {"trial": said.format(model=model_title(self._model))},
+            description_placeholders=self._placeholders() | {"trial": sentence.format(model=model_title(self._model))},
         )
 
     async def async_step_first_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -394,11 +394,11 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         is_new = self._service.known is OTHER and not self._service.base_url
         # The address of a service on the internet is in a closed section.
         field = const.CONF_BASE_URL if const.CONF_BASE_URL in schema.schema else const.CONF_SERVER
-        shown = {field if name == const.CONF_BASE_URL else name: key for name, key in (errors or {}).items()}
+        field_errors = {field if name == const.CONF_BASE_URL else name: key for name, key in (errors or {}).items()}
         return self.async_show_form(
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(schema, {} if is_new else self._service.form),
-            errors=shown,
+            errors=field_errors,
             description_placeholders=self._placeholders(),
         )
 

@@ -117,16 +117,16 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     ) -> ConversationResult:
         """Run a turn whose speech goes to `spoken`; None if nobody hears it."""
         try:
-            read = await self._reader.async_read(user_input, chat_log)
-            record = await self._turns.async_run(read, chat_log)
+            turn_input = await self._reader.async_read(user_input, chat_log)
+            record = await self._turns.async_run(turn_input, chat_log)
             _trace(chat_log, record.facts)
-            answer = reported(await _async_result(user_input, chat_log, read, record), record)
+            answer = reported(await _async_result(user_input, chat_log, turn_input, record), record)
         except Exception:  # noqa: BLE001  # the last handler before a person who waits for an answer
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
             result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
         else:
-            self._turns.async_note_heard(read, record)
+            self._turns.async_note_heard(turn_input, record)
             return answer
         if spoken is not None:  # a pipeline that has started to speak does not speak the result
             with suppress(Exception):  # the listener may be the cause
@@ -152,13 +152,13 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
 
 async def _async_result(
-    user_input: ConversationInput, chat_log: ChatLog, read: TurnInput, record: TurnRecord
+    user_input: ConversationInput, chat_log: ChatLog, turn_input: TurnInput, record: TurnRecord
 ) -> ConversationResult:
     """Return the result of a turn for Home Assistant."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := record.finished:
         tools = tool_names(chat_log)
-        spoken = await speakable_in_pieces(finished.text, user_input.language, tools) if read.is_heard else None
+        spoken = await speakable_in_pieces(finished.text, user_input.language, tools) if turn_input.is_heard else None
         speech = finished.text if spoken is None else spoken
         is_streamed = chat_log.delta_listener is not None
         if not is_streamed and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
@@ -167,7 +167,7 @@ async def _async_result(
             # The frontend would show what it has streamed again, as an error (`intent-end` in its Assist chat).
             result.response = intent.IntentResponse(language=user_input.language)
         result.response.async_set_speech(speech)
-        is_question = finished.pending is not None or read.asks_again
+        is_question = finished.pending is not None or turn_input.asks_again
         result.continue_conversation = is_question or asks_back(finished.text, user_input.language, spoken)
     return result
 

@@ -96,7 +96,7 @@ async def _async_diagnose(
 ) -> dict[str, Any]:
     integration = await async_get_integration(hass, DOMAIN)
     secrets = _secrets(hass)
-    shown = {
+    parts = {
         "versions": {"chatterbox": str(integration.version), "home_assistant": home_assistant_version},
         "entry": {
             "title": entry.title,
@@ -109,7 +109,7 @@ async def _async_diagnose(
         "history": await _async_history(hass, entry),
         "agents": [await _async_agent(hass, entry, agent) for agent in agents],
     }
-    return {name: without_secrets(part, secrets) for name, part in shown.items()}
+    return {name: without_secrets(part, secrets) for name, part in parts.items()}
 
 
 async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> dict[str, object]:

@@ -55,7 +55,7 @@ def async_report_prompt_too_long(hass: HomeAssistant, agent: ConfigSubentry, ove
     placeholders = None
     if overflow is not None:
         numbers = {"prompt_tokens": overflow.prompt_tokens, "window_tokens": overflow.window_tokens}
-        placeholders = {name: _shown(number) for name, number in numbers.items()}
+        placeholders = {name: _number(number) for name, number in numbers.items()}
     _report(hass, agent, "prompt_too_long", placeholders)
 
 
@@ -184,7 +184,7 @@ async def async_create_fix_flow(
     return _ChangeAssistant()
 
 
-def _shown(number: int | None) -> str:
+def _number(number: int | None) -> str:
     return "?" if number is None else f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 

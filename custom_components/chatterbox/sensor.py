@@ -266,10 +266,10 @@ class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):
     @override
     def extra_state_attributes(self) -> dict[str, list[dict[str, JsonValue]]]:
         """Return the text, place and expiry of each question."""
-        return {"waiting": [_shown(question) for question in self._waiting]}
+        return {"waiting": [_question_data(question) for question in self._waiting]}
 
 
-def _shown(question: Question) -> dict[str, JsonValue]:
+def _question_data(question: Question) -> dict[str, JsonValue]:
     return {
         "approval_id": question.id,
         "question": shown_text(question.text),

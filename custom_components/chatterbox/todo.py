@@ -161,10 +161,10 @@ class _Lists:
             is_list = known.domain == TODO_DOMAIN and known.config_subentry_id == agent
             if is_list and known.unique_id not in wanted:
                 registry.async_remove(known.entity_id)
-        self._lists = {person_id: shown for person_id, shown in self._lists.items() if person_id in names}
+        self._lists = {person_id: list_entity for person_id, list_entity in self._lists.items() if person_id in names}
         for person_id, name in names.items():
-            if (shown := self._lists.get(person_id)) is not None:
-                shown.async_rename(name)
+            if (list_entity := self._lists.get(person_id)) is not None:
+                list_entity.async_rename(name)
         new = {
             person_id: MemoryList(self._entry, self._subentry, person_id, name)
             for person_id, name in names.items()

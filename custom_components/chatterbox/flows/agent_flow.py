@@ -81,14 +81,14 @@ class ConversationAgentFlow(ModelFlow):
         """Ask how far each source of tools is trusted."""
         sentences, policy = (await self._async_labels()).sentences, self._rules.policy
         form = await ToolForm.async_of(self.hass, settings_of(self._present), policy.sources, sentences)
-        shown, problems = form.as_form(policy.sources), list[Problem]()
+        values, problems = form.as_form(policy.sources), list[Problem]()
         if user_input is not None:
             found = form.read(user_input)
             if not isinstance(found, Problem):
                 self._rules = replace(self._rules, policy=replace(policy, sources=found))
                 return await self.async_step_home()
-            shown, problems = user_input, [found]
-        return await self._async_show_form("tools", form.schema, shown, problems, tools=form.markdown)
+            values, problems = user_input, [found]
+        return await self._async_show_form("tools", form.schema, values, problems, tools=form.markdown)
 
     async def async_step_home(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Show what the rules mean for the home, before they are saved."""
@@ -135,10 +135,10 @@ class ConversationAgentFlow(ModelFlow):
         agent_id = er.async_get(self.hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, own_id)
         unguarded = page.unguarded([one.name for one in async_unguarded_assistants(self.hass, agent_id or "")])
         schema = approval_schema(labels, opened={problem.place for problem in problems})
-        shown = {field: value for field, value in form.items() if field != CONF_PIN}
+        values = {field: value for field, value in form.items() if field != CONF_PIN}
         if self._rules.pin:
-            shown[CONF_PIN] = KNOWN_PIN
-        return await self._async_show_form("approvals", schema, shown, problems, unguarded=unguarded, **page.numbers)
+            values[CONF_PIN] = KNOWN_PIN
+        return await self._async_show_form("approvals", schema, values, problems, unguarded=unguarded, **page.numbers)
 
     async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""

@@ -59,7 +59,7 @@ class UncheckedObjectSelector(selector.ObjectSelector):
 
 def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:
     """Return the form. The sections in `opened` are expanded."""
-    told = selector.EntitySelector({"domain": Platform.NOTIFY, "multiple": True})
+    notified_entities = selector.EntitySelector({"domain": Platform.NOTIFY, "multiple": True})
     callers = selector.EntitySelector({"domain": [_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN], "multiple": True})
     care = choice(options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT)
     who_speaks = vol.Schema(
@@ -74,7 +74,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
             vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): care,
             vol.Optional(const.CONF_PIN): PASSWORD,
             vol.Optional(FIELD_PIN_FOR): PIN_USES,
-            vol.Optional(const.CONF_NOTIFY): told,
+            vol.Optional(const.CONF_NOTIFY): notified_entities,
             vol.Required(SECTION_WHO_SPEAKS): section(who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}),
         }
     )

@@ -206,15 +206,15 @@ async def async_sentences_to_try(hass: HomeAssistant, kind: ServiceKind, chosen:
     languages = [known[pipeline_id].language for pipeline_id in chosen if pipeline_id in known]
     language = languages[0] if languages else hass.config.language
     sentences = await async_get_sentences(hass, language)
-    asked, done = list[str](), list[str]()
+    questions, done = list[str](), list[str]()
     for key, entity_id, verdict in await async_example_requests(hass, async_get_home_rules(hass).current):
         text = sentences[f"example_{key}"].format(name=entity_name(hass, entity_id))
-        said = ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
-        if key.startswith("search_") or (kind is ServiceKind.OFFLINE and not await async_recognize(hass, said)):
+        sentence = ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
+        if key.startswith("search_") or (kind is ServiceKind.OFFLINE and not await async_recognize(hass, sentence)):
             continue
-        (done if verdict is Verdict.ALLOW else asked).append(text)
+        (done if verdict is Verdict.ALLOW else questions).append(text)
     only_model = [] if kind is ServiceKind.OFFLINE else [sentences["example_only_model"]]
-    return [*done[: _SENTENCES - len(asked[:1])], *asked[:1], *only_model]
+    return [*done[: _SENTENCES - len(questions[:1])], *questions[:1], *only_model]
 
 
 async def async_ready(hass: HomeAssistant, kind: ServiceKind, name: str, chosen: Sequence[str]) -> dict[str, str]:

@@ -330,8 +330,8 @@ class ModelFlow(ConfigSubentryFlow):
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
                 return [Problem(ANSWERS, "options_refused", {"refusal": error.words or str(error)})]
-            said = [Problem(place, "service_said", {"words": error.words})] if error.words else []
-            return [Problem(place, error_key(error), {}), *said]
+            explanation = [Problem(place, "service_said", {"words": error.words})] if error.words else []
+            return [Problem(place, error_key(error), {}), *explanation]
         return []
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:

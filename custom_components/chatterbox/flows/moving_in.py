@@ -268,10 +268,10 @@ class MovingIn(ConfigFlow):
         if foreign.key:
             fields[vol.Optional(_FIELD_TAKE_KEY)] = selector.BooleanSelector()
         fields[vol.Optional(CONF_API_KEY)] = PASSWORD
-        shown = {CONF_NAME: foreign.title, **form}
+        suggested_values = {CONF_NAME: foreign.title, **form}
         return self.async_show_form(
             step_id="move_in_agent",
-            data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), shown),
+            data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), suggested_values),
             errors={name if name in (*map(str, fields), "base") else "base": key for name, key in errors.items()},
             description_placeholders={
                 "agent": escaped(foreign.title),

@@ -81,13 +81,13 @@ async def try_out(model: ModelProvider) -> ToolTrial:
 
 
 async def _acts(model: ModelProvider) -> bool:
-    said = 0
+    characters = 0
     async with aclosing(model.stream(_TRIAL)) as events:
         async for event in events:
             if isinstance(event, ToolCallReady):
                 return True
-            said += len(event.text) if isinstance(event, TextDelta) else 0
-            if said > _MUCH_TALK:
+            characters += len(event.text) if isinstance(event, TextDelta) else 0
+            if characters > _MUCH_TALK:
                 break
     return False
 
@@ -116,10 +116,10 @@ async def answering_interface(
     """
     try:
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-            asked = {kind: group.create_task(_answers(server, has_model)) for kind, server in servers.items()}
+            tasks = {kind: group.create_task(_answers(server, has_model)) for kind, server in servers.items()}
     except TimeoutError:
         return None
-    return next((kind for kind, answer in asked.items() if answer.result()), None)
+    return next((kind for kind, answer in tasks.items() if answer.result()), None)
 
 
 async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller

@@ -47,10 +47,10 @@ class ToolForm:
         cls,
         hass: HomeAssistant,
         settings: AgentSettings,
-        said: Mapping[str, ToolSource],
+        trusted: Mapping[str, ToolSource],
         sentences: Mapping[str, str],
     ) -> Self:
-        """Ask the sources for their tools, and find out about these. `said` is what the owner has said about them."""
+        """Ask the sources for their tools, and find out about these. `trusted` is what the owner has set for them."""
         owner = await hass.auth.async_get_owner()
         context = context_without_speaker(hass, owner.id if owner else None)
         offer = await async_offer_tools(
@@ -58,10 +58,10 @@ class ToolForm:
         )
         found: dict[str, list[FoundTool]] = {}
         for tool in offer.instance.tools if offer.instance else ():
-            found.setdefault(offer.labels[tool.name], []).append(find_out(hass, tool, said))
+            found.setdefault(offer.labels[tool.name], []).append(find_out(hass, tool, trusted))
         apis = source_names(hass, sentences["source_admin"])
         ids = settings.llm_apis or (llm.LLM_API_ASSIST,)
-        ids = tuple(dict.fromkeys((*ids, *(source for source in said if not valid_entity_id(source)))))
+        ids = tuple(dict.fromkeys((*ids, *(source for source in trusted if not valid_entity_id(source)))))
         absent = sentences["source_absent"]
         names = {source: apis.get(source) or absent.format(source=source) for source in ids}
         levels: dict[str, str] = {_BY_TOOL: sentences["trust_by_tool"]}
@@ -86,22 +86,22 @@ class ToolForm:
             FIELD_AFFECTS: selector.ObjectSelectorField(selector=affected),
         }
         rows = selector.ObjectSelectorConfig(fields=dict(fields), multiple=True, translation_key=CONF_TOOL_SOURCES)
-        shown: dict[vol.Marker, selector.Selector[Any]] = {vol.Optional(one): self._level for one in self.sources.ids}
-        shown[vol.Optional(FIELD_SCRIPTS)] = UncheckedObjectSelector(rows)
-        return vol.Schema(shown)
+        choices: dict[vol.Marker, selector.Selector[Any]] = {vol.Optional(one): self._level for one in self.sources.ids}
+        choices[vol.Optional(FIELD_SCRIPTS)] = UncheckedObjectSelector(rows)
+        return vol.Schema(choices)
 
     @property
     def _level(self) -> selector.SelectSelector:
         return choice(options=list(self.levels.ids), mode=DROPDOWN)
 
-    def as_form(self, said: Mapping[str, ToolSource]) -> dict[str, Any]:
+    def as_form(self, trusted: Mapping[str, ToolSource]) -> dict[str, Any]:
         """Return what is said of sources as form values."""
         rows = [
             {FIELD_SCRIPT: source, FIELD_LEVEL: self._label(trust), FIELD_AFFECTS: sorted(trust.affects)}
-            for source, trust in said.items()
+            for source, trust in trusted.items()
             if source not in self.sources.ids.values()
         ]
-        levels = {label: self._label(said.get(source, ToolSource())) for label, source in self.sources.ids.items()}
+        levels = {label: self._label(trusted.get(source, ToolSource())) for label, source in self.sources.ids.items()}
         return {**levels, FIELD_SCRIPTS: rows}
 
     def _label(self, trust: ToolSource) -> str:
@@ -109,22 +109,22 @@ class ToolForm:
 
     def read(self, form: Mapping[str, Any]) -> Mapping[str, ToolSource] | Problem:
         """Return what form values say of sources, or the problem of the first invalid row."""
-        said: JsonObject = {source: self._said(form.get(label), None) for label, source in self.sources.ids.items()}
+        trusted: JsonObject = {source: self._json(form.get(label), None) for label, source in self.sources.ids.items()}
         rows = form.get(FIELD_SCRIPTS) or []
         for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
             script = row.get(FIELD_SCRIPT) if isinstance(row, dict) else None
             if not isinstance(script, str) or not valid_entity_id(script):
                 return Problem(FIELD_SCRIPTS, "script_missing", {"row": str(number)})
-            if script in said:
+            if script in trusted:
                 return Problem(FIELD_SCRIPTS, "script_twice", {"row": str(number)})
-            said[script] = self._said(row.get(FIELD_LEVEL), row.get(FIELD_AFFECTS))
+            trusted[script] = self._json(row.get(FIELD_LEVEL), row.get(FIELD_AFFECTS))
             try:
-                sources_from_json(said)
+                sources_from_json(trusted)
             except PolicyError:
                 return Problem(FIELD_SCRIPTS, "script_unfit", {"row": str(number)})
-        return {source: trust for source, trust in sources_from_json(said).items() if trust != ToolSource()}
+        return {source: trust for source, trust in sources_from_json(trusted).items() if trust != ToolSource()}
 
-    def _said(self, level: JsonValue, affects: JsonValue) -> JsonObject:
+    def _json(self, level: JsonValue, affects: JsonValue) -> JsonObject:
         known = self.levels.id_of(level) if isinstance(level, str) and level else _BY_TOOL
         return {**({} if known == _BY_TOOL else {"level": known}), **({"affects": affects} if affects else {})}
 
@@ -135,9 +135,9 @@ def _table(hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[s
     for tool in sorted(tools, key=lambda tool: (tool.finding, tool.name.casefold())):
         alike.setdefault(_finding(hass, tool, sentences), []).append(tool.name)
     rows = [(escaped(finding), escaped(", ".join(names))) for finding, names in alike.items()]
-    shown = table([(sentences["tools_finding"], sentences["tools_tools"]), *rows[:MOST_ROWS]])
+    rows_table = table([(sentences["tools_finding"], sentences["tools_tools"]), *rows[:MOST_ROWS]])
     hidden = len(rows) - MOST_ROWS
-    return shown if hidden <= 0 else f"{shown}\n\n{sentences['home_more'].format(count=hidden)}"
+    return rows_table if hidden <= 0 else f"{rows_table}\n\n{sentences['home_more'].format(count=hidden)}"
 
 
 def _finding(hass: HomeAssistant, tool: FoundTool, sentences: Mapping[str, str]) -> str:

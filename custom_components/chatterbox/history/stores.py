@@ -81,7 +81,7 @@ class Histories:
         """Start with none."""
         self._hass = hass
         self._file = f"sqlite:///{hass.config.path(_FILE)}"
-        self._kept: dict[str, _Kept] = {}
+        self._open: dict[str, _Kept] = {}
         """By address."""
         self._opening = asyncio.Lock()
         self._awaited: set[asyncio.Future[None]] = set()
@@ -106,8 +106,8 @@ class Histories:
     @callback
     def of(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of an entry; None while it is not open, or for an invalid URL."""
-        kept = self._kept.get(self.address(entry))
-        return kept.store if kept else None
+        opened = self._open.get(self.address(entry))
+        return opened.store if opened else None
 
     def address(self, entry: ConfigEntry) -> str:
         """Return the database URL of an entry: the configured one, or a file."""
@@ -116,7 +116,7 @@ class Histories:
     @property
     def all(self) -> tuple[HistoryStore, ...]:
         """Return all open stores."""
-        return tuple(kept.store for kept in self._kept.values() if kept.store)
+        return tuple(opened.store for opened in self._open.values() if opened.store)
 
     async def async_open(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of an entry, opened if necessary; None for an invalid URL.
@@ -128,12 +128,12 @@ class Histories:
         async with self._opening:
             if self._is_over:
                 return None
-            if address not in self._kept:
-                self._kept[address] = _Kept(await self._async_create(address), set())
-            kept = self._kept[address]
-            kept.entries.add(entry.entry_id)
+            if address not in self._open:
+                self._open[address] = _Kept(await self._async_create(address), set())
+            opened = self._open[address]
+            opened.entries.add(entry.entry_id)
         await self.async_release(entry, but=address)
-        return kept.store
+        return opened.store
 
     async def _async_create(self, address: str) -> HistoryStore | None:
         await async_import_module(self._hass, STORE_MODULE)
@@ -149,14 +149,14 @@ class Histories:
 
     async def async_release(self, entry: ConfigEntry, but: str | None = None) -> None:
         """Close the stores of an entry that no other one uses, `but` that of one address."""
-        for address in [one for one, kept in self._kept.items() if entry.entry_id in kept.entries and one != but]:
-            kept = self._kept[address]
-            kept.entries.discard(entry.entry_id)
-            if not kept.entries:
-                del self._kept[address]
+        for address in [one for one, opened in self._open.items() if entry.entry_id in opened.entries and one != but]:
+            opened = self._open[address]
+            opened.entries.discard(entry.entry_id)
+            if not opened.entries:
+                del self._open[address]
                 async_report(self._hass, address, "", StoreState())
-                left = await kept.store.close() if kept.store else ()
-                new = self._kept.get(but) if but else None
+                left = await opened.store.close() if opened.store else ()
+                new = self._open.get(but) if but else None
                 if new and new.store:
                     for record in left:
                         new.store.record(record)
@@ -168,9 +168,9 @@ class Histories:
 
     @callback
     def _async_report(self, address: str, state: StoreState) -> None:
-        kept = self._kept.get(address)
-        if kept and kept.store and not self._is_over:
-            async_report(self._hass, address, kept.store.where, state)
+        opened = self._open.get(address)
+        if opened and opened.store and not self._is_over:
+            async_report(self._hass, address, opened.store.where, state)
 
     async def _async_end(self, _event: Event) -> None:
         """Store the waiting records.

@@ -110,25 +110,25 @@ class Memories:
         """Prepare the storage without reading it."""
         self._hass = hass
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.memories", private=True, atomic_writes=True)
-        self._kept: _People | None = None
+        self._people: _People | None = None
         self._one_at_a_time = asyncio.Lock()
 
     async def async_load(self) -> None:
         """Read the stored facts once. Raises `NotRemembered` (UNREADABLE)."""
-        if self._kept is None:
+        if self._people is None:
             async with self._one_at_a_time:
                 await self._async_known()
 
     @callback
     def facts(self, keeper: Keeper) -> tuple[Fact, ...]:
         """Return the facts of a person, oldest first; none before they are loaded."""
-        kept = (self._kept or {}).get(keeper)
-        return kept.facts if kept else ()
+        person = (self._people or {}).get(keeper)
+        return person.facts if person else ()
 
     @callback
     def people(self, agent: str) -> dict[str, str]:
         """Return the names of the people who have facts with an agent, by their ids."""
-        return {keeper.person: kept.name for keeper, kept in (self._kept or {}).items() if keeper.agent == agent}
+        return {keeper.person: person.name for keeper, person in (self._people or {}).items() if keeper.agent == agent}
 
     async def async_add(self, keeper: Keeper, text: str, name: str) -> Fact:
         """Add a fact of the person called `name`, or return the same one if it exists. Raises `NotRemembered`."""
@@ -167,21 +167,21 @@ class Memories:
         async with self._one_at_a_time:
             try:
                 known = await self._async_known()
-                left = {keeper: kept for keeper, kept in known.items() if keeper.agent in agents}
+                left = {keeper: person for keeper, person in known.items() if keeper.agent in agents}
                 await self._async_store(left)
             except NotRemembered as error:
                 LOGGER.warning("Memories of a removed agent could not be deleted: %s", error)
 
     async def _async_known(self) -> _People:
-        if self._kept is None:
+        if self._people is None:
             try:
                 stored = _STORED.validate_python((await self._store.async_load() or {"people": ()})["people"])
-                self._kept = {Keeper(one.agent, one.person): one for one in stored}
+                self._people = {Keeper(one.agent, one.person): one for one in stored}
             except Exception as error:
                 # Its text may quote what somebody said.
                 LOGGER.error("The memories of agents cannot be read: %s", type(error).__name__)
                 raise NotRemembered(MemoryProblem.UNREADABLE) from error
-        return self._kept
+        return self._people
 
     async def _async_change(self, keeper: Keeper, change: Change, name: str = "") -> tuple[Fact, ...]:
         """Change the facts of a person, also if the caller is cancelled meanwhile. Return them."""
@@ -193,19 +193,19 @@ class Memories:
             known = await self._async_known()
             before = known.get(keeper, _Person(keeper.agent, keeper.person, name))
             after = replace(before, facts=change(before.facts), name=name or before.name)
-            others = {other: kept for other, kept in known.items() if other != keeper}
+            others = {other: person for other, person in known.items() if other != keeper}
             await self._async_store({**others, keeper: after} if after.facts else others)
         async_dispatcher_send(self._hass, SIGNAL_MEMORIES, keeper)
         return after.facts
 
-    async def _async_store(self, kept: _People) -> None:
+    async def _async_store(self, people: _People) -> None:
         """Store a new state, and use it once it is stored.
 
         Home Assistant only logs when it cannot write a file, so the file is read again.
         """
-        if kept == self._kept:
+        if people == self._people:
             return
-        written = {"people": _STORED.dump_python(tuple(kept.values()), mode="json")}
+        written = {"people": _STORED.dump_python(tuple(people.values()), mode="json")}
         try:
             await self._store.async_save(written)
             is_stored = await self._store.async_load() == written
@@ -214,13 +214,13 @@ class Memories:
             is_stored = False
         if not is_stored:
             raise NotRemembered(MemoryProblem.NOT_KEPT)
-        self._kept = kept
+        self._people = people
 
 
 def one_line(text: str) -> str:
     """Return a text on one line, without invisible characters. Raises `NotRemembered`."""
-    shown = (char if char in _JOINERS or not unicodedata.category(char).startswith("C") else " " for char in text)
-    line = " ".join("".join(shown).split())
+    visible = (char if char in _JOINERS or not unicodedata.category(char).startswith("C") else " " for char in text)
+    line = " ".join("".join(visible).split())
     if not line.strip(_JOINERS):
         raise NotRemembered(MemoryProblem.EMPTY)
     if len(line) > LONGEST_FACT:

@@ -343,7 +343,7 @@ class TurnRecord:
         return [message for message in self.recorder.messages if isinstance(message, ToolResult)]
 
     @property
-    def said(self) -> UserMessage | None:
+    def user_message(self) -> UserMessage | None:
         """The user's message; None if there is none, or if a hook has refused it."""
         is_denied = self.finished is not None and self.finished.stop_reason is StopReason.PROMPT_DENIED
         if is_denied or not self._accepted or not self.input:
@@ -361,8 +361,8 @@ class TurnRecord:
                 for message in came_of_it
                 if not (isinstance(message, ToolResult) and message.call_id in handed_out)
             )
-        said = self.said
-        return (*self.brought, said, *came_of_it) if said else (*self.brought, *came_of_it)
+        user_message = self.user_message
+        return (*self.brought, user_message, *came_of_it) if user_message else (*self.brought, *came_of_it)
 
     @property
     def duration(self) -> float:
@@ -481,8 +481,8 @@ def error_text(result: ToolResult) -> str:
     """Return the shortest form of the error of a failed call."""
     if reasons := "; ".join(dict.fromkeys(one.reason for one in targets_not_done(result.native) if one.reason)):
         return reasons
-    if said := intent_speech(result.native):
-        return said
+    if spoken_text := intent_speech(result.native):
+        return spoken_text
     match parsed_content(result):
         case {"error": str() as error}:
             return error
@@ -546,8 +546,8 @@ def result_content(result: llm.ToolResult) -> str:
     data: object = result.data
     match data:
         case {"data": {"success": [*targets]}} if isinstance(data, dict):
-            asked = [f"{one['name']} (still {one['reported']})" for one in targets if "reported" in one]
-            data = {"asked_not_confirmed": asked, **data} if asked else data
+            unconfirmed = [f"{one['name']} (still {one['reported']})" for one in targets if "reported" in one]
+            data = {"asked_not_confirmed": unconfirmed, **data} if unconfirmed else data
         case _:
             pass
     match data:

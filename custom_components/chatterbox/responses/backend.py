@@ -80,10 +80,10 @@ class ResponsesBackend:
         found = self._find(turn.agent)
         turns = self._turns_of(found)
         events = asyncio.Queue[BackendEvent | None]()
-        read = await turns.async_read(turn, events.put_nowait)
+        turn_input = await turns.async_read(turn, events.put_nowait)
         taking = found.entry.async_create_background_task(
             self._hass,
-            turns.async_take(read, turn.conversation_id),
+            turns.async_take(turn_input, turn.conversation_id),
             f"chatterbox turn of an API client with {turn.agent}",
         )
         taking.add_done_callback(lambda _: events.put_nowait(None))

@@ -287,9 +287,9 @@ class _Sender:
 
     async def send_bug(self, error: Exception) -> None:
         """Write an error event for a bug, and log it."""
-        told = error if isinstance(error, ApiError) else internal_error(self._exchange.id)
+        reported_error = error if isinstance(error, ApiError) else internal_error(self._exchange.id)
         LOGGER.error("A stream failed (%s): %s", self._exchange.id, traceback_without_words(error))
-        await self.send({"type": "error", "sequence_number": self._next_number, "error": told.payload})
+        await self.send({"type": "error", "sequence_number": self._next_number, "error": reported_error.payload})
 
     async def write(self, data: bytes) -> None:
         """Write, and wait until the client has read enough. Raises `ClientGone`."""

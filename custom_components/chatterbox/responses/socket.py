@@ -151,7 +151,7 @@ class _Connection:
                 self._arriving.note_message(len(message.data) if message.type is WSMsgType.TEXT else 0)
                 match message.type:
                     case WSMsgType.TEXT:
-                        told: str | ApiError = message.data
+                        request: str | ApiError = message.data
                     case WSMsgType.PING:
                         await self._write(self._response.pong(message.data))
                         continue
@@ -160,21 +160,21 @@ class _Connection:
                     case WSMsgType.ERROR:
                         return
                     case _:
-                        told = invalid("Send messages as text.")
-                if not self._keep(told):
+                        request = invalid("Send messages as text.")
+                if not self._keep(request):
                     await self._write(self._response.close(code=WSCloseCode.POLICY_VIOLATION, message=_TOO_MANY))
                     return
 
-    def _keep(self, told: str | ApiError) -> bool:
+    def _keep(self, message: str | ApiError) -> bool:
         """Queue a message; return whether there was room for it."""
-        limits, size = self._exchange.limits, len(told) if isinstance(told, str) else 0
+        limits, size = self._exchange.limits, len(message) if isinstance(message, str) else 0
         if self._messages.qsize() >= limits.waiting or self._exchange.held + size > 2 * limits.size:
             return False
         try:
             self._exchange.hold(size)
         except ApiError as error:
-            told = error
-        self._messages.put_nowait(told)
+            message = error
+        self._messages.put_nowait(message)
         return True
 
     async def _ping(self) -> None:
@@ -199,9 +199,9 @@ class _Connection:
     async def _answer_all(self) -> None:
         with suppress(ClientGone, asyncio.QueueShutDown):
             while True:
-                told = await self._messages.get()
+                message = await self._messages.get()
                 try:
-                    await self._answer(told)
+                    await self._answer(message)
                 except ApiError as error:
                     await self._send_error(error)
                 except ClientGone:
@@ -210,16 +210,16 @@ class _Connection:
                     LOGGER.error("A message failed (%s): %s", self._exchange.id, traceback_without_words(error))
                     await self._send_error(internal_error(self._exchange.id))
 
-    async def _answer(self, told: str | ApiError) -> None:
-        if isinstance(told, ApiError):
-            raise told
+    async def _answer(self, message: str | ApiError) -> None:
+        if isinstance(message, ApiError):
+            raise message
         try:
             self._admit()
-            async with aclosing(self._session.answer(told)) as events:
+            async with aclosing(self._session.answer(message)) as events:
                 async for event in events:
                     await self._send(event)
         finally:
-            self._exchange.hold(-len(told))
+            self._exchange.hold(-len(message))
 
     async def _send_error(self, error: ApiError) -> None:
         await self._send({"type": "error", "status": error.status, "error": error.payload})

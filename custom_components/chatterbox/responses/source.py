@@ -176,7 +176,7 @@ class ApiTurnSource(TurnSource):
     def select(self, tools: TurnTools) -> ToolSelection:
         """Return the tools that the client requests, and report them to it. Raises `ApiError` for a missing tool."""
         wishes = {wish.server_label: wish for wish in self.request.hosted or ()}
-        kept = tuple(
+        definitions_of_home = tuple(
             tool
             for tool in tools.definitions
             if (wish := wishes.get(tools.labels.get(tool.name, OWN_LABEL))) is None
@@ -184,13 +184,13 @@ class ApiTurnSource(TurnSource):
             or wish.allowed.takes(tool)
         )
         by_label: dict[str, list[ToolDefinition]] = {label: [] for label in wishes}
-        for tool in kept:
+        for tool in definitions_of_home:
             if tool.name != PROCESS_SENTENCE.name:
                 by_label.setdefault(tools.labels.get(tool.name, OWN_LABEL), []).append(tool)
-        self._check(tools, kept)
+        self._check(tools, definitions_of_home)
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
         offered = ToolsOffered(by_label, failures, self.answered)
-        definitions = tools._replace(definitions=kept)
+        definitions = tools._replace(definitions=definitions_of_home)
         selection = ToolSelection(definitions, self.request.functions, *_choice(self.request, offered))
         self.tell(offered)
         return selection
@@ -203,21 +203,21 @@ class ApiTurnSource(TurnSource):
     @override
     def message(self, text: str, chat_log: ChatLog, files: ShownFiles, context: str) -> UserMessage | None:
         """Return the words of the client, which come with attachments and a context of their own."""
-        if (said := request_words(self.request)) is None:
+        if (user_message := request_words(self.request)) is None:
             return None
-        return replace(said, context="\n\n".join(filter(None, (context, said.context))))
+        return replace(user_message, context="\n\n".join(filter(None, (context, user_message.context))))
 
     @override
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
         """Return the hook that asks about calls for which the client wants to be asked."""
         return (ClientApprovals(self.request, tools.labels),)
 
-    def _check(self, tools: TurnTools, kept: tuple[ToolDefinition, ...]) -> None:
+    def _check(self, tools: TurnTools, definitions: tuple[ToolDefinition, ...]) -> None:
         """Reject functions with the name of a tool, names of missing tools, and an approval of a missing tool.
 
         A request that is rejected here leaves the question open.
         """
-        names = {tool.name for tool in kept}
+        names = {tool.name for tool in definitions}
         for call in (pending.call for pending in self.answered.approved) if self.answered else ():
             if call.name not in names:
                 message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."

@@ -67,14 +67,14 @@ class ApiTurns:
             agent_id=self.agent_id,
         )
         speaker = _as_client(await async_get_speaker(self._hass, nothing), request.caller.user_id)
-        read = TurnInput(replace(nothing, context=speaker_context(context, speaker)), speaker)
+        turn_input = TurnInput(replace(nothing, context=speaker_context(context, speaker)), speaker)
         answered: Question | None
         if request.approval is not None:
             answered = _with_answers(self._question(request, request.approval), request.approval, request.caller)
         else:
             answered = await self._async_answer_in_words(request)
         source = ApiTurnSource.of(request, tell, answered.pending if answered else None)
-        return self._from_client(replace(read, answered=answered), source)
+        return self._from_client(replace(turn_input, answered=answered), source)
 
     async def _async_answer_in_words(self, request: TurnRequest) -> Question | None:
         """Return the answered question if a transcript ends with it and the words are a yes or a no to it."""
@@ -86,52 +86,52 @@ class ApiTurns:
         if not (alike := [one for one in self._waiting(request) if last.endswith(one.text)]):
             return None
         *older, question = alike
-        asked = asked_of(self._hass, sentences, question.calls, understood_language(language))
-        answer = understand_answer(words.text, understood_language(language), asked)
+        named = asked_of(self._hass, sentences, question.calls, understood_language(language))
+        answer = understand_answer(words.text, understood_language(language), named)
         if answer is Meaning.OTHER:
             return None
         for one in older:  # the same words must not count twice
             async_get_approvals(self._hass).drop(one.id)
         return question.with_answer(_by_client(request.caller, approved=answer is Meaning.YES))
 
-    def _from_client(self, read: TurnInput, source: ApiTurnSource) -> TurnInput:
+    def _from_client(self, turn_input: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""
         words = request_words(source.request)
-        said = replace(read.user_input, text=words.text if words else "")
-        read = replace(read, user_input=said)
-        return replace(read, source=replace(source, resume=partial(self._async_resume, read, source)))
+        user_input = replace(turn_input.user_input, text=words.text if words else "")
+        turn_input = replace(turn_input, user_input=user_input)
+        return replace(turn_input, source=replace(source, resume=partial(self._async_resume, turn_input, source)))
 
-    async def async_take(self, read: TurnInput, conversation_id: str) -> TurnRecord:
+    async def async_take(self, turn_input: TurnInput, conversation_id: str) -> TurnRecord:
         """Take a turn. Raises `ApiError` for a wish that cannot be met, and else only for bugs."""
         chat_log = ChatLog(self._hass, conversation_id)
-        if read.user_input.text:
-            chat_log.async_add_user_content(UserContent(read.user_input.text))
+        if turn_input.user_input.text:
+            chat_log.async_add_user_content(UserContent(turn_input.user_input.text))
         try:
-            prepared = await self._turns.async_prepare(read, chat_log)
-            if read.answered:
-                self._take_question(read.answered)
-            return await self._turns.async_run(read, chat_log, prepared)
+            prepared = await self._turns.async_prepare(turn_input, chat_log)
+            if turn_input.answered:
+                self._take_question(turn_input.answered)
+            return await self._turns.async_run(turn_input, chat_log, prepared)
         finally:
-            self._make_room(read.user_input.context.user_id)
+            self._make_room(turn_input.user_input.context.user_id)
 
-    async def _async_resume(self, read: TurnInput, source: ApiTurnSource, question: Question) -> str:
+    async def _async_resume(self, turn_input: TurnInput, source: ApiTurnSource, question: Question) -> str:
         """Resume a turn whose question was answered elsewhere, and return its answer.
 
         The turn continues even if nobody waits for it, for as long as the agent exists.
         """
-        resumed = self._async_take_resumed(read, source, question)
+        resumed = self._async_take_resumed(turn_input, source, question)
         # The answer may come in the middle of another turn, whose context variables must not leak into this one.
         start = partial(self._entry.async_create_background_task, self._hass, resumed)
         return await asyncio.shield(Variables().run(start, "chatterbox resumed turn of an API client"))
 
-    async def _async_take_resumed(self, read: TurnInput, source: ApiTurnSource, question: Question) -> str:
+    async def _async_take_resumed(self, turn_input: TurnInput, source: ApiTurnSource, question: Question) -> str:
         """Resume a turn without its client, which is not informed; client functions are not offered.
 
         If the tools that the client requested are missing too, the answer says that it did not work.
         """
         request = replace(source.request, transcript=source.so_far, added=(), functions=(), approval=None)
         request = replace(request, tool_choice=ToolChoiceMode.AUTO)
-        resumed = self._from_client(replace(read, answered=question), ApiTurnSource.of(request, _nobody_hears))
+        resumed = self._from_client(replace(turn_input, answered=question), ApiTurnSource.of(request, _nobody_hears))
         try:
             record = await self.async_take(resumed, request.conversation_id)
         except ApiError:

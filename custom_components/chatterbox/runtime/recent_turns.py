@@ -42,7 +42,7 @@ class RecentTurn:
         """
         data = self.facts.as_json()
         inferences = zip(self.facts.inferences, _objects(data["inferences"]), strict=True)
-        data["inferences"] = [{**shown, **_answer(one, models)} for one, shown in inferences]
+        data["inferences"] = [{**data_of_inference, **_answer(one, models)} for one, data_of_inference in inferences]
         data["began_at"] = dt_util.utc_from_timestamp(self.facts.began_at).isoformat(timespec="milliseconds")
         origin: JsonObject = {name: self.origin[name] for name in ("turn_id", "conversation_id", "language")}
         origin["by_satellite"] = self.origin["satellite_id"] is not None

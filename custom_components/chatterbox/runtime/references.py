@@ -105,9 +105,9 @@ def _renamed_sources(sources: Mapping[str, ToolSource], old: str, new: str) -> M
     def now(entity_ids: Iterable[str]) -> Iterator[str]:
         return filter(None, (new if one == old else one for one in entity_ids))
 
-    kept = {name: said for source, said in sources.items() for name in now([source])}
-    changed = {name: replace(said, affects=frozenset(now(said.affects))) for name, said in kept.items()}
-    return {name: said for name, said in changed.items() if said != ToolSource()}
+    renamed = {name: trust for source, trust in sources.items() for name in now([source])}
+    changed = {name: replace(trust, affects=frozenset(now(trust.affects))) for name, trust in renamed.items()}
+    return {name: trust for name, trust in changed.items() if trust != ToolSource()}
 
 
 class MissingReferences:

@@ -216,5 +216,5 @@ def _log_unknown(option: str, value: str) -> None:
 
 def keeps_history(subentry: ConfigSubentry) -> bool:
     """Return whether conversations with an agent are stored; those of AI tasks are stored only if this is set."""
-    kept: bool = subentry.data.get(const.CONF_KEEP_HISTORY, subentry.subentry_type != const.SUBENTRY_AI_TASK)
-    return kept
+    stored: bool = subentry.data.get(const.CONF_KEEP_HISTORY, subentry.subentry_type != const.SUBENTRY_AI_TASK)
+    return stored

@@ -152,8 +152,8 @@ class HomeRulesStore:
         """Take what a person has entered, at once. Rules that an agent holds are thereby replaced."""
         self._set(rules)
         for entry, agent in self._with_own_rules():
-            kept = {key: value for key, value in agent.data.items() if key not in HOME_RULE_KEYS}
-            self._hass.config_entries.async_update_subentry(entry, agent, data=kept)
+            data = {key: value for key, value in agent.data.items() if key not in HOME_RULE_KEYS}
+            self._hass.config_entries.async_update_subentry(entry, agent, data=data)
         self._report()
         await self._store.async_save(home_rules_to_json(rules))
 

@@ -140,7 +140,7 @@ def _digest(pin: str, salt: bytes, cost: HashCost) -> bytes:
 
 def _bytes(text: str, length: int) -> bytes:
     """Decode so many bytes of Base64; raises ValueError."""
-    read = base64.b64decode(text, validate=True)
-    if len(read) != length:
+    decoded = base64.b64decode(text, validate=True)
+    if len(decoded) != length:
         raise ValueError("it has another length")
-    return read
+    return decoded

@@ -54,8 +54,8 @@ def _cleared(value: object, secrets: re.Pattern[str] | None) -> JsonValue:
                 for key, one in value.items()
             }
         case str():
-            shown = _ADDRESS.sub(lambda address: _public_address(address[0]), value)
-            return secrets.sub(REDACTED, shown) if secrets else shown
+            text = _ADDRESS.sub(lambda address: _public_address(address[0]), value)
+            return secrets.sub(REDACTED, text) if secrets else text
         case bool() | int() | float() | None:
             return value
         case list() | tuple() | set() | frozenset():

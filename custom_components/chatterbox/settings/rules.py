@@ -279,7 +279,7 @@ def sources_from_json(stored: JsonValue) -> Mapping[str, ToolSource]:
 def sources_to_json(sources: Mapping[str, ToolSource]) -> JsonObject:
     """Write what the owner has said about sources of tools, without those of which nothing is said."""
     written: JsonObject = _SOURCES.dump_python(dict(sources), mode="json", exclude_defaults=True)
-    return {source: said for source, said in written.items() if said}
+    return {source: data for source, data in written.items() if data}
 
 
 def policy_to_json(policy: Policy) -> list[JsonValue]:

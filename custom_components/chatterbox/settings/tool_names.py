@@ -41,11 +41,11 @@ def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
     """Return a name for each tool, in the same order: 1 to 64 characters from `[A-Za-z0-9_-]`, all different."""
     owners = Counter(origin.name for origin in origins)
     taken = {name for name, count in owners.items() if count == 1 and _LEGAL.fullmatch(name)}
-    kept = frozenset(taken)
+    offered = frozenset(taken)
     seen = Counter[ToolOrigin]()
     names: list[str] = []
     for origin in origins:
-        if origin.name in kept:
+        if origin.name in offered:
             names.append(origin.name)
             continue
         names.append(_hashed_name(origin, seen[origin], taken))

@@ -151,12 +151,12 @@ class TranslatedComposer:
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         """Say what was done, and then why there is no answer."""
         is_complete = reason is StopReason.COMPLETED and error is None
-        said = self._report(tool_results, briefly=is_complete and self.confirmation is Confirmation.DONE)
+        sentences = self._report(tool_results, briefly=is_complete and self.confirmation is Confirmation.DONE)
         if error is not None:
-            said.append(self._error(error))
-        elif not (is_complete and said):
-            said.append(self._say(reason.value))
-        return " ".join(said)
+            sentences.append(self._error(error))
+        elif not (is_complete and sentences):
+            sentences.append(self._say(reason.value))
+        return " ".join(sentences)
 
     def done(self, tool_results: Sequence[ToolResult]) -> str:
         """Say what was done. Empty if nothing was."""
@@ -172,11 +172,11 @@ class TranslatedComposer:
         untold = [one for one in tried if not (speech := intent_speech(one.native)) or speech not in answer]
         has_worked = not all(result.is_error for result in tried)
         last = [*takewhile(lambda result: has_worked and result.is_error, reversed(tried))]
-        told = [(one, response.failed_results) for one in untold if (response := intent_response(one.native))]
+        responses = [(one, response.failed_results) for one in untold if (response := intent_response(one.native))]
         # What does not exist has no id; its name may have been corrected in a later call. A reason alone has no name.
         failed = [
             to
-            for one, all_of in told
+            for one, all_of in responses
             for to in all_of
             if (to.id not in done if to.id else one in last or not (has_worked or to.name))
         ]
@@ -187,7 +187,7 @@ class TranslatedComposer:
     def _report(self, tool_results: Sequence[ToolResult], *, briefly: bool) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
         worked = [result for result in tool_results if not result.is_error]
-        said = [speech for result in worked if (speech := intent_speech(result.native))]
+        sentences = [speech for result in worked if (speech := intent_speech(result.native))]
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
         silent = [result for result in worked if result.name not in reading and not intent_speech(result.native)]
         actions = [result for result in silent if _is_action(result)]
@@ -195,29 +195,29 @@ class TranslatedComposer:
         own_keys = dict.fromkeys(filter(None, (self.done_keys.get(action.name) for action in actions)))
         unconfirmed = self.unconfirmed(target for one in responses for target in one.success_results)
         if briefly and actions and not unconfirmed:
-            said.append(self._say("done"))
+            sentences.append(self._say("done"))
         else:
             if names := _names(map(confirmed_targets, responses)):
-                said.append(self._listed("done", names))
+                sentences.append(self._listed("done", names))
             elif not unconfirmed and not all(self.done_keys.get(action.name) for action in actions):
-                said.append(self._say("done"))
-            said += filter(None, [unconfirmed])
-            said += [self._say(key) for key in own_keys]
+                sentences.append(self._say("done"))
+            sentences += filter(None, [unconfirmed])
+            sentences += [self._say(key) for key in own_keys]
         changing = [result for result in tool_results if result.name not in reading]
-        if changing and (undone := self.undone(changing, " ".join(said))):
-            said.append(undone)
-        return said
+        if changing and (undone := self.undone(changing, " ".join(sentences))):
+            sentences.append(undone)
+        return sentences
 
     def not_done(self, targets: Sequence[intent.IntentResponseTarget]) -> str:
         """Name the entities that could not be acted on, and say why."""
         dead = [one for one in targets if isinstance(one, FailedTarget) and one.reason == UNREACHABLE]
         others = [one for one in targets if one not in dead]
         reasons = dict.fromkeys(one.reason for one in others if isinstance(one, FailedTarget) and one.reason)
-        said = [self.unreachable(_names([dead]))] if dead else []
+        sentences = [self.unreachable(_names([dead]))] if dead else []
         if others:
-            said.append(self._listed("not_done", names) if (names := _names([others])) else self._say("not_done"))
-        told = (reason if reason.endswith(_ENDS) else f"{reason}." for reason in islice(reasons, _MAX_REASONS))
-        return " ".join((*said, *told))
+            sentences.append(self._listed("not_done", names) if (names := _names([others])) else self._say("not_done"))
+        explanations = (reason if reason.endswith(_ENDS) else f"{reason}." for reason in islice(reasons, _MAX_REASONS))
+        return " ".join((*sentences, *explanations))
 
     def unreachable(self, names: Sequence[str]) -> str:
         """Name the entities that are unavailable."""
@@ -229,9 +229,9 @@ class TranslatedComposer:
         return self._listed("unconfirmed", names) if names else ""
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
-        shown = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
-        targets = reduce(lambda first, second: self._say("list", first=first, second=second), shown)
-        if more := len(names) - len(shown):
+        listed = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
+        targets = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
+        if more := len(names) - len(listed):
             return self._say(f"{key}_many", targets=targets, count=str(more))
         return self._say(f"{key}_targets", targets=targets)
 

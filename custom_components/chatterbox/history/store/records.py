@@ -261,8 +261,8 @@ def weight_of(record: Record) -> int:
             return _WEIGHT_OF_RECORD
         case ResponseRecord():
             values = values_in([record.response, *record.input])
-            shown = sum(_WEIGHT_OF_VALUE + (len(one) if isinstance(one, str) else 0) for one in values)
-            return _WEIGHT_OF_RECORD + shown + sum(map(_weight_of_message, record.messages))
+            weight = sum(_WEIGHT_OF_VALUE + (len(one) if isinstance(one, str) else 0) for one in values)
+            return _WEIGHT_OF_RECORD + weight + sum(map(_weight_of_message, record.messages))
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -420,7 +420,7 @@ def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message
     message = _read(_MESSAGE, {key: value for key, value in data.items() if key != "attachments"})
     if not isinstance(message, UserMessage):
         return message
-    kept: list[Attachment] = []
+    attachments: list[Attachment] = []
     context = [message.context] if message.context else []
     for one in _read(_STORED_ATTACHMENTS, data.get("attachments", [])):
         encoded = one.data if one.in_input is None else payloads.get(one.in_input, "?")
@@ -428,10 +428,10 @@ def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message
             context.append(f"Shown then, and not kept: {one.mime_type} {one.name}".rstrip())
             continue
         try:
-            kept.append(Attachment(one.mime_type, base64.b64decode(encoded, validate=True), one.name))
+            attachments.append(Attachment(one.mime_type, base64.b64decode(encoded, validate=True), one.name))
         except binascii.Error as err:
             raise StoredJsonInvalid("The bytes of an attachment are damaged.") from err
-    return UserMessage(message.text, tuple(kept), "\n".join(context))
+    return UserMessage(message.text, tuple(attachments), "\n".join(context))
 
 
 def _read[T](adapter: TypeAdapter[T], data: object) -> T:

@@ -142,18 +142,18 @@ def select_page(
 
 
 def select_newest[T](
-    connection: Connection, table: Table, where: ColumnElement[bool], read: Callable[[JsonObject], T], most: int | None
+    connection: Connection, table: Table, where: ColumnElement[bool], parse: Callable[[JsonObject], T], most: int | None
 ) -> dict[int, T]:
     """Return the newest records by `seq`, in the order in which they were stored."""
     chosen = select(table.c.seq, table.c.body).where(where).order_by(table.c.seq.desc()).limit(most)
-    found = [(row.seq, _readable(table, row.seq, row.body, read)) for row in connection.execute(chosen)]
+    found = [(row.seq, _readable(table, row.seq, row.body, parse)) for row in connection.execute(chosen)]
     return {seq: record for seq, record in reversed(found) if record is not None}
 
 
-def _readable[T](table: Table, seq: int, body: str, read: Callable[[JsonObject], T]) -> T | None:
+def _readable[T](table: Table, seq: int, body: str, parse: Callable[[JsonObject], T]) -> T | None:
     """Read a record; None for a damaged one, which is logged."""
     try:
-        return read(read_object(body))
+        return parse(read_object(body))
     except StoredJsonInvalid as err:
         _LOGGER.warning("Row %d of %s cannot be read: %s", seq, table.name, err)
         return None

@@ -126,8 +126,8 @@ def rebuild_index(connection: Connection) -> None:
 
 def add_to_index(connection: Connection, turn: int, person: str, messages: Iterable[Message]) -> None:
     """Add a turn, by its `seq`, with the words of a person and of the answer."""
-    said = tuple(messages)
-    words = words_of(said_in(said)) + words_of(answered_in(said))
+    all_messages = tuple(messages)
+    words = words_of(said_in(all_messages)) + words_of(answered_in(all_messages))
     if connection.dialect.name == POSTGRESQL:
         vector = " ".join(f"'{word}':{position}" for position, word in enumerate(words, 1))
         connection.execute(insert(_VECTORS), {"turn": turn, "words": vector})
@@ -168,11 +168,11 @@ def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
     turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
     allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, where))
     newest = select(turn).where(turn.between(*between), allowed).order_by(turn.desc()).limit(_NEWEST)
-    matches, score = _asked(connection, query.person_id, phrases)
+    matches, score = _match(connection, query.person_id, phrases)
     scores = dict(connection.execute(newest.where(matches).add_columns(score)).tuples().all())
     if not scores:  # the more of the phrases a turn has, and the rarer, the better
         for phrase in phrases:
-            found = connection.scalars(newest.where(_asked(connection, query.person_id, (phrase,))[0])).all()
+            found = connection.scalars(newest.where(_match(connection, query.person_id, (phrase,))[0])).all()
             scores |= {seq: scores.get(seq, 0.0) + 1 / len(found) for seq in found}
     return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[: query.most]
 
@@ -188,7 +188,7 @@ def _range(connection: Connection, query: HistoryQuery, of_person: ColumnElement
     return (first, last) if first else (0, -1)
 
 
-def _asked(
+def _match(
     connection: Connection, person_id: str, phrases: tuple[SearchPhrase, ...]
 ) -> tuple[ColumnElement[bool], ColumnElement[float]]:
     """Return the condition for a row of the index that has all phrases, and its score."""

@@ -156,7 +156,7 @@ class BackgroundResponses:
     _backend: Backend
     _clock: Callable[[], float]
     """Returns seconds since the epoch."""
-    _kept: dict[str, BackgroundRun] = field(default_factory=dict)
+    _runs: dict[str, BackgroundRun] = field(default_factory=dict)
 
     async def start(self, run: ResponseRun) -> tuple[BackgroundRun, JsonObject]:
         """Start a response, and return it with its first response object.
@@ -165,39 +165,39 @@ class BackgroundResponses:
         """
         self.drop_ended()
         user_id, response_id = run.plan.turn.caller.user_id, run.plan.id
-        theirs = (kept for kept in self._kept.values() if kept.caller.user_id == user_id)
-        if sum(kept.ended_at is None for kept in theirs) >= MOST_RUNNING:
+        theirs = (run for run in self._runs.values() if run.caller.user_id == user_id)
+        if sum(run.ended_at is None for run in theirs) >= MOST_RUNNING:
             raise ApiError(
                 f"{MOST_RUNNING} responses run in the background already. Wait for one, or cancel one.",
                 status=429,
                 kind=ErrorType.TOO_MANY_REQUESTS,
                 code="too_many_background_responses",
             )
-        made = self._kept[response_id] = BackgroundRun(run, self._clock)
+        made = self._runs[response_id] = BackgroundRun(run, self._clock)
         self._backend.start(made.work(run), f"response {response_id}")
         try:
             return made, await made.begun()
         except BaseException:
-            self._kept.pop(response_id, None)
+            self._runs.pop(response_id, None)
             raise
 
     def find(self, caller: Caller, response_id: str) -> BackgroundRun | None:
         """Return a response of the caller; None if it is not kept here."""
         self.drop_ended()
-        found = self._kept.get(response_id)
+        found = self._runs.get(response_id)
         return found if found is not None and found.caller == caller else None
 
     async def drop(self, made: BackgroundRun) -> None:
         """End a response and drop it. Nothing of it is stored after this returns."""
         await made.cancel()
-        self._kept.pop(made.id, None)
+        self._runs.pop(made.id, None)
 
     def drop_ended(self) -> None:
         """Drop responses that ended too long ago, and the oldest of those that take too much memory."""
         now, room = self._clock(), MOST_KEPT_BYTES
-        for response_id, kept in reversed(list(self._kept.items())):
-            if kept.ended_at is None:
+        for response_id, background in reversed(list(self._runs.items())):
+            if background.ended_at is None:
                 continue
-            room -= kept.weight
-            if room < 0 or now - kept.ended_at >= KEPT_SECONDS:
-                del self._kept[response_id]
+            room -= background.weight
+            if room < 0 or now - background.ended_at >= KEPT_SECONDS:
+                del self._runs[response_id]

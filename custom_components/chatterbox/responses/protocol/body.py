@@ -151,12 +151,12 @@ class BodyReader:
         """Start without a body."""
         self._turn = asyncio.Lock()
 
-    async def read[T](self, size: int, read: Callable[[], T]) -> T:
-        """Return what `read` returns for a body of so many characters."""
+    async def read[T](self, size: int, parse: Callable[[], T]) -> T:
+        """Return what `parse` returns for a body of so many characters."""
         if size < _LARGE:
-            return read()
+            return parse()
         async with self._turn:
-            reading = asyncio.create_task(asyncio.to_thread(read), name="chatterbox body")
+            reading = asyncio.create_task(asyncio.to_thread(parse), name="chatterbox body")
             try:
                 await asyncio.wait({reading})
                 return reading.result()

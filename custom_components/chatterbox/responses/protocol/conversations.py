@@ -66,33 +66,33 @@ class Conversations:
     async def create(self, body: str, caller: Caller) -> JsonObject:
         """Create a conversation, and return it."""
         conversation_id = f"conv_{uuid4().hex}"
-        read = await self._bodies.read(len(body), lambda: parse_part(_CreateBody, parse_text(body or "{}"), ""))
+        parsed = await self._bodies.read(len(body), lambda: parse_part(_CreateBody, parse_text(body or "{}"), ""))
         made: JsonObject = {
             "id": conversation_id,
             "object": CONVERSATION,
             "created_at": int(self._clock()),
-            "metadata": {**(read.metadata or {})},
+            "metadata": {**(parsed.metadata or {})},
             "token": caller.token,
         }
-        addition = self._record(conversation_id, caller, read.items)
+        addition = self._record(conversation_id, caller, parsed.items)
         store = self._stores()[0]
         await store.put(replace(addition, id=conversation_id, response=made, input=()))
         if addition.input:
             await store.put(addition)
-        return _shown(made)
+        return _without_owner(made)
 
     async def get(self, conversation_id: str, caller: Caller) -> JsonObject:
         """Return a conversation."""
-        return _shown((await self._records(conversation_id, caller))[0].response)
+        return _without_owner((await self._records(conversation_id, caller))[0].response)
 
     async def update(self, conversation_id: str, body: str, caller: Caller) -> JsonObject:
         """Replace the metadata of a conversation, and return it."""
         async with self._change(conversation_id):
             made = (await self._records(conversation_id, caller))[0]
-            read = await self._bodies.read(len(body), lambda: parse_part(_UpdateBody, parse_text(body), ""))
-            changed = replace(made, response={**made.response, "metadata": {**(read.metadata or {})}})
+            parsed = await self._bodies.read(len(body), lambda: parse_part(_UpdateBody, parse_text(body), ""))
+            changed = replace(made, response={**made.response, "metadata": {**(parsed.metadata or {})}})
             await (await self._store_of(conversation_id)).put(changed)
-            return _shown(changed.response)
+            return _without_owner(changed.response)
 
     async def delete(self, conversation_id: str, caller: Caller) -> JsonObject:
         """Delete a conversation with what was added to it. Responses in it stay."""
@@ -117,8 +117,8 @@ class Conversations:
         """Add items, and return them."""
         async with self._change(conversation_id):
             records = await self._records(conversation_id, caller)
-            read = await self._bodies.read(len(body), lambda: parse_part(_AddBody, parse_text(body), ""))
-            addition = self._record(conversation_id, caller, [*read.items], items_in(records))
+            parsed = await self._bodies.read(len(body), lambda: parse_part(_AddBody, parse_text(body), ""))
+            addition = self._record(conversation_id, caller, [*parsed.items], items_in(records))
             weight = weight_of(addition) + sum(map(weight_of, records))
             if len(items_in(records)) + len(addition.input) > _MOST_ITEMS or weight > _MOST_BYTES:
                 text = f"A conversation has up to {_MOST_ITEMS} items and {_MOST_BYTES} bytes. Create another one."
@@ -136,7 +136,7 @@ class Conversations:
                 left = tuple(item for item in record.input if item["id"] != item_id)
                 if record.response["object"] == ADDITION and len(left) < len(record.input):
                     await (await self._store_of(conversation_id)).put(replace(record, input=left))
-                    return _shown(records[0].response)
+                    return _without_owner(records[0].response)
             raise _no_item(item_id)
 
     async def find(self, conversation_id: str, caller: Caller) -> tuple[ResponseRecord, ...] | None:
@@ -161,7 +161,7 @@ class Conversations:
         """Return the record of an addition. An item whose id is in the conversation already gets a new one."""
         addition_id = new_response_id()
         new_id, taken = item_ids(addition_id), {item["id"] for item in before}
-        read = read_input(items, new_id)
+        parsed = read_input(items, new_id)
         return ResponseRecord(
             id=addition_id,
             agent="",
@@ -170,7 +170,7 @@ class Conversations:
             conversation_id=conversation_id,
             created_at=self._clock(),
             response={"id": addition_id, "object": ADDITION},
-            input=tuple({**item, "id": new_id("item")} if item["id"] in taken else item for item in read),
+            input=tuple({**item, "id": new_id("item")} if item["id"] in taken else item for item in parsed),
         )
 
     async def _store_of(self, conversation_id: str) -> ResponseStore:
@@ -198,5 +198,5 @@ def _no_item(item_id: str) -> ApiError:
     return not_found(f"No item '{item_id}' was added to this conversation.", "item_id", "item_not_found")
 
 
-def _shown(made: JsonObject) -> JsonObject:
+def _without_owner(made: JsonObject) -> JsonObject:
     return {name: value for name, value in made.items() if name != "token"}

@@ -71,12 +71,12 @@ class Preparation:
     bodies: BodyReader
 
     async def plan(
-        self, caller: Caller, size: int, read: Callable[[NewId], CreateRequest], unstored: Unstored = NOTHING_UNSTORED
+        self, caller: Caller, size: int, parse: Callable[[NewId], CreateRequest], unstored: Unstored = NOTHING_UNSTORED
     ) -> Plan:
-        """Return the plan of the response to a request, which `read` reads from a body of a size. Raises `ApiError`."""
+        """Return the plan of the response to a request: `parse` reads it from a body of a size. Raises `ApiError`."""
         response_id = new_response_id()
         new_id = item_ids(response_id)
-        request = await self.bodies.read(size, partial(read, new_id))
+        request = await self.bodies.read(size, partial(parse, new_id))
         agent = find_model(self._backend, request.model)
         store = self._backend.store(agent.id) if agent.stores_responses else None
         if request.conversation_id is None:

@@ -86,8 +86,8 @@ def read_socket_create(message: JsonValue, new_id: NewId) -> CreateRequest:
 
 def read_compact(body: JsonValue, new_id: NewId) -> tuple[CompactBody, tuple[JsonObject, ...]]:
     """Read the body of `POST /responses/compact`, and its input as complete items. Raises `ApiError`."""
-    read = parse_body(CompactBody, body)
-    return read, read_input(read.input, new_id)
+    parsed = parse_body(CompactBody, body)
+    return parsed, read_input(parsed.input, new_id)
 
 
 def _create(body: CreateBody, new_id: NewId) -> CreateRequest:

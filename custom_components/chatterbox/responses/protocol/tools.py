@@ -164,12 +164,12 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
                 functions[sent.name] = sent.definition
                 echo.append(sent.model_dump(include=_ECHOED))
             case dict() if tool.get("type") == "mcp":
-                tools_of_label, shown = _hosted_tools(tool, place)
+                tools_of_label, echoed = _hosted_tools(tool, place)
                 if (label := tools_of_label.server_label) in hosted:
                     text = f"There are two tools with the server_label '{label}'."
                     raise invalid(text, f"{place}.server_label", "invalid_value")
                 hosted[label] = tools_of_label
-                echo.append(shown)
+                echo.append(echoed)
             case _:
                 raise _unknown_type(tool, place, _KINDS)
     return RequestedTools(tuple(functions.values()), tuple(hosted.values()), tuple(echo))
@@ -229,9 +229,9 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
             raise unsupported(f"{place}.{name}", why)
     sent = parse_part(_Mcp, {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS}, place)
     allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
-    asked, asks_otherwise = _approval(sent.require_approval, f"{place}.require_approval")
-    label, always, never = sent.server_label, asked.always, asked.never
-    read = HostedTools(server_label=label, allowed=allowed, always=always, never=never, asks_otherwise=asks_otherwise)
+    approval, asks_otherwise = _approval(sent.require_approval, f"{place}.require_approval")
+    label, always, never = sent.server_label, approval.always, approval.never
+    hosted = HostedTools(server_label=label, allowed=allowed, always=always, never=never, asks_otherwise=asks_otherwise)
     echo: JsonObject = {
         "type": "mcp",
         "server_label": sent.server_label,
@@ -240,7 +240,7 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
         "require_approval": "always" if sent.require_approval is None else sent.require_approval,
         "headers": None,
     }
-    return read, echo
+    return hosted, echo
 
 
 def _allowed(value: JsonValue, place: str) -> ToolFilter | None:

@@ -230,15 +230,15 @@ class SpeechFilter:
 
 
 def _without_comments(text: str) -> str:
-    kept: list[str] = []
+    parts: list[str] = []
     at = 0
     while (begins := text.find(_COMMENT_START, at)) >= 0:
         ends = text.find(_COMMENT_END, begins + len(_COMMENT_START))
         if ends < 0:
             break
-        kept.append(text[at:begins])
+        parts.append(text[at:begins])
         at = ends + len(_COMMENT_END)
-    return "".join((*kept, text[at:]))
+    return "".join((*parts, text[at:]))
 
 
 @dataclass(frozen=True, slots=True)

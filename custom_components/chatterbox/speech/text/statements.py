@@ -69,13 +69,13 @@ def answer_content(answer: str, request: str, language: str) -> AnswerContent:
     statements: list[Statement] = []
     asks = has_reservations = has_conditions = False
     for clause, is_question in _clauses(answer):
-        said = [_statement(patterns, clause, about) for patterns in known]
-        if None in said:
+        meanings = [_statement(patterns, clause, about) for patterns in known]
+        if None in meanings:
             continue
         asks = asks or is_question
         has_reservations = has_reservations or any(one.compiled(one.reservations).search(clause) for one in known)
         has_conditions = has_conditions or any(one.compiled(one.conditions).search(clause) for one in known)
-        statements.append(next((one for one in said if one and one is not Statement.OTHER), Statement.OTHER))
+        statements.append(next((one for one in meanings if one and one is not Statement.OTHER), Statement.OTHER))
     return AnswerContent(tuple(statements), asks, has_reservations, has_conditions)
 
 

@@ -60,9 +60,9 @@ def complete_parts(content: JsonValue, kinds: frozenset[str], path: str) -> list
 def read_parts(content: JsonValue) -> tuple[str, tuple[Attachment, ...]]:
     """Return the text of complete parts, and their images and files."""
     parts = content if isinstance(content, list) else []
-    read = [_read_part(part, "") for part in parts if isinstance(part, dict)]
-    words = _PARAGRAPH.join(part for part in read if isinstance(part, str) and part)
-    return words, tuple(part for part in read if isinstance(part, Attachment))
+    parsed = [_read_part(part, "") for part in parts if isinstance(part, dict)]
+    words = _PARAGRAPH.join(part for part in parsed if isinstance(part, str) and part)
+    return words, tuple(part for part in parsed if isinstance(part, Attachment))
 
 
 def _complete_part(part: JsonValue, kinds: frozenset[str], where: str) -> JsonObject:

@@ -88,7 +88,7 @@ class _Reader:
         self._messages: list[Message] = []
         self._instructions: list[str] = []
         self._context: list[str] = []
-        self._asked: dict[str, ApprovalRequestItem] = {}
+        self._requests: dict[str, ApprovalRequestItem] = {}
         self._approvals: dict[str, ApprovalResponseItem] = {}
         self._listed: set[str] = set()
         self._cut: set[str] = set()
@@ -140,7 +140,7 @@ class _Reader:
                 self._listed.add(item.server_label)
             case ApprovalRequestItem(id=request_id):
                 self._resolve_approvals(_question_of(request_id))
-                self._asked[request_id] = item
+                self._requests[request_id] = item
             case ApprovalResponseItem(approval_request_id=request_id):
                 self._approvals[request_id] = item
             case ItemReference():
@@ -203,13 +203,13 @@ class _Reader:
 
     def _resolve_approvals(self, but: str | None = None) -> None:
         """Drop all approval responses but those to one question. A denial becomes the result of its call."""
-        for request_id, said in list(self._approvals.items()):
+        for request_id, response in list(self._approvals.items()):
             if _question_of(request_id) != but:
                 del self._approvals[request_id]
-                if not said.approve and (asked := self._asked.get(request_id)) is not None:
+                if not response.approve and (request := self._requests.get(request_id)) is not None:
                     if _has_output(self._open):
                         self._close()
-                    self._messages += _refused_call(asked, said.reason or "")
+                    self._messages += _refused_call(request, response.reason or "")
 
     def _close(self) -> None:
         """End the open message. Reasoning without text or calls is dropped."""
@@ -277,11 +277,11 @@ def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
     return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
 
 
-def _refused_call(asked: ApprovalRequestItem, reason: str) -> tuple[AssistantMessage, ToolResult]:
+def _refused_call(request: ApprovalRequestItem, reason: str) -> tuple[AssistantMessage, ToolResult]:
     """Return a denied call of a hosted tool, with its result for the model."""
-    call = ToolCall(_mcp_call_id(asked.id), asked.name, asked.arguments)
-    told = f"Not run: the person said no. {reason}".rstrip()
-    return AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, told, is_error=True, open_world=True)
+    call = ToolCall(_mcp_call_id(request.id), request.name, request.arguments)
+    message = f"Not run: the person said no. {reason}".rstrip()
+    return AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, message, is_error=True, open_world=True)
 
 
 def call_error_text(error: JsonValue) -> str:

@@ -157,12 +157,12 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
     whole |= {name: value for name, value in given.items() if name not in whole}
     if kind not in _MODELS:
         return whole
-    read = read_item(whole)
+    parsed = read_item(whole)
     if kind in _WITH_STATUS:
         whole.setdefault("status", "completed")
-    match read:
+    match parsed:
         case MessageItem():
-            whole["content"] = complete_parts(read.content, _PARTS.get(read.role, INSTRUCTION_PARTS), "content")
+            whole["content"] = complete_parts(parsed.content, _PARTS.get(parsed.role, INSTRUCTION_PARTS), "content")
         case FunctionCallOutputItem(output=list(parts)):
             whole["output"] = complete_parts(parts, SHOWN_PARTS, "output")
         case FunctionCallOutputItem(output=output) if not isinstance(output, str):
