@@ -1,6 +1,7 @@
 """What the documentation points to is there, so that nobody is sent into the void."""
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,17 @@ def test_the_pictures_are_those_that_the_browser_tests_take() -> None:
     assert sorted(taken) == sorted(path.stem for path in (_REPOSITORY / "docs/images").glob("*.png"))
     pages = "".join(page.read_text() for page in _PAGES)
     assert [name for name in taken if f"images/{name}.png" not in pages] == []
+
+
+def test_each_decision_that_holds_is_cited_by_the_module_that_it_names() -> None:
+    records = {int(page.name[:4]): page.read_text() for page in (_REPOSITORY / "docs/decisions").glob("0*.md")}
+    citations: defaultdict[int, list[str]] = defaultdict(list)
+    for folder in ("custom_components/chatterbox", "bench", "tests"):
+        for path in sorted((_REPOSITORY / folder).rglob("*.py")):
+            named = path.relative_to(_REPOSITORY / "custom_components/chatterbox", walk_up=True).as_posix()
+            for number in re.findall(r"\b[Dd]ecision (\d+)\b", path.read_text()):
+                citations[int(number)].append(named.removeprefix("../../"))
+    assert {number: citations[number] for number in citations.keys() - records.keys()} == {}, "closed, or never made"
+    assert [number for number in records if not any(f"`{path}`" in records[number] for path in citations[number])] == []
+    rows = re.findall(r"^\| (\d+) \| \[[^]]+\]\(0", (_REPOSITORY / "docs/decisions/README.md").read_text(), re.MULTILINE)
+    assert [int(number) for number in rows] == sorted(records)

@@ -1,6 +1,6 @@
 """Questions that wait for approval: each is answered once, by the first answer that is accepted, or expires.
 
-Nothing is stored, so no question survives a restart.
+Nothing is stored, so no question survives a restart. Decision 13.
 """
 
 import asyncio

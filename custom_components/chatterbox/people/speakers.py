@@ -1,6 +1,6 @@
 """The speaker of a sentence, as far as it is known, and the automations and scripts that run in its context.
 
-Safety depends on this: a person counts as present only if that is certain.
+Safety depends on this: a person counts as present only if that is certain. Decision 14.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
-"""Agents that assistants had before ours, and assistants made for ours; see `docs/decisions/0045`.
+"""Agents that assistants had before ours, and assistants made for ours.
 
 An assistant is an Assist pipeline. Whenever one of our agents takes it over, in a dialog of ours or of Home Assistant,
 its earlier agent is remembered. It is put back when ours is removed, unless somebody has chosen another one meanwhile.
+Decision 45.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The health of an entry's models: they are asked again in the background, and the owner is told what to repair.
 
 A model that fails is left alone by its circuit breaker. It is asked again here, so that no person has to wait to find
-out whether it is back. Entities follow the monitor of their entry.
+out whether it is back. Entities follow the monitor of their entry. Decision 10.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """The rules of the home: what every agent, task and API client obeys, stored once.
 
 If they cannot be read, or an agent still holds some of its own, nothing may be changed until they are entered again.
+Decision 40.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """PIN hashes and the rules for choosing a PIN.
 
 Four digits are soon found by trial, however slow the hash is: a hash is a secret, too, and is never shown.
+Decision 49.
 """
 
 import base64

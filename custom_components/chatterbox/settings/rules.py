@@ -1,6 +1,7 @@
 """The rules for calls that run without approval, the trust in sources of tools, and their JSON.
 
 `approvals/policy.py` applies them. Stored rules are read strictly, because a misread rule could allow too much.
+Decision 34.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

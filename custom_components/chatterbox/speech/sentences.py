@@ -4,6 +4,7 @@ Each error class has one translation key, which occurs in three sections of `tra
 `config.error`, Home Assistant shows `exceptions` beside an entry, and `common`, with the prefix `spoken_`, is spoken.
 
 Further languages have the sentences around a question in `questions/<lang>.json`; everything else is English there.
+Decision 35.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 Model servers cache the beginning of a prompt, so text that differs between speakers or turns has to stand beside the
 words of the speaker. In the Assist API the parts that differ are known. The prompt of any other API is taken as stable
-until it changes.
+until it changes. Decision 29.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """Merges several LLM APIs into one, and describes its tools to a model.
 
-The result depends only on the APIs, not on the order in which Home Assistant has loaded them.
+The result depends only on the APIs, not on the order in which Home Assistant has loaded them. Decision 12.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

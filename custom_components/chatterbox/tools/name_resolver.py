@@ -3,7 +3,7 @@
 A model reads `Ceiling Light` under `Kitchen` and may use that name, with the room or without. It is replaced before the
 call is judged, so that the same entity is asked about, recorded and controlled. A name is replaced only if exactly one
 entity can be meant: of several with that name, the only one that the tool can act on, or else the only one near the
-speaker. The unique names that Home Assistant knows, and names of nothing, are left alone.
+speaker. The unique names that Home Assistant knows, and names of nothing, are left alone. Decision 20.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """Converts between Home Assistant's ChatLog and our transcript, and turns the events of a turn into ChatLog deltas.
 
 The loop runs the tools itself, so calls enter the ChatLog as `external` and results as the native `llm.ToolResult`,
-which keeps cards and targets.
+which keeps cards and targets. Decision 1.
 """
 
 import weakref

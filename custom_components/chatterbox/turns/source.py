@@ -1,7 +1,7 @@
 """Sources of turns: a conversation in Home Assistant, an AI task, a client of the Responses API.
 
 A `TurnSource` holds the differences between surfaces; the steps of a turn ask it instead of asking which surface it is.
-The defaults are those of a conversation, and a surface overrides what differs.
+The defaults are those of a conversation, and a surface overrides what differs. Decision 50.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 Sensors show stored values, so that no crash makes a total smaller, which long-term statistics would take for a new
 meter. Usage is stored some seconds after the first change, to spare the disk, and at once when a budget is spent, so
-that a crash does not reopen it. Budgets are compared with the current usage.
+that a crash does not reopen it. Budgets are compared with the current usage. Decision 16.
 """
 
 from collections import defaultdict

@@ -3,6 +3,7 @@
 The budget of the conversation is what instructions, tools and the answer leave of the context window. Reported usage
 and rejected prompts correct the token estimate and the window; a rejected prompt is sent once more, shorter. Each
 provider of a failover chain has its own. The budget moves in steps, because services cache the beginning of a prompt.
+Decision 15.
 """
 
 from collections.abc import Callable, Coroutine

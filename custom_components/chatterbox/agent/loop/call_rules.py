@@ -1,6 +1,6 @@
 """Applies a turn's rules to a call: its id, its budget, and a person's decision.
 
-Pure. Adds to `calls.py` what depends on where the turn stands.
+Pure. Adds to `calls.py` what depends on where the turn stands. Decision 2.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """The states of a call before its result: it runs, waits for approval, is handed to the client, or is resolved.
 
 Pure. Finds the tool that the model means, fits the arguments to its schema, and applies the rules of the turn that need
-no opinion from a hook.
+no opinion from a hook. Decision 48.
 """
 
 import re

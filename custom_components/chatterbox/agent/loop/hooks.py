@@ -1,7 +1,7 @@
 """Runs the owner's hooks in order: the first denial wins, and a failing hook denies unless it declares otherwise.
 
 After a `Rewrite`, the next hooks see the new value. All `Ask` decisions are merged into one question about the final
-value.
+value. Decision 11.
 """
 
 import logging

@@ -2,7 +2,7 @@
 
 `next_step` makes all decisions of the loop. It is pure: it reads one immutable state and returns one step. `runner.py`
 performs the step and folds its outcome into the next state. Bounds, budgets and choices are properties of the state,
-never branches of the runner.
+never branches of the runner. Decision 18.
 """
 
 from collections.abc import Mapping

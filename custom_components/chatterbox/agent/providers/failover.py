@@ -1,6 +1,6 @@
 """A chain of providers that acts as one: if a provider fails before its first event, the next one takes over.
 
-Managed providers and their breakers outlive turns; a `FailoverProvider` is cheap and made for one turn.
+Managed providers and their breakers outlive turns; a `FailoverProvider` is cheap and made for one turn. Decision 6.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Providers over HTTP: one model of one service, asked with a payload and read as bytes, as an `LLMProvider`."""
+"""Providers over HTTP: one model of one service, asked with a payload and read as bytes, as an `LLMProvider`.
+
+Decision 33.
+"""
 
 import asyncio
 from abc import ABC, abstractmethod

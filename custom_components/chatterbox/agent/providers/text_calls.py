@@ -1,7 +1,7 @@
 """Turns calls and reasoning that a model wrote as text into events.
 
 `wire/text_markup.py` finds the text of possible calls and `wire/written_calls.py` parses it; the offered tools decide
-here which of them are calls.
+here which of them are calls. Decision 7.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The tables, on SQLite and on PostgreSQL.
 
 A record is stored as one row, as JSON in `body`. The other columns only serve to select and sort rows. Rows are ordered
-by `seq`, the order in which they were stored, because a clock may be set back.
+by `seq`, the order in which they were stored, because a clock may be set back. Decision 26.
 """
 
 import hashlib

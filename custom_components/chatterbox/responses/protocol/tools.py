@@ -1,6 +1,6 @@
 """The tools and the tool choice of a request: their values, and how they are read and echoed.
 
-A tool of a server elsewhere, and with it every secret, is refused.
+A tool of a server elsewhere, and with it every secret, is refused. Decision 22.
 Sources: OpenResponses specification, `FunctionToolParam` and `ToolChoiceParam` of 2026-04-24; OpenAI API reference,
 "MCP tool".
 """

@@ -1,7 +1,7 @@
 """Reads an answer of a model clause by clause: whether it reports an action, cannot act, announces one, or asks.
 
 Only what is worded plainly counts: a clause that no pattern describes is `Statement.OTHER`, so that a reason is not
-taken for a report. `languages/<language>.toml` has the patterns; an answer may also be in English.
+taken for a report. `languages/<language>.toml` has the patterns; an answer may also be in English. Decision 44.
 """
 
 import re
