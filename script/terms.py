@@ -108,15 +108,15 @@ TERMS: Final = (
     *(
         Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read", ceiling=ceiling)
         for participle, noun, ceiling in (
-            ("said", "words, spoken_text, sentence", 328),
-            ("read", "turn_input, parsed", 134),
-            ("shown", "page, form, content, display", 129),
-            ("asked", "request, question", 281),
-            ("kept", "stored, remaining, retained", 107),
-            ("told", "message, answer, notice", 169),
+            ("said", "words, spoken_text, sentence", 302),
+            ("read", "turn_input, parsed", 107),
+            ("shown", "page, form, content, display", 109),
+            ("asked", "request, question", 272),
+            ("kept", "stored, remaining, retained", 80),
+            ("told", "message, answer, notice", 157),
         )
     ),
-    Term("What, Who", "a subject that says what the thing is", openings="what|who", ceiling=296),
+    Term("What, Who", "a subject that says what the thing is", openings="what|who", ceiling=100),
     Term("others their turn", "yield to the event loop", prose=r"(?:giv(?:e|es|ing)|let) others (?:have )?their turn"),
     Term("wish of a model", "call", prose=r"wish(?:es)? of (?:a|the) model|models?'s? wish(?:es)?"),
     Term("the same of", "the same for", prose=r"the same of an? \w+"),

@@ -1,4 +1,4 @@
-"""What every test with a real `hass` needs: our integrations can be found, and nothing else is pretended."""
+"""Fixtures of every test with a real `hass`: our integrations can be found, and nothing else is pretended."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""What the logbook shows of changes: the real one, on a real recorder."""
+"""Changes in the logbook: the real one, on a real recorder."""
 
 from datetime import timedelta
 

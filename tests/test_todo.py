@@ -1,4 +1,4 @@
-"""What an agent remembers of somebody is a list in the home, and the list is what it remembers."""
+"""The memories of an agent about a person are a list in the home, and the list is all that it remembers."""
 
 from collections.abc import Mapping
 

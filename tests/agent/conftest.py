@@ -1,4 +1,4 @@
-"""What the tests of `agent/` share: a client session of their own, on the loopback address."""
+"""Shared fixtures of the tests of `agent/`: a client session of their own, on the loopback address."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""What is told of calls that change something: by turns of the real loop, under real rules, in a real home."""
+"""The audit of calls that change something: by turns of the real loop, under real rules, in a real home."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -291,7 +291,7 @@ async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(home:
 
 
 async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(home: HomeAssistant) -> None:
-    """Who is signed in may name any device in a request."""
+    """A signed-in user may name any device in a request."""
     unlock = touching(("lock.door", "lock.unlock"))
     at_satellite = Rule(verdict=Verdict.ALLOW, domains=frozenset({"lock"}), devices=frozenset({"hall"}))
     never = Rule(verdict=Verdict.DENY, domains=frozenset({"lock"}))

@@ -1,4 +1,4 @@
-"""What is said has happened: failures of devices and scripts, told with their own reasons."""
+"""Answers are true: failures of devices and scripts are told with their own reasons."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What the benchmark makes of what it measures, and what its model server says."""
+"""The results that the benchmark draws from its figures, and the answers of its model server."""
 
 import json
 

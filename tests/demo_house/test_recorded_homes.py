@@ -50,7 +50,7 @@ ACTIONS = {
     "Mute the outdoor speakers": Action("HassSetVolume", {"name": "Outdoor Speakers", "volume_level": 0}),
     "Turn off the Outdoor Speakers": Action("HassTurnOff", {"name": "Outdoor Speakers"}),
 }
-"""What does a task, by its first sentence."""
+"""The call that does a task, by its first sentence."""
 
 TASKS = [
     pytest.param(home, task, id=f"{home.name}-{number}")

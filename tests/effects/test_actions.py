@@ -1,4 +1,4 @@
-"""What scripts, automations, scenes and actions would do, read without running them."""
+"""Effects of scripts, automations, scenes and actions, read without running them."""
 
 from itertools import starmap
 

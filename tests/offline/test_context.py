@@ -1,4 +1,4 @@
-"""What "it" and "them" mean after a question in between."""
+"""The meaning of "it" and "them" after a question in between."""
 
 import pytest
 from homeassistant.components import conversation

@@ -1,4 +1,4 @@
-"""What sentences would do that Home Assistant understands by itself, known before anything runs."""
+"""Effects of sentences that Home Assistant understands by itself, known before anything runs."""
 
 from dataclasses import replace
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Who speaks to an agent: real users, persons and devices of Home Assistant."""
+"""The speaker of a sentence: real users, persons and devices of Home Assistant."""
 
 import pytest
 from homeassistant.auth.const import GROUP_ID_USER

@@ -1,4 +1,4 @@
-"""What `docs/diagnostics.md` shows is what a download holds.
+"""The examples in `docs/diagnostics.md` are what a download holds.
 
 Its examples are a real download; `pytest tests/repository/test_diagnostics_page.py --write-pages` takes a new one,
 which takes some seconds, because its servers are slow.

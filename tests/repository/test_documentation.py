@@ -1,4 +1,4 @@
-"""What the documentation points to is there, so that nobody is sent into the void."""
+"""The targets of links and names in the documentation exist."""
 
 import re
 from collections import defaultdict
@@ -69,5 +69,7 @@ def test_each_decision_that_holds_is_cited_by_the_module_that_it_names() -> None
                 citations[int(number)].append(named.removeprefix("../../"))
     assert {number: citations[number] for number in citations.keys() - records.keys()} == {}, "closed, or never made"
     assert [number for number in records if not any(f"`{path}`" in records[number] for path in citations[number])] == []
-    rows = re.findall(r"^\| (\d+) \| \[[^]]+\]\(0", (_REPOSITORY / "docs/decisions/README.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\d+) \| \[[^]]+\]\(0", (_REPOSITORY / "docs/decisions/README.md").read_text(), re.MULTILINE
+    )
     assert [int(number) for number in rows] == sorted(records)

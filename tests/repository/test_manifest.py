@@ -26,7 +26,7 @@ _CONSTRAINTS = Path(homeassistant.__file__).parent / "package_constraints.txt"
 # what itself asks for the module that imports it.
 _ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", "logbook", "repairs", *Platform}
 _ASKED_FOR_WHERE_LOADED = {"mobile_app"}
-"""What is imported only while it runs: declared, it would have every home install what a cloud needs."""
+"""Imports that run only on use: declared, they would have every home install what a cloud needs."""
 
 _MANIFEST = json.loads((_INTEGRATION / "manifest.json").read_bytes())
 

@@ -68,7 +68,7 @@ _INSTALLATIONS = [_Installation("2026.10.4", ".venv-oldest", ("oldest",)), _Inst
 
 
 class _Entry(BaseModel):
-    """What Home Assistant tells about a config entry."""
+    """A config entry as Home Assistant's API returns it."""
 
     domain: str
     state: str
@@ -88,7 +88,7 @@ class _Response(BaseModel):
 
 
 class _Answer(BaseModel):
-    """What `conversation/process` returns."""
+    """The result of `conversation/process`."""
 
     response: _Response
 

@@ -1,4 +1,4 @@
-"""What `docs/responses-api-tests.md` says is tested is tested, and what is not has a reason there."""
+"""Each statement of `docs/responses-api-tests.md` has its test, or a reason there why it has none."""
 
 import re
 from pathlib import Path

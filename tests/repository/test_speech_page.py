@@ -1,4 +1,4 @@
-"""What `docs/speech.md` says about speech is true."""
+"""The statements of `docs/speech.md` about speech are true."""
 
 import re
 from collections.abc import Iterator

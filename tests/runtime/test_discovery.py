@@ -20,7 +20,7 @@ SERVERS = yaml.safe_load((Path(__file__).parent / "servers.yaml").read_text(enco
 
 @dataclass
 class App:
-    """What the supervisor says of an app, as far as it is read."""
+    """An app as the supervisor describes it, as far as it is read."""
 
     hostname: str
     state: str = "started"

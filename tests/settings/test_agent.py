@@ -1,4 +1,4 @@
-"""What is stored of an agent is understood, also what another version of Chatterbox has stored."""
+"""The stored settings of an agent are understood, also those that another version of Chatterbox has stored."""
 
 from types import MappingProxyType
 

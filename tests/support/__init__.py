@@ -1,1 +1,1 @@
-"""What several tests use: doubles, servers, a demo home to talk to."""
+"""Support for several tests: doubles, servers, a demo home to talk to."""

@@ -35,13 +35,13 @@ ASSIST = HostedTools(server_label="assist", asks_otherwise=False)
 
 @dataclass(slots=True)
 class TurnOutcome:
-    """What came of a turn."""
+    """The outcome of a turn."""
 
     events: list[BackendEvent] = field(default_factory=list)
 
     @property
     def offered(self) -> ToolsOffered:
-        """What the model was offered: the first event."""
+        """The offer to the model: the first event."""
         first = self.events[0]
         assert isinstance(first, ToolsOffered)
         return first
@@ -55,13 +55,13 @@ class TurnOutcome:
 
     @property
     def pending(self) -> PendingApproval:
-        """What is asked."""
+        """The pending question."""
         (pending,) = [event.pending for event in self.events if isinstance(event, ApprovalRequested)]
         return pending
 
     @property
     def results(self) -> list[ToolResult]:
-        """What calls came to."""
+        """The results of calls."""
         return [event.result for event in self.events if isinstance(event, ToolFinished)]
 
 

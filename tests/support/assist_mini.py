@@ -35,7 +35,7 @@ class Change(BaseModel):
 
 
 class Task(BaseModel):
-    """What is said in a home that is in some state, and what has to come of it."""
+    """A sentence in a home that is in some state, and the outcome that it has to have."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -46,7 +46,7 @@ ANNA = Speaker(name="Anna", asking=Asking.PERSON)
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a turn begins with."""
+    """The beginning of a turn."""
 
     offer: TurnTools
     guard: CallGuard

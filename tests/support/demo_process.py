@@ -18,7 +18,7 @@ _SCRIPTS = Path(demo.__file__).parents[1] / "script"
 
 @dataclass(frozen=True, slots=True)
 class FinishedDemo:
-    """What a run of the demo left."""
+    """The remains of a run of the demo."""
 
     exit_code: int | None
     output: str

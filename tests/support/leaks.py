@@ -45,7 +45,7 @@ LOGGED_BEFORE_AN_AGENT_HEARS = frozenset(
 
 @dataclass(slots=True)
 class Leaks:
-    """What can be read of a home, from now on."""
+    """All that can be read of a home, from now on."""
 
     hass: HomeAssistant
     storage: dict[str, Any]  # as the test storage of Home Assistant is typed

@@ -62,9 +62,9 @@ class Room:
     hass: HomeAssistant
     pipeline: assist_pipeline.Pipeline
     heard: str = ""
-    """What was heard since somebody said something, each piece of speech in brackets."""
+    """The speech since the last sentence of a person, each piece in brackets."""
     result: dict[str, object] = field(default_factory=dict)
-    """What the pipeline made of the words, once it has."""
+    """The text that the pipeline recognised, once it has."""
     _more: asyncio.Event = field(default_factory=asyncio.Event)
     _token: str = ""
     _playing: asyncio.Task[None] | None = None

@@ -21,14 +21,14 @@ _OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 @dataclass(slots=True)
 class PushService:
-    """What stands between Home Assistant and the phones of a maker. Keeps what each was sent."""
+    """The push service between Home Assistant and the phones of a maker. Keeps what each was sent."""
 
     address: str = ""
     inboxes: dict[str, asyncio.Queue[dict[str, JsonValue]]] = field(default_factory=dict)
     """By the token of the phone."""
     refuses: bool = False
     held: dict[str, asyncio.Event] = field(default_factory=dict)
-    """What the next notice for a phone waits for, by its token."""
+    """The event that the next notice for a phone waits for, by its token."""
 
     async def answer(self, request: web.Request) -> web.Response:
         """Take a notice for a phone."""

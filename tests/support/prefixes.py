@@ -1,4 +1,4 @@
-"""What two requests have in common before a person says anything; and a Home Assistant of its own that asks one.
+"""The common beginning of two requests before a person says anything; and a Home Assistant of its own that asks one.
 
 Run with `python -m tests.prefixes FOLDER`: it moves into the demo home, asks a model server once, and prints what its
 request begins with. What differs from one start of Home Assistant to the next differs from one process to the next.

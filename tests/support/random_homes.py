@@ -186,7 +186,7 @@ class RandomHome:
 
 @dataclass(slots=True)
 class RecordedActions:
-    """What was really done."""
+    """The actions that were really done."""
 
     called: set[EntityAction] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)

@@ -47,7 +47,7 @@ class ScriptedService(ResponsesService):
     failure: Exception | None = None
     """Raised in place of any answer."""
     asked: list[object] = field(default_factory=list)
-    """What came in, in order."""
+    """The requests that came in, in order."""
     callers: list[Caller] = field(default_factory=list)
     played: int = 0
     """Events that somebody has taken."""

@@ -1,4 +1,4 @@
-"""What the UI says, from the translation file that it is read from, so that tests need not repeat the wording.
+"""The sentences of the UI, from the translation file that it uses, so that tests need not repeat the wording.
 
 Knows the file's layout; must not know when something is said.
 """

@@ -1,4 +1,4 @@
-"""What differs between the versions of Home Assistant that are supported."""
+"""The differences between the versions of Home Assistant that are supported."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -23,7 +23,7 @@ from tests.support.talk import AGENT
 UNLOCK = EntityAction("lock.front_door", "lock.unlock")
 TEXT = "Unlock the front door?"
 NAMED = QuestionContext(Action.UNLOCK, ("Front door",))
-"""What the question names."""
+"""The action and the name in the question."""
 
 
 def asked_call(

@@ -1,4 +1,4 @@
-"""What is known about a tool before it is called."""
+"""Findings about a tool before it is called."""
 
 import pytest
 from homeassistant.components.media_player.llm import MediaPlayTool

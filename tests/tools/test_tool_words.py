@@ -1,4 +1,4 @@
-"""What names of tools tell, by the names that servers of tools really have."""
+"""The meaning of names of tools, by the names that servers of tools really have."""
 
 from collections.abc import Mapping
 

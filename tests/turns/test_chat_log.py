@@ -164,7 +164,7 @@ class Turns:
 
     @property
     def said(self) -> list[str]:
-        """What the next turn would know of what people have said."""
+        """The words of people that the next turn would know."""
         with talking(self._hass, "And?") as chat_log:
             return [message.text for message in history(chat_log) if isinstance(message, UserMessage)]
 

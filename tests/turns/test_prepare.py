@@ -1,4 +1,4 @@
-"""What stays and what passes stand apart in a prompt, and Home Assistant shows both."""
+"""The stable and the passing parts of a prompt stand apart, and Home Assistant shows both."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What people show in a chat reaches the model, and what cannot be shown is told."""
+"""Files that people show in a chat reach the model, and the answer names those that cannot be shown."""
 
 import os
 import threading

@@ -349,7 +349,7 @@ async def test_an_unknown_price_has_no_cost(hass: HomeAssistant) -> None:
 
 
 class TestBudgets:
-    """What may be spent, and what becomes of turns when it is spent."""
+    """Budgets, and the turns after a budget is spent."""
 
     @pytest.fixture(autouse=True)
     def _noon(self, freezer: FrozenDateTimeFactory) -> None:

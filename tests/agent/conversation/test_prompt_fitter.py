@@ -1,4 +1,4 @@
-"""What a model is sent of a conversation, and what is learned from how its service takes it."""
+"""The part of a conversation that a model is sent, and the lessons from the answers of its service."""
 
 import asyncio
 import gc

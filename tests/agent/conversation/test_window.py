@@ -1,4 +1,4 @@
-"""What is sent of a conversation that is longer than its budget."""
+"""The window on a conversation that is longer than its budget."""
 
 from typing import override
 

@@ -1,4 +1,4 @@
-"""What becomes of a call: the tool that was meant, the arguments as they run, and what does not run at all."""
+"""The fate of a call: the tool that was meant, the arguments as they run, and calls that do not run at all."""
 
 from dataclasses import replace
 

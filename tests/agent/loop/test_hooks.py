@@ -105,7 +105,7 @@ async def test_what_several_hooks_ask_becomes_one_question() -> None:
 
 
 async def test_a_question_is_about_what_would_run_in_the_end() -> None:
-    """Who asked about something else is asked about that again, and its first words are forgotten."""
+    """A hook that asked about other arguments is asked again about the final ones; its first question is dropped."""
 
     def doors(_: str, arguments: JsonObject) -> Ask | Deny | None:
         match arguments["door"]:

@@ -1,4 +1,4 @@
-"""What a turn gets is refused when nothing could come of it."""
+"""A turn refuses input that could come to nothing."""
 
 from dataclasses import replace
 

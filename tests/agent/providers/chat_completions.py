@@ -1,4 +1,4 @@
-"""What a Chat Completions server is asked and sends in these tests, and how a provider is pointed at it."""
+"""A Chat Completions server for these tests: its requests and answers, and a provider that is pointed at it."""
 
 from contextlib import aclosing
 

@@ -1,4 +1,4 @@
-"""What a listener gets of a message that has gone through the recogniser of written calls."""
+"""A message as it leaves the recogniser of written calls."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from tests.support.at_once import at_once
 
 @dataclass
 class Heard:
-    """What came of a message."""
+    """The outcome of a message."""
 
     said: str = ""
     thought: str = ""

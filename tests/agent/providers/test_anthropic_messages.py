@@ -1,4 +1,4 @@
-"""What is special about the Messages provider, against real connections; the rest is in the contract of providers."""
+"""The Messages provider, against real connections; what it shares with the others is in their contract."""
 
 import json
 from contextlib import aclosing

@@ -44,7 +44,7 @@ DOWN = ProviderUnreachable("HTTP 500: boom")
 
 
 class Server:
-    """What a provider asks whether it would answer: raises its outcomes in turn, None for none."""
+    """A server that a provider asks whether it would answer: raises its outcomes in turn, None for none."""
 
     def __init__(self, *outcomes: ProviderError | None) -> None:
         self.outcomes = list(outcomes)

@@ -1,4 +1,4 @@
-"""What is special about the provider for Ollama; what it shares with the others stands in their contract."""
+"""The provider for Ollama; what it shares with the others is in their contract."""
 
 import json
 import logging

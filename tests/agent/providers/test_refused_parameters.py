@@ -1,4 +1,4 @@
-"""What a model refuses is left out or asked in another way, and remembered if that helped."""
+"""Parameters that a model refuses are left out or sent in another way, and remembered if that helped."""
 
 import json
 import logging

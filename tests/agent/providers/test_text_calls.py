@@ -1,4 +1,4 @@
-"""What a model writes into its text becomes reasoning and calls, and the rest is said, however it is cut."""
+"""Reasoning and calls in the text of a model become events, and the rest is said, however it is cut."""
 
 import asyncio
 import json

@@ -399,4 +399,4 @@ PROSE: Final = (
     " \n\t ",
     "",
 )
-"""What is no markup and no call, and has to come through untouched."""
+"""Text that is neither markup nor a call, and has to come through untouched."""

@@ -1,4 +1,4 @@
-"""What a person answers is a yes only if it is plainly one."""
+"""The answer of a person is a yes only if it is plainly one."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What calls and sentences are said to do is at least what they really do, in random homes."""
+"""The effects that are worked out for calls and sentences include all real ones, in random homes."""
 
 import json
 from collections.abc import Mapping, Sequence

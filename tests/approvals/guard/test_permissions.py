@@ -1,4 +1,4 @@
-"""What a user may not do of what a call would do, for real users of Home Assistant."""
+"""Effects of a call that a user may not cause, for real users of Home Assistant."""
 
 import pytest
 from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY, GROUP_ID_USER

@@ -1,4 +1,4 @@
-"""What came of a question is said at the satellite where it was asked: a real satellite in a real pipeline."""
+"""The outcome of a question is said at the satellite where it was asked: a real satellite in a real pipeline."""
 
 from typing import override
 

@@ -15,7 +15,7 @@ type Round = tuple[ScriptedCall, ...]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody says, and what the model calls, message by message."""
+    """A sentence, and the calls of the model, message by message."""
 
     words: str
     rounds: tuple[Round, ...]

@@ -1,1 +1,1 @@
-"""What a person sees and does: a real browser on the real frontend of a real Home Assistant."""
+"""Tests of the UI: a real browser on the real frontend of a real Home Assistant."""

@@ -35,12 +35,12 @@ class SharedHome:
     token: str
     """Signs a client of its API in."""
     browser_tokens: str
-    """What a browser keeps in which the owner has signed in."""
+    """The storage of a browser in which the owner has signed in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Furniture:
-    """What a home has before a test."""
+    """The contents of a home before a test."""
 
     entries: tuple[_Entry, ...]
     assistants: _Pipelines

@@ -1,4 +1,4 @@
-"""What a model may say when nothing holds it back: prose, markup, nothing, calls of every kind.
+"""Answers of an unrestrained model: prose, markup, nothing, calls of every kind.
 
 Knows answers as the contract of the providers has them. Must not know wire formats, or how an answer gets lost.
 """

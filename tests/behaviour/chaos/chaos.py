@@ -63,7 +63,7 @@ _EXPECTED: Final = {
     StopReason.DEADLINE,
     StopReason.APPROVAL_REQUIRED,
 }
-"""What turns end with, at least."""
+"""The reasons with which turns end, at least."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What a process holds, so that two moments can be compared."""
+"""The resources of a process, so that two moments can be compared."""
 
 import asyncio
 import gc
@@ -24,7 +24,7 @@ _MIB_OF_NOISE: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What is held at a moment in which nothing is under way."""
+    """The resources at a moment in which nothing is under way."""
 
     blocks: int
     """Pieces of memory that Python has given out: every object that is kept for longer is at least one."""

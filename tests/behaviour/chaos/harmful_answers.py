@@ -29,7 +29,7 @@ _TURN: Final = Turn("Light on!")
 
 @dataclass(frozen=True, slots=True)
 class HarmfulAnswer:
-    """What a server does with one request."""
+    """The behaviour of a server with one request."""
 
     does: str
     """In words; names the case."""
@@ -42,7 +42,7 @@ class HarmfulAnswer:
     characters: int = 200_000
     """The longest answer that is heard."""
     turn: Turn = _TURN
-    """What the model is asked."""
+    """The request to the model."""
     is_held: bool = False
     """Whether a hook holds all words until the last one has arrived."""
 
@@ -166,7 +166,7 @@ _HOSTILE_TEXTS: Final = {
     "tokens of templates": "<|a|>",
     "half markers": "<|",
 }
-"""What is repeated, by what it is."""
+"""The repeated text, by its kind."""
 
 
 def _hostile_texts() -> Iterator[HarmfulAnswer]:

@@ -118,7 +118,7 @@ class Run:
 
 @dataclass(slots=True)
 class Runs:
-    """Who did what, by the id of the context of a turn."""
+    """The actors of service calls, by the id of the context of a turn."""
 
     under_way: dict[str, list[Run]] = field(default_factory=lambda: defaultdict(list))
 
@@ -197,7 +197,7 @@ class Agent:
 
     entity_id: str
     calls: Sequence[KnownCall] = field(repr=False)
-    """What it can do."""
+    """The calls that it can make."""
     deadline: float = field(repr=False)
     """Seconds that a turn may take."""
     model: AgentModel = field(repr=False)

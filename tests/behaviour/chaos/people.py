@@ -25,7 +25,7 @@ _HALL: Final = "assist_satellite.hall"
 _YES: Final = {"de-CH": ("ja", "Ja, bitte.", "Ja, mach das!")}
 _YES_ELSEWHERE: Final = ("yes", "Yes, please.", "yeah, go ahead")
 STRAY_YES: Final = "yes"
-"""What somebody says to nobody."""
+"""Sentences that are addressed to nobody."""
 _NO: Final = {"de-CH": ("nein", "Nein, lass es.")}
 _NO_ELSEWHERE: Final = ("no", "No, thank you.")
 _NONSENSE: Final = ("yes and no", "no wait, yes", "purple", "yes?", "47 11", "", "👍", "yes, but not now")
@@ -55,7 +55,7 @@ REPLIES: Final = {Reply.YES: 6, **dict.fromkeys(list(Reply)[1:], 1)}
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What somebody says, and where."""
+    """A sentence, and the place where it is said."""
 
     words: str
     satellite_id: str | None

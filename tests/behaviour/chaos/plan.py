@@ -1,4 +1,4 @@
-"""What is drawn for a turn: who is asked, what the person does, and what each request of it gets.
+"""The random draw of a turn: the agent, the person's behaviour, and the answer to each request.
 
 Everything follows from a seed and the number of the turn, so that a turn can be had again.
 """
@@ -56,7 +56,7 @@ class TurnPlan:
     """Of the models that speak each wire format."""
     language: str
     words: str
-    """What the person says when nothing was asked."""
+    """The sentence of the person when nothing was asked."""
     reply: Reply
     """How a question is answered, if one waits."""
     is_voice: bool
@@ -67,7 +67,7 @@ class TurnPlan:
     random: Random = field(repr=False)
     """Where the replies to its requests are drawn from."""
     received: list[str] = field(default_factory=list)
-    """What its requests got."""
+    """The answers to its requests."""
 
     @property
     def satellite_id(self) -> str | None:
@@ -101,7 +101,7 @@ class Plans:
     agents: Sequence[Agent] = ()
     under_way: dict[int, TurnPlan] = field(default_factory=dict)
     drawn: Counter[str] = field(default_factory=Counter)
-    """What requests got, over all turns."""
+    """The answers to requests, over all turns."""
 
     def draw(self, number: int) -> TurnPlan:
         """Return a turn, from now on under way."""

@@ -43,7 +43,7 @@ TRIES: Final = 3
 
 @dataclass(slots=True)
 class Cost:
-    """What a turn costs those beside it."""
+    """The cost of a turn for those beside it."""
 
     unit: float
     """Seconds of processor time that a pass over a megabyte of JSON takes here and now."""

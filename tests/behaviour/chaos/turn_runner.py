@@ -85,7 +85,7 @@ class Turn:
     plan: TurnPlan
     said: Utterance
     question: Question | None
-    """What waited for an answer when it began."""
+    """The question that waited for an answer when it began."""
     from_outside: bool
     """Whether something from outside the home was part of the conversation before."""
     context: Context = field(default_factory=Context)
@@ -98,7 +98,7 @@ class Turn:
 
     @property
     def agreed(self) -> Counter[str]:
-        """What may be done in it that needs a yes."""
+        """The actions of the turn that need a yes."""
         return agreed_actions(self.question) if self.question and self.plan.reply.agrees else Counter()
 
 
@@ -117,9 +117,9 @@ class Driver:
     replies: Counter[Reply] = field(default_factory=Counter)
     """How questions were answered."""
     agreed: int = 0
-    """What was agreed to by people who then listened."""
+    """The actions that people agreed to and then listened for."""
     undone: int = 0
-    """What of that was not done: there was no time for it."""
+    """Those of them that were not done: there was no time for them."""
 
     async def take_turns(self, turns: range, workers: int) -> None:
         """Take all turns of some whole conversations, `workers` of them at a time."""

@@ -1,4 +1,4 @@
-"""What has to hold after every turn, whatever the services did.
+"""Invariants after every turn, whatever the services did.
 
 Knows what a person hears and what Home Assistant keeps. Must not know what was planned, so that nothing is excused.
 """
@@ -22,19 +22,19 @@ _NOT_FOR_EARS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a turn."""
+    """The outcome of a turn."""
 
     speech: str | None
     """None where the person broke in."""
     streamed: str
-    """What was heard while it streamed."""
+    """The text that was heard while it streamed."""
     overrun: float
     """Seconds past the deadline, or past the moment in which the person broke in."""
     runs: Sequence[Run]
     contents: Sequence[Content]
     """Of the whole conversation."""
     errors: Sequence[str]
-    """What was logged as an error."""
+    """The errors in the log."""
     may_ask: bool
     """A call needed a yes. It stands between others: off and on again may be meant, although it did not run."""
 

@@ -48,7 +48,7 @@ class Address(BaseModel):
 
     @property
     def base_url(self) -> str:
-        """What clients are given."""
+        """The address that clients are given."""
         return f"{self.url}/api/chatterbox/v1"
 
 

@@ -36,7 +36,7 @@ _HABITS = {
         'call intent__HassTurnOff {"name": "Front Door", "domain": ["lock"]}\nthen\nsay It is open.'
     ),
 }
-"""What it makes of the sentences of the documentation."""
+"""Its calls and words for the sentences of the documentation."""
 _VERBS = frozenset({"think", "call", "say", "recall", "look", "repeat", "slowly", "fail", "cut", "long", "then"})
 
 
@@ -66,7 +66,7 @@ class _Message(BaseModel):
 
     @property
     def calls(self) -> list[_Called]:
-        """What is called, whatever the ids."""
+        """The calls, whatever their ids."""
         return [call.function for call in self.tool_calls]
 
     @property
@@ -77,7 +77,7 @@ class _Message(BaseModel):
 
     @property
     def steps(self) -> list[list[str]]:
-        """What it tells the model to do, inference by inference; empty where it tells nothing."""
+        """The instructions to the model, inference by inference; empty where it tells nothing."""
         steps: list[list[str]] = [[]]
         said = _HABITS.get(_heard(self), self.text)
         for line in said.splitlines():

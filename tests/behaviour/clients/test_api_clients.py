@@ -17,7 +17,7 @@ _PAGE = (REPOSITORY / "docs" / "responses-api.md").read_text(encoding="utf-8")
 
 
 class _Check(BaseModel):
-    """What llm-comply finds."""
+    """A finding of llm-comply."""
 
     id: str
     status: str
@@ -49,7 +49,7 @@ class _Stream(BaseModel):
 
     @property
     def words(self) -> str:
-        """What the model was told to say, or to call, for this one alone."""
+        """The words or calls that the model was told, for this one alone."""
         is_call = self.number % 4 == 3
         return f'{{"city": "City {self.number}"}}' if is_call else f"word-{self.number} " * 30
 

@@ -30,7 +30,7 @@ NAMES = {
     "sv": "Ytterdörren",
     "zh": "前门",
 }
-"""What the door is called, in each language that there are answers in."""
+"""The name of the door, in each language that there are answers in."""
 
 
 class Kind(StrEnum):
@@ -55,7 +55,7 @@ class Kind(StrEnum):
 
 
 class LabelledAnswer(BaseModel):
-    """What somebody said, and what it is."""
+    """An answer of a person, and its meaning."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

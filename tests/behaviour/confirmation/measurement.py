@@ -14,7 +14,7 @@ PAGE = DOCS / "confirmations.md"
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What came of the answers in one language."""
+    """The results for the answers in one language."""
 
     language: str
     yes: int

@@ -1,4 +1,4 @@
-"""What is left of a talk after Home Assistant was killed: in the database, and in what a model is sent.
+"""The remains of a talk after Home Assistant was killed: in the database, and in the request to a model.
 
 Knows the file of the history and Chat Completions. Must not know processes.
 """
@@ -18,10 +18,10 @@ from pydantic import BaseModel, JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a database holds."""
+    """The contents of a database."""
 
     integrity: str
-    """What SQLite says of the file: `ok`."""
+    """The verdict of SQLite on the file: `ok`."""
     said: Counter[str]
     """How often each sentence of a person is stored."""
 

@@ -62,13 +62,13 @@ class _Answer(BaseModel):
 
 @dataclass(slots=True)
 class Talk:
-    """What the people of the home said, each sentence once."""
+    """The sentences of the people of the home, each once."""
 
     said: list[str] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)
-    """What an answer came to, in full and without an error."""
+    """Sentences with a complete answer, without an error."""
     failed: list[str] = field(default_factory=list)
-    """What an error came to, other than a connection that broke."""
+    """Sentences that ended in an error, other than a connection that broke."""
     has_answer: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -20,7 +20,7 @@ LONGEST = 2.0
 
 @dataclass(slots=True)
 class Findings:
-    """What was found in all."""
+    """The findings in all."""
 
     kills: int = 0
     talk: Talk = field(default_factory=Talk)
@@ -29,7 +29,7 @@ class Findings:
     kept: int = 0
     """Sentences that are stored, answered or not."""
     damaged: list[str] = field(default_factory=list)
-    """What SQLite said of a file that is not whole."""
+    """The verdict of SQLite on a file that is not whole."""
     lost: list[str] = field(default_factory=list)
     """Sentences that were answered, and are not stored."""
     doubled: list[str] = field(default_factory=list)

@@ -47,7 +47,7 @@ HANDED: Mapping[str, Mapping[str, str]] = {
     "whichever": {"which": "script.welcome"},
     "whatever": {"which": "scene.open_house"},
 }
-"""What a script is told by whoever runs it."""
+"""The variables that a caller passes to a script."""
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ class _Reader(ConversationEntity):
 async def test_a_tool_that_calls_itself_harmless_does_not_make_others_so(
     hass: HomeAssistant, home: AttackedHome
 ) -> None:
-    """What a server says of its tools is believed of its tools, and of nothing in the home."""
+    """The annotations of a server are believed of its own tools, and of nothing in the home."""
     harmless = stub("HassTurnOff_", READS)
     register(hass, "web", harmless, stub("policy__allow", READS), stub("approve", READS))
     sure = (call("policy__allow"), call("approve"))

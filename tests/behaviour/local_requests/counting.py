@@ -28,7 +28,7 @@ _SILENT = Script(answers=(ScriptedAnswer(content=""),), after_last="start again"
 
 @dataclass(frozen=True, slots=True)
 class LocalRequest:
-    """What came of a request of which no model was to be asked."""
+    """The outcome of a request for which no model was to be asked."""
 
     task_id: str
     is_local: bool

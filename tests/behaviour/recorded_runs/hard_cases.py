@@ -32,12 +32,12 @@ TOOLS: Final = {
 
 
 class Meaning(BaseModel):
-    """What a person reads out of one message."""
+    """One message as a person understands it."""
 
     model_config = ConfigDict(frozen=True)
 
     says: str
-    """What is meant for ears, without markup."""
+    """The text for ears, without markup."""
     calls: tuple[RecordedCall, ...] = ()
     """Calls that stand in the text."""
 

@@ -31,7 +31,7 @@ from tests.support.talk import AGENT
 _SATELLITE = "assist_satellite.hall"
 """Where somebody can be asked."""
 _SILENCE = ScriptedAnswer(content="")
-"""What a server sends for a model that has nothing to say, as the recorded ones had after some calls."""
+"""The answer of a server for a model that has nothing to say, as the recorded ones had after some calls."""
 _SUCCESS: Final = re.compile(
     r"^(?:Done|OK|I've|I have|I turned|Set|Turned)\b|\b(?:has|have) been\b|\b(?:is|are) now\b", re.IGNORECASE
 )
@@ -41,7 +41,7 @@ _NO_SUCCESS: Final = re.compile(
 
 
 class Way(StrEnum):
-    """Who acts on what a model said."""
+    """The actor that carries out the words of a model."""
 
     CORE = "core"
     OURS = "ours"
@@ -65,7 +65,7 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run this time."""
+    """The outcome of a run this time."""
 
     run: RecordedRun
     wrong_states: dict[str, set[str]]
@@ -80,7 +80,7 @@ class Outcome:
 
     @property
     def cause(self) -> str:
-        """What the last call that failed was told, or else what was said."""
+        """The error of the last call that failed, or else the answer."""
         return next((call.result for call in reversed(self.calls) if call.is_error), self.speech)
 
     @property

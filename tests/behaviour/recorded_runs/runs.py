@@ -13,7 +13,7 @@ from tests.support.servers.script import ScriptedAnswer, ScriptedCall
 _FORMAT = ConfigDict(frozen=True, extra="ignore")
 _CUT_AS_USUAL = ScriptedAnswer()
 NOT_DONE = "As far as I can tell, that wasn't done."
-"""What an answer ends with if all that the model tried has failed."""
+"""The end of an answer if all that the model tried has failed."""
 _RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
 _HARD_HOME = Path(__file__).with_name("hard_cases_home.yaml")
 _READING: Final = {"GetLiveContext", "GetDateTime", "todo_get_items", "calendar_get_events"}
@@ -27,7 +27,7 @@ _BEFORE: Final = {
     "cleaning": "docked",
     "returning": "cleaning",
 }
-"""What is otherwise before a state is brought about."""
+"""The opposite states, from which a state is brought about."""
 _FOLLOWING: Final = ("color_mode", "hvac_action")
 """Attributes that follow from the state."""
 
@@ -56,7 +56,7 @@ class RecordedMessage(BaseModel):
 
 
 class RecordedResult(BaseModel):
-    """What a tool answered; an `error` in it tells that it failed."""
+    """The answer of a tool; an `error` in it tells that it failed."""
 
     model_config = _FORMAT
 
@@ -78,7 +78,7 @@ class RecordedDifference(BaseModel):
 
 
 class RecordedState(BaseModel):
-    """What had to be the state of an entity."""
+    """The state that an entity had to have."""
 
     model_config = _FORMAT
 

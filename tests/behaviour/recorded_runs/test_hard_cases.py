@@ -1,4 +1,4 @@
-"""What weaker models said is heard by a satellite as words, every call in it is run, and no turn ends in silence."""
+"""Answers of weaker models: a satellite hears them as words, every call runs, and no turn ends in silence."""
 
 import re
 from collections.abc import AsyncGenerator, Iterable
@@ -40,7 +40,7 @@ PIECES = ScriptedAnswer(piece_characters=3, write_bytes=211)
 WHOLE = ScriptedAnswer(piece_characters=100_000)
 
 MARKUP = re.compile(r"[*_`#{}<>\[\]|\n]|\b(?:assistant|analysis|commentary)(?=[A-Z])")
-"""What nobody should hear. None of the cases means any of it."""
+"""Text that nobody should hear. None of the cases means any of it."""
 END = "\n\n"
 """Ends a message that another one comes after, so that a voice need not wait for it; see `turns/spoken_answer.py`."""
 LISTS = {"domain", "device_class"}

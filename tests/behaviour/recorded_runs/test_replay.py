@@ -1,4 +1,4 @@
-"""What models really said leads, through the conversation entity, to what they asked for: as recorded or better."""
+"""Recorded answers of models lead, through the conversation entity, to the requested outcome, as recorded or better."""
 
 from collections import defaultdict
 
@@ -12,7 +12,7 @@ from tests.behaviour.recorded_runs.table import PAGE, Count, row_of
 BATCHES = read_batches()
 HARD = BATCHES[-1]
 _OPENED_OR_CLOSED = {("HassTurnOn", "HassSetPosition"), ("HassTurnOff", "HassSetPosition")}
-"""What ran for a call to set a position that a device does not take."""
+"""The calls that ran to set a position that a device does not take."""
 
 
 def test_every_recorded_run_is_replayed() -> None:

@@ -1,4 +1,4 @@
-"""What an agent's dialog says of prices, and what it makes of those that are entered."""
+"""Prices in an agent's dialog: its sentences about them, and the handling of those that are entered."""
 
 import pytest
 from homeassistant.core import HomeAssistant

@@ -334,7 +334,7 @@ async def test_a_damaged_record_is_left_out(sqlite: str, file: Path, stores: Sto
 
 
 class _Answer(Exception):
-    """What a driver raises."""
+    """An error that a driver raises."""
 
     def __init__(self, **codes: object) -> None:
         super().__init__("for user ann, password hunter2")

@@ -1,4 +1,4 @@
-"""What is stored of turns, and which conversations are resumed after a restart or a while."""
+"""The stored part of turns, and the conversations that are resumed after a restart or a while."""
 
 import asyncio
 from dataclasses import dataclass

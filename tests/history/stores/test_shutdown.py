@@ -1,4 +1,4 @@
-"""What is stored of turns that Home Assistant cuts off when it stops."""
+"""The stored part of turns that Home Assistant cuts off when it stops."""
 
 import pytest
 from homeassistant.core import HomeAssistant

@@ -1,4 +1,4 @@
-"""Who gets stored words again, where ids are used twice, and agents, services or options change meanwhile."""
+"""Stored words return only to their person, where ids are used twice, and agents or options change meanwhile."""
 
 import asyncio
 from datetime import timedelta

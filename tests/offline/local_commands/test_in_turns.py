@@ -1,4 +1,4 @@
-"""What Home Assistant does beside a model: the real entity, a scripted model, the demo home."""
+"""Commands that Home Assistant handles beside a model: the real entity, a scripted model, the demo home."""
 
 import pytest
 from homeassistant.components import conversation

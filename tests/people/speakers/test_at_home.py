@@ -1,4 +1,4 @@
-"""What follows in the turns of an agent from who speaks: real permissions, real automations, a scripted model."""
+"""Consequences of the speaker in the turns of an agent: real permissions, real automations, a scripted model."""
 
 import pytest
 from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_READ_ONLY, GROUP_ID_USER

@@ -1,4 +1,4 @@
-"""Who speaks at a real satellite, also when an automation has begun the conversation."""
+"""The speaker at a real satellite, also when an automation has begun the conversation."""
 
 import asyncio
 from collections.abc import AsyncIterable

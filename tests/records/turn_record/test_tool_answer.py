@@ -1,4 +1,4 @@
-"""What Home Assistant's tools say they have done, and why not."""
+"""The reports of Home Assistant's tools about what they have done, and why not."""
 
 import json
 

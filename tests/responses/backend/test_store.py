@@ -1,4 +1,4 @@
-"""What API clients were answered is kept for its agent and person, as long as the owner wants, and never in the way."""
+"""Answers to API clients are stored for their agent and person, as long as the owner wants, and never in the way."""
 
 import asyncio
 from dataclasses import replace

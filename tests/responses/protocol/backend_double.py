@@ -39,7 +39,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self.records: dict[str, ResponseRecord] = {}
         self.spoken: dict[str, tuple[Caller, Transcript]] = {}
-        """What was said in conversations otherwise than here."""
+        """The transcripts of conversations that went on elsewhere."""
         self.is_down = False
         self.puts = 0
 

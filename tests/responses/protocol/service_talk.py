@@ -1,4 +1,4 @@
-"""What tests of the service say to it, and how they read what it answers."""
+"""Requests of the tests of the service, and readers for its answers."""
 
 import json
 from collections.abc import AsyncGenerator

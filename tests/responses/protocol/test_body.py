@@ -90,7 +90,7 @@ MANY: dict[str, tuple[Callable[[], JsonObject], str | None]] = {
 
 @pytest.mark.parametrize("name", MANY)
 async def test_what_there_is_too_much_of_is_refused_by_name(name: str) -> None:
-    """What was asked for is refused before any of it is validated, and the error says what to do."""
+    """A request with too much is refused before any of it is validated, and the error says what to do."""
     make, problem = MANY[name]
     service, body = ResponsesService(BackendDouble()), json.dumps({**make(), "model": "conversation.attic"})
 

@@ -1,4 +1,4 @@
-"""What a response goes on from: chains of responses, their branches, conversations, and references to items."""
+"""The predecessors of a response: chains of responses, their branches, conversations, and references to items."""
 
 import json
 from dataclasses import replace

@@ -33,13 +33,13 @@ _LIVES = {
     ),
     "mcp_approval_request": r"output_item\.added output_item\.done",
 }
-"""What happens to an item, by its type, without the `response.` before each event."""
+"""The events of an item, by its type, without the `response.` before each event."""
 _OWN_KEYS = {
     "mcp_call": {"id", "type", "server_label", "name", "arguments", "output", "error", "status", "approval_request_id"},
     "mcp_list_tools": {"id", "type", "server_label", "tools"},
     "mcp_approval_request": {"id", "type", "server_label", "name", "arguments"},
 }
-"""What the items have that the OpenResponses schemas do not know."""
+"""Fields of the items that the OpenResponses schemas do not know."""
 _INDICES = ("content_index", "summary_index")
 
 

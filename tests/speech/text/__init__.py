@@ -1,1 +1,1 @@
-"""What a voice should say, as tests in several languages."""
+"""Spoken text, as tests in several languages."""

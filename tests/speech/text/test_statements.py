@@ -1,4 +1,4 @@
-"""What answers say, in all languages that the agent speaks."""
+"""The meaning of answers, in all languages that the agent speaks."""
 
 import pytest
 

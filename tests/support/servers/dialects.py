@@ -23,7 +23,7 @@ _CONTEXT_WINDOW = 131_072
 
 
 class _Request(BaseModel):
-    """What the formats have in common; each has one of the two lists, and one of the two instructions."""
+    """The common part of the formats; each has one of the two lists, and one of the two instructions."""
 
     model: str
     messages: list[dict[str, JsonValue]] = []

@@ -1,4 +1,4 @@
-"""What scripted model servers share, whatever format they speak: keys, whose turn it is in the script, broken streams.
+"""Base of scripted model servers, whatever format they speak: keys, the turn in the script, broken streams.
 
 A format brings its paths and how it writes (`chat_completions.py`, `dialects.py`). A server can run as a process of its
 own: `python -m tests.support.servers.chat_completions SCRIPT.json` prints one line, the address that a person would
@@ -41,7 +41,7 @@ class ReceivedRequest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What of a request decides how it is answered."""
+    """The part of a request that decides how it is answered."""
 
     model: str
     is_trial: bool
@@ -62,7 +62,7 @@ class ScriptedModelServer(ABC):
     """A server's state: which answer comes next, and what was asked so far."""
 
     base_path: ClassVar[str]
-    """What a person enters after host and port."""
+    """The path that a person enters after host and port."""
     models_path: ClassVar[str]
     answer_path: ClassVar[str]
     key_header: ClassVar[str] = "Authorization"

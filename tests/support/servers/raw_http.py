@@ -19,7 +19,7 @@ _NO_LINGER = struct.pack("ii", 1, 0)
 
 
 class Ending(Enum):
-    """What happens after the last piece."""
+    """The end of a connection after the last piece."""
 
     KEEP = auto()
     """The next request may come over the same connection."""
@@ -35,7 +35,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """What is sent for one request."""
+    """The bytes that are sent for one request."""
 
     pieces: Sequence[bytes]
     ending: Ending = Ending.CLOSE
@@ -49,7 +49,7 @@ class RawReply:
 
 @dataclass(frozen=True, slots=True)
 class RawRequest:
-    """What came in."""
+    """A request that came in."""
 
     method: str
     target: str
@@ -90,7 +90,7 @@ class RawHTTPServer:
     replies: Sequence[RawReply]
     port: int = 0
     models: RawReply | None = None
-    """What whoever asks for the list of models gets; these requests are not noted. None: the next reply, as others."""
+    """The reply to requests for the list of models, which are not noted. None: the next reply, as others."""
     requests: list[RawRequest] = field(default_factory=list)
     connections: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)

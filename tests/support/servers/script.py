@@ -1,4 +1,4 @@
-"""What a scripted Chat Completions server answers: the JSON file that a test writes.
+"""The answers of a scripted Chat Completions server: the JSON file that a test writes.
 
 Knows the file's format alone; must not know HTTP. A script with every key:
 
@@ -82,13 +82,13 @@ class Script(BaseModel):
     """When given, a request without it gets HTTP 401."""
     answers: tuple[ScriptedAnswer | ScriptedFailure, ...] = ()
     trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(content="Hello!")
-    """What clients get that try a model out: one user message, no instructions, no tools. None: the next answer."""
+    """The answer to clients that try out a model: one user message, no instructions or tools. None: the next answer."""
     tool_trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(
         tool_calls=(ScriptedCall(name="turn_on", arguments={"name": "kitchen light"}),)
     )
-    """What clients get that try out whether a model uses a tool. None: what others get that try it out."""
+    """The answer to clients that try out whether a model uses a tool. None: as for others that try it out."""
     owner: str = "script"
-    """What the list of models calls their owner, by which servers are told apart."""
+    """The owner of the models in their list, by which servers are told apart."""
     without_tools: tuple[str, ...] = ()
     """Models that cannot use tools, where the server says so."""
     after_last: Literal["fail", "start again"] = "fail"

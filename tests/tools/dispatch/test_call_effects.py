@@ -1,4 +1,4 @@
-"""What calls of tools would do to which entities, known before they run."""
+"""Effects of tool calls on entities, known before they run."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""What becomes of odd values: a report holds numbers and Home Assistant's own words, whatever a service sends."""
+"""Odd values: a report holds numbers and Home Assistant's own words, whatever a service sends."""
 
 import pytest
 from homeassistant.core import State

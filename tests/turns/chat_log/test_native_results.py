@@ -1,4 +1,4 @@
-"""What came from outside the home is still known to be, once it was in Home Assistant's ChatLog."""
+"""Content from outside the home is still marked, once it was in Home Assistant's ChatLog."""
 
 import asyncio
 import json

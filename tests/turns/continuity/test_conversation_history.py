@@ -1,4 +1,4 @@
-"""What an agent remembers of turns that overlap, break off, or do not do what they were to."""
+"""The history after turns that overlap, break off, or do not do what they were to."""
 
 import asyncio
 import json
@@ -77,7 +77,7 @@ async def test_a_key_refused_after_its_entry_is_gone_asks_nobody(
 async def test_a_second_turn_repeats_the_first_byte_for_byte(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
-    """What a server has cached stays valid: requests of a conversation only ever grow at their end."""
+    """The cache of a server stays valid: requests of a conversation only ever grow at their end."""
     wrong = ScriptedCall(name="intent__HassTurnOn", arguments="{not json")
     unknown = ScriptedCall(name="make_coffee", arguments={"cups": 2})
     server = await serve(

@@ -1,4 +1,4 @@
-"""What comes before a person's first words has the same bytes for everybody and for ever, so that servers keep it."""
+"""The prompt before a person's first words has the same bytes for everybody and for ever, so that servers keep it."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What automations hear of a turn while it runs, on the bus of a real Home Assistant."""
+"""The events that automations get of a turn while it runs, on the bus of a real Home Assistant."""
 
 import json
 import logging

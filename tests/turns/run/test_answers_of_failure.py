@@ -1,4 +1,4 @@
-"""What a person is told when a model fails or its server refuses tools, and how often."""
+"""Answers when a model fails or its server refuses tools, and how often a person hears them."""
 
 import pytest
 from homeassistant.components.conversation import ChatLog

@@ -1,4 +1,4 @@
-"""Who answers when an agent's own model does not: the real entity, over real servers that fail."""
+"""The chain of an agent whose own model does not answer: the real entity, over real servers that fail."""
 
 from collections.abc import AsyncGenerator, Sequence
 

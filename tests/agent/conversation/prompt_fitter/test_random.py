@@ -1,4 +1,4 @@
-"""What holds for whatever a model is sent of any conversation, at any moment of it."""
+"""Invariants of the requests that are fitted from any conversation, at any moment of it."""
 
 from collections.abc import AsyncGenerator
 from itertools import pairwise

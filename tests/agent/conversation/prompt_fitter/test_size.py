@@ -1,4 +1,4 @@
-"""What a request took, by its parts."""
+"""The size of a request, by its parts."""
 
 from hypothesis import given, strategies as st
 

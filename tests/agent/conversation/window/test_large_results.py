@@ -1,4 +1,4 @@
-"""What a model gets to read of a result that is too large for it."""
+"""Results that are too large for a model: what is left of them."""
 
 import json
 from dataclasses import replace
@@ -114,7 +114,7 @@ def test_an_object_with_a_large_first_entry_shows_the_first_items_of_it() -> Non
 
 
 def test_lines_in_json_are_cut_between_entities() -> None:
-    """What Home Assistant's live context looks like."""
+    """The result looks like Home Assistant's live context."""
     context = "".join(f"- names: Light {number}\n  domain: light\n  state: 'on'\n" for number in range(500))
     kept = shown_of(shortened_result(json.dumps({"result": context}), 2_000))
     assert isinstance(kept, dict)

@@ -1,4 +1,4 @@
-"""What holds for a window on any conversation, at any moment of it."""
+"""Invariants of a window on any conversation, at any moment of it."""
 
 from itertools import pairwise
 

@@ -15,7 +15,7 @@ from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, Scrip
 
 type Opinion = Deny | Ask | Rewrite[JsonObject] | None
 type Opinions = dict[str, tuple[Opinion, Opinion]]
-"""What a hook thinks of the calls of a tool, by the door that they are about."""
+"""The verdict of a hook on the calls of a tool, by the door that they are about."""
 type Decisions = dict[str, Answer]
 
 YES, NO = Answer(approved=True), Answer(approved=False)
@@ -48,7 +48,7 @@ class Runs:
 
 
 type Fate = Waits | Runs | None
-"""What becomes of a call; None if it never runs."""
+"""The fate of a call; None if it never runs."""
 
 
 def about(arguments: JsonObject) -> int:

@@ -1,4 +1,4 @@
-"""What a turn sends to the model, what it passes on, and what it leaves in the conversation."""
+"""The messages of a turn: those sent to the model, passed on, and left in the conversation."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What who asks wishes for one turn: how long answers may be, how the model answers, and one call at a time."""
+"""The options of one turn: the length of answers, their shape, and one call at a time."""
 
 from dataclasses import replace
 

@@ -94,14 +94,14 @@ ANSWERS = st.sampled_from([YES, YES, Answer(approved=False, reason="No."), None]
 
 @dataclass(frozen=True)
 class Script:
-    """What happens in one turn."""
+    """The events of one turn."""
 
     inferences: list[tuple[list[TurnEvent], CompletionResult | ProviderUnreachable | None]]
     limits: Limits
     choice: ToolChoiceMode | NamedTool
     allowed: frozenset[str] | None
     hooks: list[tuple[dict[str, Decision], dict[str, Opinion]]]
-    """What each says of the calls of a tool, before the question and after it."""
+    """The verdict of each on the calls of a tool, before the question and after it."""
     prompt: Deny | Rewrite[str] | None
     answers: list[Answer | None]
     brings_results: bool

@@ -66,4 +66,4 @@ ROUND_TRIP = Answer(
     finish=FinishReason.TOOL_CALLS,
 )
 ROUND_TRIP_RESULTS = {"turn_on": '{"done":true}', "weather": "sunny"}
-"""What the tools answer."""
+"""The answers of the tools."""

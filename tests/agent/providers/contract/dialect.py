@@ -1,4 +1,4 @@
-"""What the contract has to know of a wire format: how a service of its kind would answer, and what it wants to be sent.
+"""A wire format as the contract sees it: how a service of its kind would answer, and what it wants to be sent.
 
 A dialect plays the service. It must be written after the service's documentation or its recorded bytes, never with the
 code that it tests.
@@ -28,7 +28,7 @@ MODEL = "small-1"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model says in one inference, whatever the format."""
+    """The answer of a model in one inference, whatever the format."""
 
     text: Sequence[str] = ()
     """In the pieces in which the service sends it."""
@@ -66,7 +66,7 @@ class Dialect(Protocol):
 
     @property
     def completion_target(self) -> str:
-        """What is asked for an answer, as in `/v1/chat/completions`."""
+        """The path of a request for an answer, as in `/v1/chat/completions`."""
         ...
 
     @property
@@ -165,7 +165,7 @@ class Dialect(Protocol):
 
 
 class SystemMessageFirst:
-    """What the formats share whose system prompt is their first message."""
+    """Base of the formats whose system prompt is their first message."""
 
     def instructions(self, payload: JsonObject) -> str:
         """Return the system prompt of a payload; see `Dialect`."""

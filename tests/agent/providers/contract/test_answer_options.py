@@ -1,4 +1,4 @@
-"""What who asks wishes for one turn is said over what the owner has set, in the words of each service."""
+"""The options of one turn override those of the owner, in the words of each service."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a service answers becomes the same events, whatever the wire format, however the bytes are cut."""
+"""The answer of a service becomes the same events, whatever the wire format, however the bytes are cut."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a service is sent: what its documentation asks for, the same bytes each time, and no key in them."""
+"""Requests hold what the documentation of a service asks for, the same bytes each time, and no key."""
 
 import json
 from dataclasses import replace

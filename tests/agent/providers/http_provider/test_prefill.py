@@ -1,4 +1,4 @@
-"""What is asked next can be sent ahead: read by servers that keep it, and never at anybody's cost."""
+"""The next request can be sent ahead: read by servers that keep it, and never at anybody's cost."""
 
 import asyncio
 import json

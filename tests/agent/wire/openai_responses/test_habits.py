@@ -15,7 +15,7 @@ type Part = str | ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What a server does, and what it leaves out."""
+    """The habits of a server, and its omissions."""
 
     begins: bool
     """Says that an item begins."""

@@ -23,7 +23,7 @@ client = OpenAI()
 
 
 class Room(BaseModel):
-    """What the model shall answer with."""
+    """The shape of the model's answer."""
 
     name: str
     lights: int

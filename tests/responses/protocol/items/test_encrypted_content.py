@@ -1,4 +1,4 @@
-"""What a client keeps for us comes back as it was, and nothing else counts as ours."""
+"""Encrypted content that a client keeps for us comes back as it was, and nothing else counts as ours."""
 
 import pytest
 from hypothesis import given, strategies as st

@@ -1,4 +1,4 @@
-"""What items say: messages in order, each call with its result, and nothing that only clients need."""
+"""The messages that items stand for: in order, each call with its result, and nothing that only clients need."""
 
 from dataclasses import replace
 from itertools import count
@@ -270,7 +270,7 @@ def test_what_others_have_encrypted_is_left_out() -> None:
 
 
 def test_what_nobody_vouches_for_tells_no_messages_apart() -> None:
-    """What was written before a restart is as if it had not been sent: what is written of it is the same again."""
+    """Content from before a restart counts as if it had not been sent: its text stays the same."""
     second: JsonObject = {**MCP, "id": "mcp_2", "output": "b"}
 
     (message, *_) = translated({**MCP, "output": "a"}, {**ENCRYPTED, "encrypted_content": "gAAAA"}, second).messages

@@ -58,7 +58,7 @@ INFERENCES = st.tuples(
 
 @dataclass(frozen=True)
 class Step:
-    """What a client does: it asks, going on from one of the latest responses or none, or it deletes one."""
+    """A step of a client: a request that continues one of the latest responses or none, or a deletion."""
 
     caller: Caller
     how: str
@@ -86,7 +86,7 @@ class Known:
     caller: Caller
     response: JsonObject
     words: list[str]
-    """What was said in its chain, the words of people."""
+    """The words of people in its chain."""
     parent: Known | None
     is_there: bool
 

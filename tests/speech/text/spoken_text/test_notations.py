@@ -37,7 +37,7 @@ READABLE = [
     *("R&D", "a & b", "and/or", "w/ Liza", "5 \u00d7 3", "10 ÷ 2", "≤ 5", "@home", "C:\\temp\\new", "me@example.org"),
     *("+49 170 1234567", "v2.1.0", "192.168.1.10", "2026-11-22-backup", "1234-56-78", "12-2026", "°", "5'11\""),
 ]
-"""What a voice can read: it says it in its own language."""
+"""Notations that a voice can read: it says them in its own language."""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

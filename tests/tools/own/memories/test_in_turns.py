@@ -1,4 +1,4 @@
-"""What people ask an agent to remember, in whole turns: said, kept, told again to them, and to nobody else."""
+"""Memories in whole turns: said, stored, told again to their person, and to nobody else."""
 
 import json
 
