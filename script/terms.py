@@ -108,9 +108,9 @@ TERMS: Final = (
     *(
         Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read", ceiling=ceiling)
         for participle, noun, ceiling in (
-            ("said", "words, spoken_text, sentence", 302),
+            ("said", "words, spoken_text, sentence", 299),
             ("read", "turn_input, parsed", 107),
-            ("shown", "page, form, content, display", 109),
+            ("shown", "page, form, content, display", 105),
             ("asked", "request, question", 272),
             ("kept", "stored, remaining, retained", 80),
             ("told", "message, answer, notice", 157),
