@@ -112,7 +112,7 @@ TERMS: Final = (
             ("read", "turn_input, parsed", 107),
             ("shown", "page, form, content, display", 105),
             ("asked", "request, question", 272),
-            ("kept", "stored, remaining, retained", 80),
+            ("kept", "stored, remaining, retained", 79),
             ("told", "message, answer, notice", 157),
         )
     ),
