@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import UnionType
 from typing import Final, TypeGuard
 
 from ..messages import JsonObject, JsonValue, canonical_json
-from ..text import find_name, in_ascii_digits, plain, plain_name
+from ..text import find_name, in_ascii_digits, plain, plain_name, read_data_file
 from .repair import repair_json
 from .text import finite, parse_json, shown
 
@@ -323,19 +324,7 @@ _SCALARS: Final[dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue
 }
 """By type, whether a value is of it, and the one way to read another value as one."""
 
-_SYNONYMS: Final[Mapping[str, frozenset[str]]] = {
-    "area": frozenset({"areaid", "areaname", "room", "roomname", "location"}),
-    "brightness": frozenset({"brightnesslevel", "brightnesspct", "brightnesspercent", "level", "percentage"}),
-    "color": frozenset({"colorname", "colour"}),
-    "floor": frozenset({"floorid", "floorname", "storey"}),
-    "item": frozenset({"itemname", "task", "todo"}),
-    "name": frozenset({"device", "devicename", "entity", "entityid", "entityname", "friendlyname", "list", "todolist"}),
-    "percentage": frozenset({"level", "percent", "speed"}),
-    "position": frozenset({"level", "percent", "percentage"}),
-    "temperature": frozenset({"targettemperature", "temp"}),
-    "volumelevel": frozenset({"level", "percentage", "volume", "volumepercentage"}),
-}
-"""Other words for common parameters, in their bare form."""
+_SYNONYMS: Final = read_data_file(Path(__file__).with_name("synonyms.toml"), dict[str, frozenset[str]])
 
 
 def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:

@@ -4,34 +4,30 @@ Accepts other quotation marks, keys without quotes, trailing commas, comments, P
 that are superfluous at the very end; where a schema tells what is a text, also a word without quotes.
 """
 
-import json
 import re
 from typing import Final
 
-from ..messages import JsonObject, JsonValue, canonical_json
+from ..messages import JsonValue, canonical_json
 from .text import MAX_DEPTH, parse_json
 
-_QUOTES: Final = {
-    '"': '"',
-    "'": "'",
-    "\u201c": "\u201d",
-    "\u201d": "\u201d",
-    "\u201e": "\u201c\u201d",
-    "\u2018": "\u2019",
-    "\u2019": "\u2019",
-}
-"""Closing quotation marks by opening ones."""
-_PLAIN: Final = re.compile(r"[^\\" + "".join(set(_QUOTES) | set("".join(_QUOTES.values()))) + "]+")
-"""Characters that mean themselves in every string."""
-_BLANK: Final = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
-_WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
-_CONSTANTS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None, "none": None}
-_BARE_WORD: Final = re.compile(r"(?!(?:undefined|nan|infinity|nil)\b)[^\W\d][\w.-]*(?=\s*[,\]}])", re.IGNORECASE)
-"""A text without quotes, if a comma or a closing bracket follows."""
+_STRINGS: Final = "|".join(
+    rf"{opening}(?:[^\\{closing}]++|\\.)*+[{closing}]"
+    for opening, closing in ('""', "''", "\u201c\u201d", "\u201d\u201d", "\u2018\u2019", "\u2019\u2019")
+)
+_BLANK: Final = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*+", re.DOTALL)
+_TOKEN: Final = re.compile(
+    rf"(?P<string>{_STRINGS}|\u201e(?:[^\\\u201c\u201d]++|\\.)*+[\u201c\u201d])"
+    r"|(?P<mark>[{}\[\]:,])"
+    r"|(?P<number>-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?\d++)?+(?![\w.]))"
+    r"|(?P<key>[a-z_$][\w$-]*+(?=\s*+:))"
+    r"|(?P<constant>(?:true|false|null|none)(?![\w$-]))"
+    r"|(?P<word>(?!(?:undefined|nan|infinity|nil)\b)[^\W\d][\w.-]*+(?=\s*+[,\]}]))",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A `word` is a text without quotes: a comma or a closing bracket follows."""
+_TO_ESCAPE: Final = re.compile(r'\\.|["\x00-\x1f]', re.DOTALL)
 _FENCE: Final = "```"
 _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
-_CONTROL: Final = re.compile(r"[\x00-\x1f]")
 
 
 def repair_json(text: str, *, bare_words: bool = False) -> JsonValue:
@@ -73,9 +69,21 @@ def _without_fence(text: str) -> str:
 
 def read_value(text: str, start: int = 0, *, bare_words: bool = False) -> tuple[JsonValue, int]:
     """Parse the value at `start` like `repair_json`, and return it with its end."""
-    reader = _Reader(text, start, bare_words=bare_words)
-    value = reader.value()
-    return parse_json(canonical_json(value)), reader.position
+    written: list[str] = []
+    depth, position = 0, start
+    while not written or depth:
+        position = skip_blank(text, position)
+        token = _TOKEN.match(text, position)
+        if token is None or (token.lastgroup == "word" and not bare_words):
+            raise ValueError(f"expected a value at character {position}")
+        position = token.end()
+        depth += (token[0] in "{[") - (token[0] in "}]")
+        if depth > MAX_DEPTH:
+            raise ValueError("it is nested too deeply")
+        if token[0] in "}]" and written[-1:] == [","] and written[-2] not in "{[:,":
+            written.pop()
+        written.append(_strict(token))
+    return parse_json(" ".join(written), unique_names=True), position
 
 
 def skip_blank(text: str, position: int) -> int:
@@ -84,119 +92,21 @@ def skip_blank(text: str, position: int) -> int:
     return blank.end() if blank else position
 
 
-class _Reader:
-    """A recursive descent parser."""
-
-    def __init__(self, text: str, start: int, *, bare_words: bool) -> None:
-        self.position = start
-        self._text = text
-        self._bare_words = bare_words
-        self._depth = 0
-
-    def value(self) -> JsonValue:
-        char = self._next_char()
-        if char == "{":
-            return self._object()
-        if char == "[":
-            return self._list()
-        if char in _QUOTES:
-            return self._string(char)
-        if number := _NUMBER.match(self._text, self.position):
-            self.position = number.end()
-            return parse_json(number.group())
-        bare = _BARE_WORD.match(self._text, self.position) if self._bare_words else None
-        if (word := self._word()).casefold() in _CONSTANTS:
-            return _CONSTANTS[word.casefold()]
-        if bare:
-            self.position = bare.end()
-            return bare.group()
-        raise self._unreadable("a value")
-
-    def _object(self) -> JsonObject:
-        result: JsonObject = {}
-        self._enter()
-        while not self._ends("}"):
-            char = self._next_char()
-            key = self._string(char) if char in _QUOTES else self._word()
-            if not key and char not in _QUOTES:
-                raise self._unreadable("a key")
-            self._expect(":")
-            if result.setdefault(key, value := self.value()) != value:
-                raise ValueError(f"{key} is given twice")
-            self._separate("}")
-        self._depth -= 1
-        return result
-
-    def _list(self) -> list[JsonValue]:
-        result: list[JsonValue] = []
-        self._enter()
-        while not self._ends("]"):
-            result.append(self.value())
-            self._separate("]")
-        self._depth -= 1
-        return result
-
-    def _enter(self) -> None:
-        self.position += 1
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise ValueError("it is nested too deeply")
-
-    def _ends(self, closer: str) -> bool:
-        """Skip the closing bracket, if it is next."""
-        if ends := self._next_char() == closer:
-            self.position += 1
-        return ends
-
-    def _separate(self, closer: str) -> None:
-        """Skip the comma after a part. Before the end there is none."""
-        char = self._next_char()
-        if char == ",":
-            self.position += 1
-        elif char not in {closer, ""}:
-            raise self._unreadable("a comma")
-
-    def _expect(self, char: str) -> None:
-        if self._next_char() != char:
-            raise self._unreadable(char)
-        self.position += 1
-
-    def _word(self) -> str:
-        word = _WORD.match(self._text, self.position)
-        if not word:
-            return ""
-        self.position = word.end()
-        return word.group()
-
-    def _string(self, quote: str) -> str:
-        closers = _QUOTES[quote]
-        parts = ['"']
-        position = self.position + 1
-        while (char := self._text[position : position + 1]) not in closers or not char:
-            if plain := _PLAIN.match(self._text, position):
-                char = plain.group()
-                parts.append(char)
-            elif char == "\\":
-                char = self._text[position : position + 2]
-                parts.append("'" if char == "\\'" else char)
-            elif char == '"':
-                parts.append('\\"')
-            elif char:
-                parts.append(char)
-            else:
-                raise self._unreadable(closers)
-            position += len(char)
-        self.position = position + 1
-        text: str = json.loads(_CONTROL.sub(_escaped, "".join(parts)) + '"')
-        return text
-
-    def _next_char(self) -> str:
-        self.position = skip_blank(self._text, self.position)
-        return self._text[self.position : self.position + 1]
-
-    def _unreadable(self, expected: str) -> ValueError:
-        return ValueError(f"expected {expected} at character {self.position}")
+def _strict(token: re.Match[str]) -> str:
+    """Return a token as strict JSON has it."""
+    match token.lastgroup:
+        case "string":
+            return f'"{_TO_ESCAPE.sub(_escaped, token[0][1:-1])}"'
+        case "key" | "word":
+            return canonical_json(token[0])
+        case "constant":
+            return token[0].casefold().replace("none", "null")
+        case _:
+            return token[0]
 
 
-def _escaped(control: re.Match[str]) -> str:
-    return f"\\u{ord(control.group()):04x}"
+def _escaped(part: re.Match[str]) -> str:
+    """Return a part of a string as JSON escapes it; escapes stay, but for that of an apostrophe."""
+    if part[0] == "\\'":
+        return "'"
+    return part[0] if part[0].startswith("\\") else canonical_json(part[0])[1:-1]

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections import Counter
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
@@ -22,8 +21,8 @@ _BYTE_ORDER_MARK: Final = "\ufeff"
 def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
     """Parse JSON with finite numbers, no lone surrogates, and at most `MAX_DEPTH` levels.
 
-    If a name occurs twice in an object, the last one counts; with `unique_names` that is an error. Raises ValueError
-    with a text for the author of the JSON.
+    If a name occurs twice in an object, the last one counts; with `unique_names`, another value is an error. Raises
+    ValueError with a text for the author of the JSON.
     """
     if text.startswith(_BYTE_ORDER_MARK):
         raise ValueError("it begins with a byte order mark (BOM), which no JSON text has")
@@ -100,10 +99,10 @@ def shown(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    read = dict(pairs)
-    if len(read) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the name {shown(twice)} stands twice in one object")
+    read: JsonObject = {}
+    for name, value in pairs:
+        if read.setdefault(name, value) != value:
+            raise ValueError(f"the name {shown(name)} stands twice in one object")
     return read
 
 
