@@ -81,15 +81,6 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
 """Of prompts that are too long. 429: beyond the tokens per minute; 500 and 503: local servers."""
 
-_REPORTED_STATUSES: Final[tuple[tuple[re.Pattern[str], int], ...]] = (
-    (re.compile("rate_?limit|quota|too_many", re.IGNORECASE), HTTPStatus.TOO_MANY_REQUESTS),
-    (re.compile("overload|unavailable|capacity", re.IGNORECASE), HTTPStatus.SERVICE_UNAVAILABLE),
-    (re.compile("auth|api_?key|permission", re.IGNORECASE), HTTPStatus.UNAUTHORIZED),
-    (re.compile("not_?found", re.IGNORECASE), HTTPStatus.NOT_FOUND),
-    (re.compile("invalid|bad_?request|exceed|context", re.IGNORECASE), HTTPStatus.BAD_REQUEST),
-)
-"""Type or code of an error without a status, and the status it stands for."""
-
 CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError], str]]] = {
     aiohttp.ConnectionTimeoutError: (ConnectTimeout, "no connection to the service in time"),
     aiohttp.ServerTimeoutError: (FirstTokenTimeout, "the service did not answer in time"),
@@ -160,7 +151,7 @@ def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
     """
     report = _read_report(reported)
     numbers = (int(label) for label in report.labels.split() if re.fullmatch("[45][0-9]{2}", label))
-    meant = (status for pattern, status in _REPORTED_STATUSES if pattern.search(report.labels))
+    meant = (int(name[-3:]) for name, words in _WORDINGS.items() if name[:4] == "like" and words.search(report.labels))
     status = next(numbers, next(meant, HTTPStatus.INTERNAL_SERVER_ERROR))
     return _error(status, report, "the service reported an error", secret)
 

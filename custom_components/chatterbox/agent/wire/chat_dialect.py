@@ -5,8 +5,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final
+from typing import Final, Literal
 
 from ..messages import JsonObject, JsonValue
 from .sendable import ANY_ID
@@ -18,20 +17,12 @@ NO_QUESTION: Final = "(The assistant speaks first.)"
 """Stands before an assistant message that begins the conversation."""
 
 
-class ReasoningField(StrEnum):
-    """The field of a message with calls in which a server wants the model's reasoning back."""
-
-    NONE = ""
-    """It does not want reasoning."""
-    REASONING_CONTENT = "reasoning_content"
-    REASONING = "reasoning"
-
-
 @dataclass(frozen=True, slots=True)
 class ChatDialect:
     """The dialect of one server. The defaults suit an unknown server."""
 
-    reasoning_field: ReasoningField = ReasoningField.NONE
+    reasoning_field: Literal["", "reasoning_content", "reasoning"] = ""
+    """The field of a message with calls in which a server wants the model's reasoning back; empty for none."""
     needs_reasoning: bool = False
     """Whether a message with calls is refused without that field; then an empty one is sent."""
     returns_items: bool = True

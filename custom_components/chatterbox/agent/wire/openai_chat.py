@@ -11,7 +11,7 @@ cached.
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Annotated, Final, assert_never, override
 
-from pydantic import JsonValue as AnyJson, TypeAdapter, ValidationError
+from pydantic import JsonValue as AnyJson, TypeAdapter
 
 from ..events import ProviderEvent
 from ..messages import (
@@ -31,7 +31,7 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from .call_assembly import CallFragment, new_call_id
-from .chat_dialect import DEFAULT_DIALECT, ChatDialect, ReasoningField, in_turns
+from .chat_dialect import DEFAULT_DIALECT, ChatDialect, in_turns
 from .output_schema import openai_output
 from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
 from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
@@ -42,8 +42,6 @@ FORMAT: Final = "openai_chat"
 
 _TEXTS: Final = ("text", "summary")
 """Fields of a reasoning detail that are streamed in pieces."""
-_DETAILS: Final = TypeAdapter(list[JsonObject])
-_EXTRAS: Final = TypeAdapter(dict[str, JsonObject])
 
 
 def _details_text(details: Iterable[JsonObject]) -> str:
@@ -65,31 +63,6 @@ def _joined(last: JsonObject, piece: JsonObject) -> JsonObject:
         if isinstance(one, str) and isinstance(other, str):
             joined[name] = one + other
     return joined
-
-
-def _signed(message: AssistantMessage, field: str) -> Iterator[JsonValue]:
-    """Yield what the provider items of a message hold of signed reasoning, which the server wants back unchanged."""
-    for item in message.provider_items:
-        if item.format == FORMAT and field in item.data:
-            yield item.data[field]
-
-
-def _details_of(message: AssistantMessage) -> list[JsonObject]:
-    """Return the reasoning details of a message; those of another shape are skipped."""
-    return [detail for each in _signed(message, "reasoning_details") for detail in _read(_DETAILS, each) or ()]
-
-
-def _extras_of(message: AssistantMessage) -> dict[str, JsonObject]:
-    """Return the signatures of calls by the ids of the calls; those of another shape are skipped."""
-    maps = (_read(_EXTRAS, each) or {} for each in _signed(message, "extra_content"))
-    return {call_id: extra for extras in maps for call_id, extra in extras.items()}
-
-
-def _read[T](kind: TypeAdapter[T], value: JsonValue) -> T | None:
-    try:
-        return kind.validate_python(value)
-    except ValidationError:
-        return None
 
 
 def request_to_payload(
@@ -170,15 +143,26 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
 
     `content: null` is accepted: servers send it with calls themselves.
     """
-    details = _details_of(message) if dialect.returns_items else []
-    extras = _extras_of(message) if dialect.returns_items else {}
+    items = [item.data for item in message.provider_items if item.format == FORMAT] if dialect.returns_items else []
+    details = [detail for item in items for detail in _objects(item.get("reasoning_details"))]
+    extras = {
+        call_id: extra
+        for item in items
+        for signed in _objects([item.get("extra_content")])
+        for call_id, extra in signed.items()
+        if isinstance(extra, dict)
+    }
     written: JsonObject = {"role": "assistant", "content": message.text or None}
     if details:
         written["reasoning_details"] = [*details]
-    elif dialect.reasoning_field is not ReasoningField.NONE and (message.reasoning or dialect.needs_reasoning):
-        written[dialect.reasoning_field.value] = message.reasoning
+    elif dialect.reasoning_field and (message.reasoning or dialect.needs_reasoning):
+        written[dialect.reasoning_field] = message.reasoning
     written["tool_calls"] = [_call(call, dialect, extras.get(call.id)) for call in message.tool_calls]
     return written
+
+
+def _objects(value: JsonValue) -> list[JsonObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _call(call: ToolCall, dialect: ChatDialect, extra: JsonObject | None) -> JsonObject:

@@ -7,8 +7,8 @@ Nothing is stored at the service (`store: false`): each request holds the whole 
 included, each item of it before the item that it led to. A request is deterministic and has nothing volatile before
 its last message, so the prefix of a conversation stays cached.
 
-OpenAI locates each event by the index of its item and by the item's id. Other servers omit one of them, give one item
-several ids, or end all items at the end of the stream; so an item is found by whatever is there.
+OpenAI locates each event by the index of its item and by the item's id. Other servers omit one of them, or end all
+items at the end of the stream; so an item is found by whatever is there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -379,7 +379,10 @@ class ResponsesReplyReader(ReplyReader):
                 yield from self._begin(event.item, event.output_index)
             case "response.output_text.delta" | "response.refusal.delta":
                 self._in_pieces = True
-                yield from self._say(event.piece, self._message_of(event), event.content_index)
+                index, item_id = event.output_index, event.item_id
+                message = self._locate(_MESSAGE, index, item_id, or_newest=True)
+                message = message or self._open(_MESSAGE, item_id, index)
+                yield from self._say(event.piece, message, event.content_index)
             case "response.function_call_arguments.delta" | "response.function_call_arguments.done":
                 yield from self._add_arguments(event)
             case "response.output_item.done" if event.item:
@@ -394,7 +397,7 @@ class ResponsesReplyReader(ReplyReader):
                 pass
 
     def _begin(self, item: _OutputItem, index: int | None) -> Iterator[ProviderEvent]:
-        begun = self._named(item) or self._open(item.type, item.id, index)
+        begun = self._locate(item.type, index, item.call_id, item.id) or self._open(item.type, item.id, index)
         if item.type == _CALL:
             yield from self._write_call(begun, item, "")
 
@@ -414,7 +417,7 @@ class ResponsesReplyReader(ReplyReader):
 
     def _add_arguments(self, event: _StreamEvent) -> Iterator[ProviderEvent]:
         """Add a piece or all of the arguments. Those of an unknown call are repeated at its end."""
-        if (call := self._placed(event, _CALL)) is None:
+        if (call := self._locate(_CALL, event.output_index, event.item_id, or_newest=True)) is None:
             return
         if event.type == "response.function_call_arguments.delta":
             yield from self._write_call(call, None, event.piece)
@@ -422,7 +425,7 @@ class ResponsesReplyReader(ReplyReader):
             yield from self._write_call(call, None, arguments_text(event.arguments))
 
     def _end(self, item: _OutputItem, index: int | None, *, may_begin: bool) -> Iterator[ProviderEvent]:
-        ended = self._find(item, index)
+        ended = self._locate(item.type, index, item.call_id, item.id)
         if ended is None:
             if not may_begin:
                 return
@@ -461,40 +464,15 @@ class ResponsesReplyReader(ReplyReader):
         self._calls_begun += kind == _CALL
         return item
 
-    def _find(self, item: _OutputItem, index: int | None) -> _OpenItem | None:
-        """Return the open item that `item` is: by id, else by index; for a message, else the newest."""
-        if (named := self._named(item)) is not None:
+    def _locate(self, kind: str, index: int | None, *ids: str | None, or_newest: bool = False) -> _OpenItem | None:
+        """Return the item with one of the ids, else the open one at the index, else, without both, the newest one."""
+        same = [item for item in reversed(self._items) if item.type == kind]
+        if (named := next((item for item in same if any(map(item.has_id, ids))), None)) is not None:
             return named
-        same = (begun for begun in reversed(self._items) if begun.type == item.type and begun.whole is None)
-        still_open = [begun for begun in same if begun.name == (item.name or "")]
-        in_place = (begun for begun in still_open if index is not None and begun.index == index)
-        newest = still_open[0] if still_open and item.type == _MESSAGE else None
-        return next(in_place, newest)
-
-    def _named(self, item: _OutputItem) -> _OpenItem | None:
-        same = (begun for begun in self._items if begun.type == item.type)
-        return next((begun for begun in same if begun.has_id(item.call_id) or begun.has_id(item.id)), None)
-
-    def _message_of(self, event: _StreamEvent) -> _OpenItem:
-        """Return the message that a piece belongs to: the located one, one without text, or a new one."""
-        if (placed := self._placed(event, _MESSAGE)) is not None:
-            return placed
-        silent = (item for item in self._items if item.type == _MESSAGE and not (item.written or item.whole))
-        if (begun := next(silent, None)) is None:
-            return self._open(_MESSAGE, event.item_id, event.output_index)
-        begun.id = event.item_id or begun.id
-        return begun
-
-    def _placed(self, event: _StreamEvent, kind: str) -> _OpenItem | None:
-        """Return the open item that an event belongs to: by id, else by index, else the newest."""
-        newest_first = [item for item in reversed(self._items) if item.type == kind and item.whole is None]
-        by_id = (item for item in newest_first if item.has_id(event.item_id))
-        by_place = (item for item in newest_first if item.index == event.output_index)
-        if (found := next(by_id, None)) is not None:
-            return found
-        if event.output_index is not None:
-            return next(by_place, None)
-        return None if event.item_id else next(iter(newest_first), None)
+        still_open = [item for item in same if item.whole is None]
+        if index is not None:
+            return next((item for item in still_open if item.index == index), None)
+        return next(iter(still_open), None) if or_newest and not any(ids) else None
 
     @override
     def _provider_items(self) -> Iterator[ProviderItem]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from ..json.repair import read_value, skip_blank
 from ..messages import JsonObject, JsonValue, canonical_json
+from .reply_schema import arguments_text
 
 _CUT: Final = "…"
 """Appended to arguments that are uncertain, so that they are invalid JSON."""
@@ -166,13 +167,7 @@ def _call_of(value: JsonObject) -> WrittenCall:
         return WrittenCall(name, canonical_json(others), unmistakable=False)
     arguments = others[given[0]]
     exact = len(others) == 1 and given[0] in {"arguments", "parameters"} and isinstance(arguments, dict)
-    return WrittenCall(name, _arguments_text(arguments), unmistakable=exact)
-
-
-def _arguments_text(arguments: JsonValue) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    return "{}" if arguments is None else canonical_json(arguments)
+    return WrittenCall(name, arguments_text(arguments) or "{}", unmistakable=exact)
 
 
 def _next_named(text: str, position: int) -> tuple[list[WrittenCall], int]:

@@ -26,7 +26,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
+from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
 from custom_components.chatterbox.agent.wire.reply_reader import ReportedFailure
 from tests.agent.wire.encoding import sse
@@ -499,7 +499,7 @@ SIGNED = AssistantMessage(
 
 
 def test_signed_reasoning_goes_back_in_place_of_plain_reasoning() -> None:
-    written = sent(SIGNED, ChatDialect(reasoning_field=ReasoningField.REASONING))
+    written = sent(SIGNED, ChatDialect(reasoning_field="reasoning"))
 
     assert written["reasoning_details"] == [ENCRYPTED]
     assert "reasoning" not in written

@@ -20,7 +20,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect, ReasoningField
+from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
 from custom_components.chatterbox.agent.wire.sendable import attachment_note, payload_to_bytes
 
@@ -85,11 +85,11 @@ def in_dialect(dialect: ChatDialect, *transcript: Message, directive: str = "") 
     ("dialect", "message", "reasoning"),
     [
         (ChatDialect(), THOUGHT, {}),
-        (ChatDialect(ReasoningField.REASONING), THOUGHT, {"reasoning": "hm"}),
-        (ChatDialect(ReasoningField.REASONING_CONTENT), THOUGHT, {"reasoning_content": "hm"}),
-        (ChatDialect(ReasoningField.REASONING_CONTENT), THOUGHTLESS, {}),
-        (ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True), THOUGHTLESS, {"reasoning_content": ""}),
-        (ChatDialect(ReasoningField.REASONING_CONTENT, needs_reasoning=True), AssistantMessage("On.", "hm"), {}),
+        (ChatDialect("reasoning"), THOUGHT, {"reasoning": "hm"}),
+        (ChatDialect("reasoning_content"), THOUGHT, {"reasoning_content": "hm"}),
+        (ChatDialect("reasoning_content"), THOUGHTLESS, {}),
+        (ChatDialect("reasoning_content", needs_reasoning=True), THOUGHTLESS, {"reasoning_content": ""}),
+        (ChatDialect("reasoning_content", needs_reasoning=True), AssistantMessage("On.", "hm"), {}),
     ],
 )
 def test_reasoning_goes_back_beside_calls_where_the_server_wants_it(

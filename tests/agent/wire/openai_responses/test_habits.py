@@ -29,8 +29,6 @@ class Habits:
     """Repeats all items at the end."""
     indexes: bool
     ids: bool
-    other_ids: bool
-    """Ids of items differ from one event to the next."""
 
     @property
     def tells_messages(self) -> bool:
@@ -38,8 +36,7 @@ class Habits:
 
     @property
     def tells_calls(self) -> bool:
-        finds_pieces = self.begins and (self.indexes or not self.other_ids)
-        return (finds_pieces and (self.pieces or self.whole_arguments)) or self.ends != "never" or self.lists
+        return (self.begins and (self.pieces or self.whole_arguments)) or self.ends != "never" or self.lists
 
 
 HABITS = st.builds(
@@ -51,7 +48,6 @@ HABITS = st.builds(
     lists=st.booleans(),
     indexes=st.booleans(),
     ids=st.booleans(),
-    other_ids=st.booleans(),
 )
 WORDS = st.text("ab .", min_size=1, max_size=6)
 ARGUMENTS = st.sampled_from(["{}", '{"x":1}', '{"name":"hall"}'])
@@ -71,14 +67,14 @@ def events_of(answer: Sequence[Part], habits: Habits) -> Iterator[JsonObject]:
     items = [_item(part, number) for number, part in enumerate(answer)]
     for number, (part, item) in enumerate(zip(answer, items, strict=True)):
         if habits.begins:
-            yield {"type": "response.output_item.added", **_named(_begun(item), number, "added", habits)}
+            yield {"type": "response.output_item.added", **_named(_begun(item), number, habits)}
         yield from _pieces(part, number, habits)
         if habits.ends == "at once":
-            yield {"type": "response.output_item.done", **_named(item, number, "done", habits)}
+            yield {"type": "response.output_item.done", **_named(item, number, habits)}
     if habits.ends == "late":
         for number, item in enumerate(items):
-            yield {"type": "response.output_item.done", **_named(item, number, "done", habits)}
-    output = [_named(item, number, "listed", habits)["item"] for number, item in enumerate(items)]
+            yield {"type": "response.output_item.done", **_named(item, number, habits)}
+    output = [_named(item, number, habits)["item"] for number, item in enumerate(items)]
     yield {"type": "response.completed", "response": {"status": "completed", "output": output if habits.lists else []}}
 
 
@@ -93,15 +89,14 @@ def _begun(item: JsonObject) -> JsonObject:
     return {**item, **({"content": []} if item["type"] == "message" else {"arguments": ""})}
 
 
-def _named(item: JsonObject, number: int, when: str, habits: Habits) -> JsonObject:
-    item_id = f"item{number}{when if habits.other_ids else ''}"
-    return {"item": {**item, "id": item_id}, **({"output_index": number} if habits.indexes else {})}
+def _named(item: JsonObject, number: int, habits: Habits) -> JsonObject:
+    return {"item": item, **({"output_index": number} if habits.indexes else {})}
 
 
 def _pieces(part: Part, number: int, habits: Habits) -> Iterator[JsonObject]:
     place: JsonObject = {"output_index": number} if habits.indexes else {}
     if habits.ids:
-        place["item_id"] = f"item{number}{'piece' if habits.other_ids else ''}"
+        place["item_id"] = f"item{number}"
     text, kind = (part, "output_text") if isinstance(part, str) else (part.arguments, "function_call_arguments")
     for character in text if habits.pieces else "":
         yield {"type": f"response.{kind}.delta", **place, "delta": character}

@@ -393,9 +393,9 @@ def test_a_call_goes_out_with_the_piece_that_completes_it() -> None:
         ),
         pytest.param(
             [
-                added(message(item_id="a")),
-                words("One.", None, "a1"),
-                done(message("One.", "a2", phase="commentary")),
+                added(message(item_id="a"), 0),
+                words("One.", 0, "a1"),
+                done(message("One.", "a2", phase="commentary"), 0),
                 completed(),
             ],
             (kept({"type": "message", "phase": "commentary"}),),
