@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from ..messages import JsonObject, JsonValue, canonical_json
@@ -48,16 +49,13 @@ def is_json_object(text: str) -> bool:
 
 def check_json(value: JsonValue) -> None:
     """Check a value that another decoder has parsed against the same rules. Raises ValueError."""
-    level, depth = [value], 0
-    while level:
+    for depth, level in enumerate(_levels(value)):
+        if depth > MAX_DEPTH:
+            raise ValueError("it is nested too deeply")
         for item in level:
             _check_characters(item)
             if isinstance(item, float) and not math.isfinite(item):
                 raise ValueError(f"{item} is not a number that can be used")
-        level = [inner for item in level for inner in _parts(item)]
-        depth += 1
-        if depth > MAX_DEPTH + 1:
-            raise ValueError("it is nested too deeply")
 
 
 def check_count(text: str, most: int) -> None:
@@ -74,11 +72,10 @@ def check_count(text: str, most: int) -> None:
 
 def check_size(value: JsonValue, most_values: int, most_entries: int) -> None:
     """Check that a value holds at most so many others, and each of its lists and objects so many. Raises ValueError."""
-    level, count = [value], 0
-    while level:
-        if any(len(_parts(item)) > most_entries for item in level if isinstance(item, list | dict)):
+    count = -1
+    for level in _levels(value):
+        if any(len(_parts(item)) > most_entries for item in level):
             raise ValueError(f"one of its lists or objects has more than {most_entries} entries; send fewer")
-        level = [inner for item in level for inner in _parts(item)]
         count += len(level)
         if count > most_values:
             raise ValueError(f"it has more than {most_values} values; send fewer")
@@ -115,14 +112,16 @@ def _separators(text: str) -> int:
     return sum(text.count(character) for character in "[{,")
 
 
+def _levels(value: JsonValue) -> Iterator[list[JsonValue]]:
+    """Yield a value, the values in it, the values in those, and so on."""
+    level = [value]
+    while level:
+        yield level
+        level = [inner for item in level for inner in _parts(item)]
+
+
 def _parts(value: JsonValue) -> list[JsonValue]:
-    match value:
-        case list():
-            return value
-        case dict():
-            return list(value.values())
-        case _:
-            return []
+    return value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else []
 
 
 def _check_characters(value: JsonValue) -> None:
