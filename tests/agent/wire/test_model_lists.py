@@ -117,6 +117,7 @@ def test_chat_models_that_use_tools_come_first_and_those_that_do_not_last() -> N
         {"id": "lm-acts", "type": "llm", "capabilities": ["tool_use"]},
         {"id": "router-talks", "supported_parameters": ["temperature"]},
         {"id": "router-acts", "supported_parameters": ["tools"]},
+        {"id": "local-voice", "capabilities": ["tts"]},
         {"id": "mistral-ocr", "capabilities": {"completion_chat": False}},
         {"id": "mistral-acts", "capabilities": {"completion_chat": True, "function_calling": True}},
         {"id": "unknown", "capabilities": "everything"},
