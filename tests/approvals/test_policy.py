@@ -24,6 +24,7 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
 )
+from custom_components.chatterbox.flows.rule_form import CONDITIONS
 from custom_components.chatterbox.people.speakers import NOBODY, Speaker
 from custom_components.chatterbox.settings.rules import (
     DEFAULT_RULES,
@@ -344,3 +345,10 @@ async def test_a_foreign_tool_is_risky_unless_it_only_adds_at_home(
     home: HomeAssistant, annotations: ToolAnnotations, *, risky: bool
 ) -> None:
     assert is_risky(home, Annotated(annotations)) is risky
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_rule_decides_nothing_where_a_condition_is_not_met(home: HomeAssistant, condition: str) -> None:
+    """A condition that is not applied would let its rule decide on everything."""
+    never = rule(Verdict.DENY, **{condition: "nowhere" if condition == "domains" else "nowhere.nothing"})
+    assert judged(home, touching(("light.kitchen", "light.turn_on")), never).verdict is Verdict.ALLOW
