@@ -176,50 +176,50 @@ class InputReader:
             return TurnInput(shown, speaker, self.source, reply=late)
         asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
         shown = async_redact_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin)
-        read = TurnInput(shown, speaker, self.source)
+        turn_input = TurnInput(shown, speaker, self.source)
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
         text, language, pin = user_input.text, user_input.language, None if is_unheard else pin
         reading = await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
         if is_unheard:
             if reading is Meaning.OTHER:
-                return read
+                return turn_input
             reading = Meaning.UNHEARD
         elif reading is Meaning.OTHER and await async_is_neither(self.hass, user_input):
             reading = Meaning.NEITHER if approvals.repeat(question.id) else reading
-        return self._as_answer(read, question, reading, sentences)
+        return self._as_answer(turn_input, question, reading, sentences)
 
     def _as_answer(
-        self, read: TurnInput, question: Question, reading: Meaning | Wrong | Locked, sentences: Mapping[str, str]
+        self, turn_input: TurnInput, question: Question, reading: Meaning | Wrong | Locked, sentences: Mapping[str, str]
     ) -> TurnInput:
         """Return the input of a turn from the meaning of its words as an answer."""
         approvals = async_get_approvals(self.hass)
         match reading:
             case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
                 way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
-                answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=read.speaker.user_id)
+                answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=turn_input.speaker.user_id)
                 try:
-                    return replace(read, answered=approvals.take(question.id, answer))
+                    return replace(turn_input, answered=approvals.take(question.id, answer))
                 except QuestionGone:  # someone else answered first
-                    return replace(read, reply=sentences["spoken_question_expired"])
+                    return replace(turn_input, reply=sentences["spoken_question_expired"])
             case Meaning.OTHER:
                 dropped = unmeant_text(self.hass, sentences, question.calls) if approvals.drop(question.id) else ""
-                return replace(read, prefix=dropped)
+                return replace(turn_input, prefix=dropped)
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
-                return replace(read, reply=sentences["spoken_question_expired"])
+                return replace(turn_input, reply=sentences["spoken_question_expired"])
             case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
                 key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
-                return replace(read, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
+                return replace(turn_input, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
             case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED | Meaning.NEITHER:
                 is_unclear = reading is Meaning.NEITHER and not question.needs_pin
                 again = f"{sentences['spoken_yes_or_no']} {question.text}" if is_unclear else question.text
-                return replace(read, reply=again, asks_again=True, said_again=question.id)
+                return replace(turn_input, reply=again, asks_again=True, said_again=question.id)
             case Wrong(tries_left) if tries_left:
-                return replace(read, reply=wrong_pin_text(sentences, tries_left), asks_again=True)
+                return replace(turn_input, reply=wrong_pin_text(sentences, tries_left), asks_again=True)
             case Wrong() | Locked():
                 approvals.drop(question.id)
                 seconds = reading.seconds_left if isinstance(reading, Locked) else LOCK_SECONDS
-                return replace(read, reply=locked_pin_text(sentences, seconds))
+                return replace(turn_input, reply=locked_pin_text(sentences, seconds))
             case _:
                 assert_never(reading)

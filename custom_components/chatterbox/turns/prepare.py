@@ -177,12 +177,12 @@ class PreparedTurn:
     """The error of the owner's instructions; None if they can be rendered."""
 
 
-async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
+async def async_prepare(agent: Agent, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
     """Collect tools, files, prompt and history of a turn. Its limits are what remains of those of the agent by then.
 
     Raises the error of the source for an unknown tool that it requests.
     """
-    user_input, source, settings = read.user_input, read.source, read.source.settings(agent.settings)
+    user_input, source, settings = turn_input.user_input, turn_input.source, turn_input.source.settings(agent.settings)
     gathering = async_gather_tools(
         agent.hass,
         user_input,
@@ -191,7 +191,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         understands_sentences=agent.understands_sentences and source.falls_back(),
         has_own_tools=source.offers_own_tools(),
         agent=agent.id,
-        speaker=read.speaker,
+        speaker=turn_input.speaker,
         brought=source.extra_api(),
     )
     if paths := attached_paths(chat_log):
@@ -201,7 +201,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
     else:
         files, tools = NO_FILES, await gathering
     selection = source.select(tools)
-    prompt = await _async_prompt(agent, read, selection.tools, chat_log)
+    prompt = await _async_prompt(agent, turn_input, selection.tools, chat_log)
     keep_context(chat_log, prompt.context)
     said = source.message(user_input.text, chat_log, files, prompt.context)
     turn = Turn(
@@ -212,7 +212,7 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
         selection.choice,
         selection.allowed,
         source.limits(settings.limits).after(record.duration),
-        approval=read.answered.pending if read.answered else None,
+        approval=turn_input.answered.pending if turn_input.answered else None,
         context=prompt.context if said is None else said.context,
         attachments=() if said is None else said.attachments,
         guards_client_calls=False,  # their effects are the client's, outside the home
@@ -220,13 +220,13 @@ async def async_prepare(agent: Agent, read: TurnInput, chat_log: ChatLog, record
     return PreparedTurn(selection.tools, source.adapted(turn), record, settings, prompt.template_error)
 
 
-async def _async_prompt(agent: Agent, read: TurnInput, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
-    user_input, hass = read.user_input, chat_log.hass
+async def _async_prompt(agent: Agent, turn_input: TurnInput, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
+    user_input, hass = turn_input.user_input, chat_log.hass
     matches = ""
     if tools.home_is_large:
         asked = async_entity_query(hass, user_input.text, user_input.device_id, chat_log)
         matches = await async_describe_matches(hass, user_input.language, asked)
-    said_first, name = user_input.extra_system_prompt, read.speaker.name
+    said_first, name = user_input.extra_system_prompt, turn_input.speaker.name
     sources = PromptSources(
         agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, matches
     )

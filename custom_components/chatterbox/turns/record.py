@@ -87,10 +87,10 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
     yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
 
 
-async def async_audit(hass: HomeAssistant, read: TurnInput, record: TurnRecord) -> CallAudit:
+async def async_audit(hass: HomeAssistant, turn_input: TurnInput, record: TurnRecord) -> CallAudit:
     """Return the audit of a turn, which has to record every call that was approved."""
     texts = await async_get_change_texts(hass)
-    return CallAudit(texts, record.origin, read.user_input.context, read.answered)
+    return CallAudit(texts, record.origin, turn_input.user_input.context, turn_input.answered)
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class TurnRecorder:
     """Records one turn: `finish` must follow `async_start_recording`, whatever happens in between."""
 
     hass: HomeAssistant
-    read: TurnInput
+    turn_input: TurnInput
     record: TurnRecord
     audit: CallAudit
     recording: TurnRecording
@@ -147,17 +147,17 @@ class TurnRecorder:
 
     def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
         """Fire a bus event of this turn, in the context of the speaker."""
-        self.hass.bus.async_fire(event_type, {**self.record.origin, **data}, context=self.read.user_input.context)
+        self.hass.bus.async_fire(event_type, {**self.record.origin, **data}, context=self.turn_input.user_input.context)
 
     def _passed(self, event: TurnEvent) -> TurnEvent:
         """Pass an event to the source; return it, with the prefix added to the beginning of the answer."""
-        self.read.source.hear(event)
+        self.turn_input.source.hear(event)
         match event:
-            case TextDelta(text) if self.read.prefix and not self._has_said_prefix:
+            case TextDelta(text) if self.turn_input.prefix and not self._has_said_prefix:
                 self._has_said_prefix = True
-                return TextDelta(f"{self.read.prefix} {text}")
-            case TurnFinished(text=text) if self.read.prefix:
-                return replace(event, text=f"{self.read.prefix} {text}".strip())
+                return TextDelta(f"{self.turn_input.prefix} {text}")
+            case TurnFinished(text=text) if self.turn_input.prefix:
+                return replace(event, text=f"{self.turn_input.prefix} {text}".strip())
             case _:
                 return event
 
@@ -170,14 +170,14 @@ class TurnRecorder:
 
 
 async def async_start_recording(
-    hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, read: TurnInput, record: TurnRecord
+    hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, turn_input: TurnInput, record: TurnRecord
 ) -> TurnRecorder:
     """Start to record a turn. The first event does not contain the words: a hook may still hide them."""
     # An API client that pretends to be a satellite must not end the conversation there.
-    stored_as = {**record.origin, "device_id": read.speaker.sure_device_id}
+    stored_as = {**record.origin, "device_id": turn_input.speaker.sure_device_id}
     recording = TurnRecording(hass, entry, subentry, stored_as, record, is_wanted=record.is_stored)
-    recorder = TurnRecorder(hass, read, record, await async_audit(hass, read, record), recording)
-    async_get_context_watch(hass).take_for_turn(read.user_input.context)
+    recorder = TurnRecorder(hass, turn_input, record, await async_audit(hass, turn_input, record), recording)
+    async_get_context_watch(hass).take_for_turn(turn_input.user_input.context)
     recorder.fire(EVENT_TURN_STARTED, {})
     return recorder
 

@@ -38,17 +38,17 @@ async def _async_take(hass: HomeAssistant, turns: AgentTurns, source: TurnSource
     scope = question.scope
     where = scope.conversation_id, scope.device_id, scope.satellite_id
     without_words = ConversationInput("", question.context, *where, question.language, scope.agent_id)
-    read = TurnInput(without_words, question.speaker, source, question)
+    turn_input = TurnInput(without_words, question.speaker, source, question)
     try:
         await _async_until_put_away(hass, question)
     except TimeoutError:
-        await turns.async_give_up(read, scope.conversation_id)
+        await turns.async_give_up(turn_input, scope.conversation_id)
         raise
     with (
         chat_session.async_get_chat_session(hass, scope.conversation_id, **_OF_NOBODY) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
     ):
-        report = await turns.async_run(read, chat_log)
+        report = await turns.async_run(turn_input, chat_log)
     return report.finished.text if report.finished else ""
 
 

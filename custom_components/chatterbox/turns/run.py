@@ -72,39 +72,45 @@ class AgentTurns:
         self._is_over = True
         async_get_approvals(self._hass).drop_all_of(self._agent_id)
 
-    async def async_give_up(self, read: TurnInput, conversation_id: str) -> None:
+    async def async_give_up(self, turn_input: TurnInput, conversation_id: str) -> None:
         """Record that approved calls did not run, because their turn could not start."""
-        thread, record = self._continuity.thread_of(conversation_id), self._new_record(read)
-        record.origin = turn_origin(read.user_input, self._agent_id, conversation_id, read.speaker, thread.id)
-        (await async_audit(self._hass, read, record)).finished()
+        thread, record = self._continuity.thread_of(conversation_id), self._new_record(turn_input)
+        record.origin = turn_origin(
+            turn_input.user_input, self._agent_id, conversation_id, turn_input.speaker, thread.id
+        )
+        (await async_audit(self._hass, turn_input, record)).finished()
 
-    async def async_prepare(self, read: TurnInput, chat_log: ChatLog) -> PreparedTurn:
+    async def async_prepare(self, turn_input: TurnInput, chat_log: ChatLog) -> PreparedTurn:
         """Prepare a turn. Raises the error of its source for an unknown tool that it requests."""
-        return await self._async_prepare(read, chat_log, self._new_record(read))
+        return await self._async_prepare(turn_input, chat_log, self._new_record(turn_input))
 
-    async def async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None) -> TurnRecord:
+    async def async_run(
+        self, turn_input: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None = None
+    ) -> TurnRecord:
         """Run a turn. A source that may request unknown tools has it prepared first. Raises only for bugs."""
         try:
             with async_get_histories(self._hass).awaiting():
-                return await self._async_run(read, chat_log, prepared)
+                return await self._async_run(turn_input, chat_log, prepared)
         finally:
             async_check_health(self._hass)
 
-    async def _async_run(self, read: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:
-        source, asked_for = read.source, read.user_input.conversation_id
-        record = prepared.record if prepared else self._new_record(read)
-        thread = await source.async_thread(self._continuity, asked_for, read.speaker, chat_log)
-        record.origin = turn_origin(read.user_input, self._agent_id, chat_log.conversation_id, read.speaker, thread.id)
-        if not read.is_resumed:
+    async def _async_run(self, turn_input: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:
+        source, asked_for = turn_input.source, turn_input.user_input.conversation_id
+        record = prepared.record if prepared else self._new_record(turn_input)
+        thread = await source.async_thread(self._continuity, asked_for, turn_input.speaker, chat_log)
+        record.origin = turn_origin(
+            turn_input.user_input, self._agent_id, chat_log.conversation_id, turn_input.speaker, thread.id
+        )
+        if not turn_input.is_resumed:
             self._latest[chat_log.conversation_id] = record
-        recorder = await async_start_recording(self._hass, self._entry, self._subentry, read, record)
+        recorder = await async_start_recording(self._hass, self._entry, self._subentry, turn_input, record)
         try:
             with in_turn():
-                if read.reply:
-                    stream = reply_events(read.reply)
+                if turn_input.reply:
+                    stream = reply_events(turn_input.reply)
                 else:
-                    prepared = prepared or await self._async_prepare(read, chat_log, record)
-                    stream = await self._async_stream(read, prepared, thread, recorder)
+                    prepared = prepared or await self._async_prepare(turn_input, chat_log, record)
+                    stream = await self._async_stream(turn_input, prepared, thread, recorder)
                 wait, follow = recorder.recording.async_wait_until_stored, recorder.async_follow
                 await async_stream_into_chat_log(chat_log, self._agent_id, stream, record, wait, follow=follow)
             if summaries := source.summaries(self._agent.summaries):
@@ -113,11 +119,11 @@ class AgentTurns:
             recorder.finish()
         return record
 
-    def _new_record(self, read: TurnInput) -> TurnRecord:
-        return read.source.new_record(read.user_input.text, self._subentry.subentry_id)
+    def _new_record(self, turn_input: TurnInput) -> TurnRecord:
+        return turn_input.source.new_record(turn_input.user_input.text, self._subentry.subentry_id)
 
-    async def _async_prepare(self, read: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
-        prepared = await async_prepare(self._agent, read, chat_log, record)
+    async def _async_prepare(self, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
+        prepared = await async_prepare(self._agent, turn_input, chat_log, record)
         if prepared.settings is self._agent.settings:
             self._note_missing(prepared.tools.missing_apis)
         if prepared.template_error != self._template_error:
@@ -125,26 +131,26 @@ class AgentTurns:
         return prepared
 
     async def _async_stream(
-        self, read: TurnInput, prepared: PreparedTurn, thread: Thread, recorder: TurnRecorder
+        self, turn_input: TurnInput, prepared: PreparedTurn, thread: Thread, recorder: TurnRecorder
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
-        tools, record, language = prepared.tools, prepared.record, read.user_input.language
-        turn = await self._async_turn(read.source, prepared, thread)
+        tools, record, language = prepared.tools, prepared.record, turn_input.user_input.language
+        turn = await self._async_turn(turn_input.source, prepared, thread)
         record.context, record.attachments = turn.context, turn.attachments
         composer = await async_get_composer(
             self._hass, language, tools.definitions, self._agent.settings.confirmation, tools.done_keys
         )
-        guard = self._guard(read, tools, turn, thread)
+        guard = self._guard(turn_input, tools, turn, thread)
         recorder.audit.reviewed_by(guard)
-        recorder.requester = self._requester(read, record, guard, composer)
+        recorder.requester = self._requester(turn_input, record, guard, composer)
         loop = self._agent.build_loop(
             tools,
             turn.limits,
-            self._hooks(read, tools, recorder, composer, guard),
-            _Composer(self._hass, composer, guard, read),
+            self._hooks(turn_input, tools, recorder, composer, guard),
+            _Composer(self._hass, composer, guard, turn_input),
             partial(self._agent.took_over, composer.sentences),
-            falls_back=read.source.falls_back(),
-            local_requests=self._local_requests(read, turn, guard),
+            falls_back=turn_input.source.falls_back(),
+            local_requests=self._local_requests(turn_input, turn, guard),
         )
         return loop.stream(turn)
 
@@ -160,59 +166,64 @@ class AgentTurns:
             self._warm_up.async_note_turn(turn)
         return turn
 
-    def _guard(self, read: TurnInput, tools: TurnTools, turn: Turn, thread: Thread) -> CallGuard:
+    def _guard(self, turn_input: TurnInput, tools: TurnTools, turn: Turn, thread: Thread) -> CallGuard:
         """Return the guard of a turn: the rules of the home, for the person and the words of the turn."""
         return CallGuard(
             self._hass,
             None,
-            read.speaker,
+            turn_input.speaker,
             tools.dispatcher.async_effects,
             has_outside_content=thread.is_cut or has_outside_content(turn.history),
             labels=tools.labels,
             temperatures=thread.temperatures,
-            agreed=read.agreed,
-            request=read.user_input.text,
-            language=read.user_input.language,
+            agreed=turn_input.agreed,
+            request=turn_input.user_input.text,
+            language=turn_input.user_input.language,
             outside_tool=next((one.name for one in reversed(outside_results(turn.history))), ""),
         )
 
     def _hooks(
-        self, read: TurnInput, tools: TurnTools, recorder: TurnRecorder, composer: TranslatedComposer, guard: CallGuard
+        self,
+        turn_input: TurnInput,
+        tools: TurnTools,
+        recorder: TurnRecorder,
+        composer: TranslatedComposer,
+        guard: CallGuard,
     ) -> Sequence[Hooks]:
         """Return what sees each call, in this order: names, audit, the owner's scripts, the source, and the guard.
 
         The audit precedes the guard only for what scripts and sources do to a call.
         """
-        scripts = self._scripts(read, recorder.record, composer) if self._agent.settings.scripts else ()
-        before_guard = (*scripts, *read.source.hooks(tools))
+        scripts = self._scripts(turn_input, recorder.record, composer) if self._agent.settings.scripts else ()
+        before_guard = (*scripts, *turn_input.source.hooks(tools))
         return (tools.name_resolver, *((recorder.audit, *before_guard) if before_guard else ()), guard)
 
-    def _local_requests(self, read: TurnInput, turn: Turn, guard: CallGuard) -> LocalRequests | None:
+    def _local_requests(self, turn_input: TurnInput, turn: Turn, guard: CallGuard) -> LocalRequests | None:
         """Return the requests that Home Assistant may handle without the model; None if the model handles all."""
-        user_input = read.user_input
-        if not (self._agent.acts_locally and read.source.falls_back()):
+        user_input = turn_input.user_input
+        if not (self._agent.acts_locally and turn_input.source.falls_back()):
             return None
-        is_new = read.answered is None and not turn.attachments and not user_input.extra_system_prompt
+        is_new = turn_input.answered is None and not turn.attachments and not user_input.extra_system_prompt
         requests = LocalRequests(
             self._hass, self._agent.settings, user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
         )
-        return read.source.local_requests(requests)
+        return turn_input.source.local_requests(requests)
 
     def _requester(
-        self, read: TurnInput, record: TurnRecord, guard: CallGuard, composer: TranslatedComposer
+        self, turn_input: TurnInput, record: TurnRecord, guard: CallGuard, composer: TranslatedComposer
     ) -> ApprovalRequester:
-        scope_id = read.source.question_scope or str(record.origin["conversation_id"])
+        scope_id = turn_input.source.question_scope or str(record.origin["conversation_id"])
         return ApprovalRequester(
             hass=self._hass,
-            user_input=read.user_input,
-            scope=ApprovalScope.of_input(read.user_input, self._agent_id, scope_id),
-            speaker=read.speaker,
+            user_input=turn_input.user_input,
+            scope=ApprovalScope.of_input(turn_input.user_input, self._agent_id, scope_id),
+            speaker=turn_input.speaker,
             origin=record.origin,
-            approved=read.approved,
+            approved=turn_input.approved,
             guard=guard,
             composer=composer,
-            keep=partial(self._keep, read.source),
-            is_written=read.source.asks_in_words(),
+            keep=partial(self._keep, turn_input.source),
+            is_written=turn_input.source.asks_in_words(),
         )
 
     def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
@@ -221,20 +232,20 @@ class AgentTurns:
         async_get_approvals(self._hass).ask(question, expires_in, source.resume)
         return True
 
-    def async_note_heard(self, read: TurnInput, record: TurnRecord) -> None:
+    def async_note_heard(self, turn_input: TurnInput, record: TurnRecord) -> None:
         """Mark the question of a turn as heard, unless the turn was cut off, resumed, or followed by another.
 
         Call it last, without awaiting anything before the result of the turn is returned.
         """
         pending = record.finished.pending if record.finished else None
-        asked = pending.id if pending else read.said_again
+        asked = pending.id if pending else turn_input.said_again
         if asked and not is_cancelled() and self._latest.get(str(record.origin["conversation_id"])) is record:
             async_get_approvals(self._hass).note_heard(asked)
 
-    def _scripts(self, read: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:
+    def _scripts(self, turn_input: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return the owner's scripts as hooks."""
-        by_point, context = self._agent.settings.scripts, read.user_input.context
-        refusal, asking = composer.sentences["spoken_prompt_denied"], read.speaker.asking
+        by_point, context = self._agent.settings.scripts, turn_input.user_input.context
+        refusal, asking = composer.sentences["spoken_prompt_denied"], turn_input.speaker.asking
         kind = SpeechScriptHooks if HookPoint.PRE_SPEECH in by_point else ScriptHooks
         return (kind(self._hass, self._subentry, by_point, context, record.origin, refusal, asking),)
 
@@ -259,10 +270,10 @@ class _Composer:
     hass: HomeAssistant
     composer: TranslatedComposer
     guard: CallGuard
-    read: TurnInput
+    turn_input: TurnInput
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
-        is_declined = self.read.answered is not None and not self.read.approved
+        is_declined = self.turn_input.answered is not None and not self.turn_input.approved
         reasons: list[str] = [*(["declined"] if is_declined else []), *self.guard.refusals]
         if reason is not StopReason.COMPLETED or error is not None or not reasons:
             return self.composer.compose(reason, tool_results, error)
@@ -273,10 +284,10 @@ class _Composer:
         return " ".join(filter(None, said))
 
     def announces(self, answer: str) -> bool:
-        return answer_content(answer, "", self.read.user_input.language).ends_with_announcement
+        return answer_content(answer, "", self.turn_input.user_input.language).ends_with_announcement
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        if asks_back(answer, self.read.user_input.language):
+        if asks_back(answer, self.turn_input.user_input.language):
             return ""
         unreachable = self._unreachable()
         offered = {tool.name for tool in self.composer.tools}
