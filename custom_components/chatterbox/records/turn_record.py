@@ -148,35 +148,6 @@ def _as_json(name: str, value: Any) -> JsonValue:  # any value that pydantic ret
             return known
 
 
-def times_of(facts: TurnFacts) -> str:
-    """Return the timings as text, one line per request, tool and handover, in milliseconds."""
-    turn = f"turn: {_ms(facts.duration)}, first words after {_ms(facts.first_words)}"
-    requests = [f"request {number}: {_inference(inference)}" for number, inference in enumerate(facts.inferences, 1)]
-    tools = [f"tool {tool.name}: {_tool(tool)}" for tool in facts.tools]
-    handovers = [f"taken over by {one.to} at {_ms(one.at)}: {one.reason}" for one in facts.handovers]
-    end = f"end: {facts.stop_reason or 'interrupted'} {facts.error}".strip()
-    return "\n".join((turn, *requests, *tools, *handovers, end))
-
-
-def _inference(facts: InferenceFacts) -> str:
-    first = f"{_ms(facts.duration)}, began at {_ms(facts.began)}, first token after {_ms(facts.first_token)}"
-    usage = facts.usage
-    if usage is None:
-        return f"{first}, no answer"
-    counts = f"{usage.input_tokens} tokens read, {usage.cached_tokens} cached, {usage.output_tokens} written"
-    return f"{first}, {counts}{' (estimated)' if usage.is_estimated else ''}"
-
-
-def _tool(facts: ToolFacts) -> str:
-    if facts.began is None:
-        return "did not run"
-    return f"{_ms(facts.duration)}, began at {_ms(facts.began)}" + (", error" if facts.is_error else "")
-
-
-def _ms(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1000:.0f} ms"
-
-
 # Bytes of JSON; Home Assistant records up to 32,768 of an event.
 _MAX_TEXT: Final = 2_000
 _MAX_CALLS: Final = 12_000

@@ -35,15 +35,12 @@ class ModelServer(Protocol):
 
         Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list.
         """
-        ...
 
     async def chat_models(self) -> list[ChatModel]:
         """Return the models that one can talk to, the most useful first; see `list_models`."""
-        ...
 
     async def check(self) -> None:
         """Have the model answer one word. Raises a `ProviderError`."""
-        ...
 
 
 class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
@@ -52,19 +49,16 @@ class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
     @property
     def overflow(self) -> PromptTooLong | None:
         """By how much the last prompt did not fit the model's context window; None once one fits."""
-        ...
 
     @property
     def tools_refusal(self) -> str:
         """What the server said when it refused tools; empty if it takes them, and until it was asked."""
-        ...
 
     async def context_window(self) -> int | None:
         """Return how many tokens the model reads at once; None where the server does not say.
 
         Raises a `ProviderError`.
         """
-        ...
 
 
 async def offered_models(server: ModelServer) -> list[str]:

@@ -40,7 +40,6 @@ from ..records.turn_record import (
     shown_arguments,
     shown_call,
     shown_result,
-    times_of,
 )
 from ..settings.home_rules import async_get_home_rules, home_rules_to_json
 from ..settings.redaction import secrets_in, without_secrets
@@ -217,9 +216,9 @@ class ReportedResult(ConversationResult):
 
 
 def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
-    """Return a result with the record of its turn; the timings become `extra_data` of the speech."""
+    """Return a result with the record of its turn; its figures become the `extra_data` of the speech."""
     for speech in result.response.speech.values():
-        speech["extra_data"] = times_of(record.facts)
+        speech["extra_data"] = record.facts.as_json()
     return ReportedResult(
         response=result.response,
         conversation_id=result.conversation_id,

@@ -26,7 +26,6 @@ from custom_components.chatterbox.records.turn_record import (
     ToolFacts,
     TurnFacts,
     TurnRecord,
-    times_of,
 )
 
 LIGHT = ToolCall("1", "light", "{}")
@@ -167,34 +166,3 @@ def test_a_reported_usage_counts_as_the_first_token_of_a_silent_model() -> None:
     [inference] = facts.inferences
     assert (inference.first_token, inference.duration) == (0.75, 0.75)
     assert facts.first_words is None
-
-
-def test_the_times_of_a_turn_are_shown_line_by_line() -> None:
-    failed = TurnFinished(StopReason.PROVIDER_FAILED, "Sorry.", Usage(), 1, error=ProviderBusy("no"))
-    turn = [*TURN[:9], (2.0, ToolFinished(ToolResult("2", "lock", "no", is_error=True))), (3.25, failed)]
-
-    assert times_of(facts_of(turn)).splitlines() == [
-        "turn: 3250 ms, first words after -",
-        "request 1: 1250 ms, began at 250 ms, first token after 500 ms, 100 tokens read, 50 cached, 10 written",
-        "tool light: 500 ms, began at 1500 ms",
-        "tool lock: did not run",
-        "taken over by Other at 500 ms: Talker: ConnectTimeout",
-        "end: provider_failed ProviderBusy",
-    ]
-
-
-def test_the_times_of_an_interrupted_turn_end_where_it_ended() -> None:
-    turn: list[tuple[float, TurnEvent]] = [
-        (1.0, ToolStarted(LOCK)),
-        (1.25, ToolFinished(ToolResult("2", "lock", "no", is_error=True))),
-        (1.5, PhaseEntered(Phase.LLM_INFERENCE)),
-        (2.0, TextDelta("It")),
-    ]
-    facts = facts_of(turn, until=2.5)
-
-    assert times_of(facts).splitlines() == [
-        "turn: 2500 ms, first words after 2000 ms",
-        "request 1: -, began at 1500 ms, first token after 500 ms, no answer",
-        "tool lock: 250 ms, began at 1000 ms, error",
-        "end: interrupted",
-    ]
