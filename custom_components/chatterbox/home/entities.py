@@ -279,10 +279,8 @@ def listed_entities(entities: Iterable[ExposedEntity]) -> str:
     )
 
 
-@singleton
-def _homes(_hass: HomeAssistant) -> dict[str, tuple[int, Home]]:
-    """Return the homes by assistant, with the version that was read."""
-    return {}
+_homes: Final = singleton(lambda _: dict[str, tuple[int, Home]]())
+"""Returns the homes by assistant, with the version that was read."""
 
 
 def async_get_home(hass: HomeAssistant, assistant: str) -> Home:

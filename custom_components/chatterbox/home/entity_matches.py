@@ -57,10 +57,8 @@ class _Index:
         return index
 
 
-@singleton
-def _indexes(_hass: HomeAssistant) -> list[_Index]:
-    """Return the latest index, if there is one."""
-    return []
+_indexes: Final = singleton(lambda _: list[_Index]())
+"""Returns the latest index, if there is one."""
 
 
 def matching_states(

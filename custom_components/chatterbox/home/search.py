@@ -33,10 +33,8 @@ _MOST_READ: Final = 1_000
 _HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
 
 
-@singleton
-def _indexes(_hass: HomeAssistant) -> dict[str, EntityIndex]:
-    """Return the indexes of the current home by language, the newest last."""
-    return {}
+_indexes: Final = singleton(lambda _: dict[str, EntityIndex]())
+"""Returns the indexes of the current home by language, the newest last."""
 
 
 _MOST_INDEXES: Final = 16

@@ -125,10 +125,8 @@ def _not_understood(response: intent.IntentResponse) -> bool:
     return response.error_code is intent.IntentResponseErrorCode.NO_INTENT_MATCH
 
 
-@singleton
-def _threads(_hass: HomeAssistant) -> dict[str, _Thread]:
-    """Return the state of conversations by their ids."""
-    return {}
+_threads: Final = singleton(lambda _: dict[str, _Thread]())
+"""Returns the state of conversations by their ids."""
 
 
 def _remember(hass: HomeAssistant, conversation_id: str, thread: _Thread) -> None:

@@ -28,7 +28,6 @@ from .protocol.errors import ApiError, ErrorType, internal_error, not_found, tra
 from .socket import serve_socket
 
 if TYPE_CHECKING:
-    from .protocol.conversations import Conversations
     from .protocol.service import ResponsesService
 
 _MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("responses.protocol.service", "responses.backend"))
@@ -47,7 +46,8 @@ _INSTEAD: Final = {
 }
 """For paths that are not served, what to use instead."""
 
-type _Handler = Callable[[Exchange], Awaitable[web.StreamResponse]]
+type _Answer = web.StreamResponse | JsonObject | AsyncGenerator[JsonObject]
+type _Handler = Callable[[Exchange], Awaitable[_Answer]]
 
 
 @dataclass(slots=True)
@@ -56,10 +56,8 @@ class _Loaded:
     """None until a service has the API enabled."""
 
 
-@singleton
-def _loaded(_hass: HomeAssistant) -> _Loaded:
-    """Return what answers requests."""
-    return _Loaded()
+_loaded: Final = singleton(lambda _: _Loaded())
+"""Returns what answers requests."""
 
 
 def async_register_api(hass: HomeAssistant) -> None:
@@ -95,20 +93,34 @@ def async_register_views(
     api = _Api(hass, find_service, limits or HttpLimits())
     get, post, delete = hdrs.METH_GET, hdrs.METH_POST, hdrs.METH_DELETE
     paths: Mapping[str, Mapping[str, _Handler]] = {
-        "/responses": {post: api.until_stop(api.create), get: api.socket},
-        "/responses/compact": {post: api.until_stop(api.compact)},
-        "/responses/input_tokens": {},
-        "/responses/{id}": {get: api.until_stop(api.get), delete: api.delete},
-        "/responses/{id}/cancel": {post: api.cancel},
-        "/responses/{id}/input_items": {get: api.input_items},
-        "/conversations": {post: api.create_conversation},
-        "/conversations/{id}": {
-            get: api.get_conversation,
-            post: api.update_conversation,
-            delete: api.delete_conversation,
+        "/responses": {
+            post: api.until_stop(_read(lambda one, body: find_service().create(body, one.caller))),
+            get: api.socket,
         },
-        "/conversations/{id}/items": {get: api.conversation_items, post: api.add_items},
-        "/conversations/{id}/items/{item}": {get: api.get_item, delete: api.delete_item},
+        "/responses/compact": {post: api.until_stop(_read(lambda one, body: find_service().compact(body, one.caller)))},
+        "/responses/input_tokens": {},
+        "/responses/{id}": {
+            get: api.until_stop(lambda one: find_service().get(one.path("id"), one.caller, one.query)),
+            delete: lambda one: find_service().delete(one.path("id"), one.caller),
+        },
+        "/responses/{id}/cancel": {post: lambda one: find_service().cancel(one.path("id"), one.caller)},
+        "/responses/{id}/input_items": {
+            get: lambda one: find_service().input_items(one.path("id"), one.caller, one.query)
+        },
+        "/conversations": {post: _read(lambda one, body: find_service().conversations.create(body, one.caller))},
+        "/conversations/{id}": {
+            get: lambda one: find_service().conversations.get(one.path("id"), one.caller),
+            post: _read(lambda one, body: find_service().conversations.update(one.path("id"), body, one.caller)),
+            delete: lambda one: find_service().conversations.delete(one.path("id"), one.caller),
+        },
+        "/conversations/{id}/items": {
+            get: lambda one: find_service().conversations.list_items(one.path("id"), one.caller, one.query),
+            post: _read(lambda one, body: find_service().conversations.add(one.path("id"), body, one.caller)),
+        },
+        "/conversations/{id}/items/{item}": {
+            get: lambda one: find_service().conversations.get_item(one.path("id"), one.path("item"), one.caller),
+            delete: lambda one: find_service().conversations.delete_item(one.path("id"), one.path("item"), one.caller),
+        },
         "/models": {get: api.models},
         "/models/{id}": {get: api.model},
         "/chat/completions": {},
@@ -167,7 +179,7 @@ class _Api:
         try:
             self.admit(exchange)
             with exchange.counted(), self._until_revoked(request):
-                return await handler(exchange)
+                return await _sent(exchange, await handler(exchange))
         except ApiError as error:
             is_for_sockets = error.status == HTTPStatus.UPGRADE_REQUIRED
             response = exchange.refusal(error, {hdrs.UPGRADE: "websocket"} if is_for_sockets else {})
@@ -190,78 +202,22 @@ class _Api:
     def until_stop(self, handler: _Handler) -> _Handler:
         """Return a handler that is cancelled when Home Assistant stops, which would wait for it otherwise."""
 
-        async def handle(exchange: Exchange) -> web.StreamResponse:
+        async def handle(exchange: Exchange) -> _Answer:
             task = asyncio.current_task()
             assert task is not None  # noqa: S101  # a coroutine runs in one
             self._running.add(task)
             try:
-                return await handler(exchange)
+                return await _sent(exchange, await handler(exchange))
             finally:
                 self._running.discard(task)
 
         return handle
 
-    async def create(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_text()
-        return await self._send(exchange, await self._find_service().create(body, exchange.caller))
+    async def models(self, _exchange: Exchange) -> JsonObject:
+        return self._find_service().models()
 
-    async def get(self, exchange: Exchange) -> web.StreamResponse:
-        query = exchange.request.query
-        return await self._send(exchange, await self._find_service().get(_id(exchange), exchange.caller, query))
-
-    async def delete(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(await self._find_service().delete(_id(exchange), exchange.caller))
-
-    async def cancel(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(await self._find_service().cancel(_id(exchange), exchange.caller))
-
-    async def input_items(self, exchange: Exchange) -> web.StreamResponse:
-        query = exchange.request.query
-        return exchange.json(await self._find_service().input_items(_id(exchange), exchange.caller, query))
-
-    async def compact(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_text()
-        return exchange.json(await self._find_service().compact(body, exchange.caller))
-
-    async def create_conversation(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_text()
-        return exchange.json(await self._conversations.create(body, exchange.caller))
-
-    async def get_conversation(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(await self._conversations.get(_id(exchange), exchange.caller))
-
-    async def delete_conversation(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(await self._conversations.delete(_id(exchange), exchange.caller))
-
-    async def conversation_items(self, exchange: Exchange) -> web.StreamResponse:
-        query = exchange.request.query
-        return exchange.json(await self._conversations.list_items(_id(exchange), exchange.caller, query))
-
-    async def add_items(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_text()
-        return exchange.json(await self._conversations.add(_id(exchange), body, exchange.caller))
-
-    async def update_conversation(self, exchange: Exchange) -> web.StreamResponse:
-        body = await exchange.read_text()
-        return exchange.json(await self._conversations.update(_id(exchange), body, exchange.caller))
-
-    async def get_item(self, exchange: Exchange) -> web.StreamResponse:
-        item_id = exchange.request.match_info["item"]
-        return exchange.json(await self._conversations.get_item(_id(exchange), item_id, exchange.caller))
-
-    async def delete_item(self, exchange: Exchange) -> web.StreamResponse:
-        item_id = exchange.request.match_info["item"]
-        return exchange.json(await self._conversations.delete_item(_id(exchange), item_id, exchange.caller))
-
-    @property
-    def _conversations(self) -> Conversations:
-        return self._find_service().conversations
-
-    async def models(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(self._find_service().models())
-
-    async def model(self, exchange: Exchange) -> web.StreamResponse:
-        return exchange.json(self._find_service().model(_id(exchange)))
+    async def model(self, exchange: Exchange) -> JsonObject:
+        return self._find_service().model(exchange.path("id"))
 
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
         if may_be_signed(self._hass, exchange.request.query):
@@ -269,11 +225,6 @@ class _Api:
             raise ApiError(message, status=HTTPStatus.FORBIDDEN, kind=ErrorType.AUTHENTICATION, code="signed_path")
         session, admit = self._find_service().socket(exchange.caller), partial(self.admit, exchange)
         return await serve_socket(self._hass, exchange, session, admit)
-
-    async def _send(self, exchange: Exchange, answer: JsonObject | AsyncGenerator[JsonObject]) -> web.StreamResponse:
-        if isinstance(answer, AsyncGenerator):
-            return await send_events(exchange, answer)
-        return exchange.json(answer)
 
     def _services(self) -> Sequence[ConfigEntry]:
         """Return the services that have the API enabled."""
@@ -309,5 +260,17 @@ def _cancel(task: asyncio.Task[object]) -> None:
     task.cancel()
 
 
-def _id(exchange: Exchange) -> str:
-    return exchange.request.match_info["id"]
+def _read(answer: Callable[[Exchange, str], Awaitable[_Answer]]) -> _Handler:
+    """Return a handler that reads the body of a request first."""
+
+    async def handle(exchange: Exchange) -> _Answer:
+        return await answer(exchange, await exchange.read_text())
+
+    return handle
+
+
+async def _sent(exchange: Exchange, answer: _Answer) -> web.StreamResponse:
+    """Send an answer, unless it is sent already."""
+    if isinstance(answer, AsyncGenerator):
+        return await send_events(exchange, answer)
+    return answer if isinstance(answer, web.StreamResponse) else exchange.json(answer)

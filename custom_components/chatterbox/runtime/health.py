@@ -208,7 +208,5 @@ def async_check_health(hass: HomeAssistant) -> None:
         monitor.async_check()
 
 
-@singleton
-def _monitors(_hass: HomeAssistant) -> set[HealthMonitor]:
-    """Return the monitors of all loaded entries."""
-    return set()
+_monitors: Final = singleton(lambda _: set[HealthMonitor]())
+"""Returns the monitors of all loaded entries."""

@@ -259,10 +259,8 @@ async def async_get_composer(
     return TranslatedComposer(await async_get_sentences(hass, language), tools, confirmation, done_keys)
 
 
-@singleton
-def _sentences(_hass: HomeAssistant) -> dict[tuple[str, str | None], Mapping[str, str]]:
-    """Return loaded sentences by the requested language and the country of the home."""
-    return {}
+_sentences: Final = singleton(lambda _: dict[tuple[str, str | None], Mapping[str, str]]())
+"""Returns loaded sentences by the requested language and the country of the home."""
 
 
 async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:

@@ -345,10 +345,8 @@ def _with_targets(
     return told
 
 
-@singleton
-def _logged(_hass: HomeAssistant) -> set[tuple[str, str]]:
-    """Return the tools with the kinds of failures that were logged as warnings."""
-    return set()
+_logged: Final = singleton(lambda _: set[tuple[str, str]]())
+"""Returns the tools with the kinds of failures that were logged as warnings."""
 
 
 def _log_failure(hass: HomeAssistant, tool: str, error: BaseException) -> None:

@@ -152,10 +152,8 @@ def _ask_platform(
     return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)
 
 
-@singleton
-def _tool_cache(_hass: HomeAssistant) -> dict[tuple[object, ...], LLMTools]:
-    """Return what platforms have offered to devices, as long as the home stays the same."""
-    return {}
+_tool_cache: Final = singleton(lambda _: dict[tuple[object, ...], LLMTools]())
+"""Returns what platforms have offered to devices, as long as the home stays the same."""
 
 
 def _offered(api: llm.API, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext) -> LLMTools:
@@ -193,10 +191,8 @@ def _timer_tools_elsewhere(
     return [UnavailableTool(tool) for tool in there.tools if tool.name not in names]
 
 
-@singleton
-def _first_prompts(_hass: HomeAssistant) -> dict[str, tuple[object, str | None]]:
-    """Return for each API or platform the object that was asked, and its first prompt, or None once it has changed."""
-    return {}
+_first_prompts: Final = singleton(lambda _: dict[str, tuple[object, str | None]]())
+"""Returns for each API or platform the object that was asked, and its first prompt, or None once it has changed."""
 
 
 def _split_by_history(hass: HomeAssistant, key: str, source: object, prompt: str) -> tuple[str, str]:

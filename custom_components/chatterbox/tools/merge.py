@@ -32,9 +32,7 @@ _MEDIA_TOOLS: Final = frozenset({KnownTool.PLAY_MEDIA, KnownTool.SEARCH_MEDIA})
 """Annotated as open-world by Home Assistant, although they return only titles of media."""
 
 
-@singleton
-def _schema_cache(_hass: HomeAssistant) -> SchemaCache:
-    return SchemaCache()
+_schema_cache: Final = singleton(lambda _: SchemaCache())
 
 
 @dataclass(slots=True, kw_only=True)

@@ -53,10 +53,8 @@ class _Mark(NamedTuple):
     trial: asyncio.Task[None]
 
 
-@singleton
-def _marks(_hass: HomeAssistant) -> dict[str, _Mark]:
-    """Return the marks by the ids of the APIs."""
-    return {}
+_marks: Final = singleton(lambda _: dict[str, _Mark]())
+"""Returns the marks by the ids of the APIs."""
 
 
 def is_unresponsive(hass: HomeAssistant, api: llm.API) -> bool:
@@ -211,10 +209,8 @@ async def _async_ask(
         question.cancel()
 
 
-@singleton
-def _logged_problems(_hass: HomeAssistant) -> set[str]:
-    """Return the subjects of the problems that still hold, so that each is logged once."""
-    return set()
+_logged_problems: Final = singleton(lambda _: set[str]())
+"""Returns the subjects of the problems that still hold, so that each is logged once."""
 
 
 def _log_problems(hass: HomeAssistant, problems: Mapping[str, str | None]) -> None:

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TypeIs
+from typing import Final, TypeIs
 
 from homeassistant.components.conversation import (
     HOME_ASSISTANT_AGENT,
@@ -155,10 +155,8 @@ class SpokenContent(UserContent):
     """
 
 
-@singleton
-def _messages(_hass: HomeAssistant) -> dict[int, tuple[weakref.ref[SaidContent], Message]]:
-    """Return messages by the `id` of their content, for as long as the content is referenced."""
-    return {}
+_messages: Final = singleton(lambda _: dict[int, tuple[weakref.ref[SaidContent], Message]]())
+"""Returns messages by the `id` of their content, for as long as the content is referenced."""
 
 
 def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:

@@ -26,10 +26,8 @@ from .search_history import SEARCH_HISTORY
 OWN_TOOLS: Final = (FIND, FORGET, GET_FORECAST, LIST_MEMORIES, REMEMBER, SEARCH_HISTORY)
 
 
-@singleton
-def own_tools(_hass: HomeAssistant) -> list[OwnTool]:
-    """Return the registered tools. One that is added is offered, judged and audited from then on."""
-    return [*OWN_TOOLS]
+own_tools: Final = singleton(lambda _: [*OWN_TOOLS])
+"""Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
 
 def offered_to(offering: Offering, tools: Iterable[OwnTool] = OWN_TOOLS) -> tuple[OwnTool, ...]:
