@@ -109,7 +109,7 @@ TERMS: Final = (
         Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read", ceiling=ceiling)
         for participle, noun, ceiling in (
             ("said", "words, spoken_text, sentence", 299),
-            ("read", "turn_input, parsed", 107),
+            ("read", "turn_input, parsed", 85),
             ("shown", "page, form, content, display", 105),
             ("asked", "request, question", 272),
             ("kept", "stored, remaining, retained", 79),

@@ -6,6 +6,7 @@ What helped is remembered for as long as the provider lives, and logged once. So
 
 import logging
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -51,7 +52,7 @@ class RefusedParameters:
         self._model = model
         self._required = frozenset(required)
         self._also_called = also_called or {}
-        self._remembered: dict[_Path, dict[str, None]] = {}
+        self._remembered: dict[_Path, deque[str]] = {}
         self._adjusted: dict[Adjustment, re.Match[str]] = {}
 
     @property
@@ -64,7 +65,7 @@ class RefusedParameters:
         for adjustment, said in self._adjusted.items():
             payload = adjustment.change(payload, said)
         for path, value in list(_parameters(payload)) if self._remembered else ():
-            if path in self._remembered and canonical_json(value) in self._remembered[path]:
+            if canonical_json(value) in self._remembered.get(path, ()):
                 payload = _without(payload, path)
         return Trial(self, payload)
 
@@ -83,10 +84,7 @@ class RefusedParameters:
     def remember(self, path: _Path, value: JsonValue) -> None:
         """Leave out a value of a parameter from now on."""
         level = logging.DEBUG if path in self._remembered else logging.WARNING
-        values = self._remembered.setdefault(path, {})
-        values[canonical_json(value)] = None
-        if len(values) > _MOST_VALUES:
-            del values[next(iter(values))]
+        self._remembered.setdefault(path, deque(maxlen=_MOST_VALUES)).append(canonical_json(value))
         _LOGGER.log(level, "%s refuses the parameter %s; it is left out from now on", self._model, ".".join(path))
 
     def remember_adjustment(self, adjustment: Adjustment, said: re.Match[str]) -> None:

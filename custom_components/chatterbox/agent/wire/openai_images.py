@@ -7,10 +7,11 @@ import binascii
 from base64 import b64decode
 from typing import Final
 
-from pydantic import NonNegativeInt, TypeAdapter
+from pydantic import TypeAdapter
 
 from ..errors import ProviderReplyInvalid
-from ..messages import JsonObject, Picture, Usage, read_picture
+from ..messages import JsonObject, Picture, read_picture
+from .reply_reader import TokenCounts
 from .reply_schema import Lenient, WireModel, parse_as
 
 _SENDS_PICTURES: Final = ("gpt-image", "chatgpt-image")
@@ -22,14 +23,9 @@ class _Item(WireModel):
     revised_prompt: Lenient[str] = None
 
 
-class _UsageReport(WireModel):
-    input_tokens: Lenient[NonNegativeInt] = None
-    output_tokens: Lenient[NonNegativeInt] = None
-
-
 class _Answer(WireModel):
     data: list[_Item]
-    usage: Lenient[_UsageReport] = None
+    usage: Lenient[TokenCounts] = None
 
 
 _ANSWER: Final = TypeAdapter(_Answer)
@@ -53,6 +49,5 @@ def parse_answer(text: str) -> Picture:
         raise ProviderReplyInvalid("the service sent a picture that cannot be decoded") from err
     if (read := read_picture(data)) is None:
         raise ProviderReplyInvalid("the service sent something that is no PNG, JPEG or WebP file")
-    usage = answer.usage or _UsageReport()
-    taken = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-    return Picture(data, *read, revised_prompt=answer.data[0].revised_prompt, usage=taken)
+    usage = (answer.usage or TokenCounts()).usage()
+    return Picture(data, *read, revised_prompt=answer.data[0].revised_prompt, usage=usage)

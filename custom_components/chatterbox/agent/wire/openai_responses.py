@@ -13,7 +13,6 @@ items at the end of the stream; so an item is found by whatever is there.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Annotated, Final, assert_never, override
 
 from pydantic import JsonValue as AnyJson, TypeAdapter, model_validator
@@ -43,7 +42,7 @@ from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import openai_output
 from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
 from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
-from .sendable import attachment_note, sendable_arguments, sendable_name
+from .sendable import attachment_note, sendable_arguments, sendable_call_id, sendable_name
 
 FORMAT: Final = "openai_responses"
 """Name of the format in provider items."""
@@ -52,7 +51,7 @@ ATTACHMENTS: Final = IMAGE_TYPES | {PDF}
 MAX_ITEMS: Final = 1_000
 """Items in one reply."""
 
-_ID_LENGTH: Final = 64
+_CALL_ID: Final = ".{1,64}"
 _PLAIN_ITEMS: Final = frozenset({"message", "function_call", "function_call_output"})
 _CALL: Final = "function_call"
 _MESSAGE: Final = "message"
@@ -131,7 +130,7 @@ def _items(message: Message, model: str, attachments: frozenset[str]) -> Iterato
         case AssistantMessage():
             yield from _assistant_items(message, model)
         case ToolResult(call_id=call_id, content=content):
-            yield {"type": "function_call_output", "call_id": _sendable_id(call_id), "output": content}
+            yield {"type": "function_call_output", "call_id": sendable_call_id(call_id, _CALL_ID), "output": content}
         case _:
             assert_never(message)
 
@@ -188,15 +187,10 @@ def _said(text: str, calls: Sequence[ToolCall], phase: str) -> Iterator[JsonObje
     for call in calls:
         yield {
             "type": "function_call",
-            "call_id": _sendable_id(call.id),
+            "call_id": sendable_call_id(call.id, _CALL_ID),
             "name": sendable_name(call.name),
             "arguments": sendable_arguments(call.arguments),
         }
-
-
-def _sendable_id(call_id: str) -> str:
-    """Return an id of at most 64 characters, the limit of the format; a longer one is hashed."""
-    return call_id if len(call_id) <= _ID_LENGTH else sha256(call_id.encode(errors="replace")).hexdigest()
 
 
 def _tool(tool: ToolDefinition) -> JsonObject:

@@ -231,13 +231,6 @@ def test_events(events: list[JsonObject], ours: Sequence[ProviderEvent]) -> None
     assert read(events)[: len(ours)] == ours
 
 
-def test_each_call_goes_out_as_soon_as_it_is_whole() -> None:
-    reader = AnthropicReplyReader(())
-    whole = [len([*reader.feed(sse(event))]) for event in call(0, "a", "now")]
-
-    assert whole == [0, 1]
-
-
 def test_blocks_without_an_index_follow_one_another() -> None:
     events = [*call(0, "a", "on", '{"x":1}'), *call(1, "b", "off", '{"y":1}'), finish()]
     without = [{name: value for name, value in event.items() if name != "index"} for event in events]

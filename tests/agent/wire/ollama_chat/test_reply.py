@@ -112,13 +112,6 @@ def test_lines_become_events(chunks: Sequence[JsonObject], events: list[Provider
     assert read(*chunks) == events
 
 
-def test_a_call_goes_out_with_its_line() -> None:
-    reader = OllamaReplyReader((), lambda: "new")
-
-    assert [*reader.feed(line(calling({"name": "now"})))] == [ToolCallReady(ToolCall("new", "now", "{}"))]
-    assert not reader.finished
-
-
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [

@@ -337,15 +337,6 @@ def test_events_become_ours(events: Sequence[JsonObject], ours: list[ProviderEve
     assert read(*events) == ours
 
 
-def test_a_call_goes_out_with_the_piece_that_completes_it() -> None:
-    reader = ResponsesReplyReader((), "m")
-    events = [added(call("a"), 0), arguments('{"x"', 0, "fc_a"), arguments(":1}", 0, "fc_a")]
-
-    came = [[*reader.feed(sse(event))] for event in events]
-
-    assert came == [[], [], [ToolCallReady(A)]]
-
-
 @pytest.mark.parametrize(
     ("events", "items"),
     [

@@ -239,7 +239,7 @@ def test_long_ids_are_cut_the_same_way_everywhere() -> None:
     assert ids[:2] == ids[2:]
     assert ids[0] == fits
     assert ids[1] != fits
-    assert len(str(ids[1])) == 64
+    assert len(str(ids[1])) <= 64
 
 
 PICTURE = Attachment("image/png", b"\x89PNG", "door.png")
