@@ -154,7 +154,6 @@ class LLMProvider(Protocol):
         service fails, also when the stream ends early; must not retry once it has yielded. Must close its connection
         when the generator is closed or cancelled.
         """
-        ...
 
 
 class LeavableProvider:
@@ -173,7 +172,6 @@ class ImageProvider(Protocol):
 
         Raises a `ProviderError`; must not retry, and must close its connection when it is cancelled.
         """
-        ...
 
 
 class Prefiller(Protocol):
@@ -190,11 +188,9 @@ class Prefiller(Protocol):
         since some models read them before anything else. Where prefilling is useless or has a price, this only calls
         `connect`.
         """
-        ...
 
     async def connect(self) -> None:
         """Open a connection for the next request, by a request that costs nothing."""
-        ...
 
 
 class ToolDispatcher(Protocol):
@@ -206,7 +202,6 @@ class ToolDispatcher(Protocol):
         Calls of one message with overlapping targets keep the model's order; unknown targets overlap with all. Not
         called for read-only tools, which wait for every change before them. Must be fast and without side effects.
         """
-        ...
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run one call.
@@ -215,7 +210,6 @@ class ToolDispatcher(Protocol):
         `is_error` or any exception: the loop turns it into an error result for the model. Cancellation is normal and
         must be propagated.
         """
-        ...
 
 
 class ResponseComposer(Protocol):
@@ -226,18 +220,15 @@ class ResponseComposer(Protocol):
 
         It must not be empty.
         """
-        ...
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Return a sentence on changes that calls attempted and that failed; empty if none did.
 
         It follows the model's own `answer`, which may say otherwise. Beside a question of the model it is empty.
         """
-        ...
 
     def announces(self, answer: str) -> bool:
         """Return whether an answer ends with what the model is about to do, such as "Let me check the weather"."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ class Timer(Protocol):
 
     def cancel(self) -> None:
         """Cancel the callback; does nothing if it has already run."""
-        ...
 
 
 class Clock:

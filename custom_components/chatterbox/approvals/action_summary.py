@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.util.json import json_loads_object
 
 from ..effects.actions import ANY_ACTION, groups_among, members_of
@@ -121,7 +121,6 @@ def kind_of(action: str) -> ActionKind:
     return next(kinds, ActionKind.USE)
 
 
-@callback
 def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionSummary:
     """Summarize the calls of a question.
 

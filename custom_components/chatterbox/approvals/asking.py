@@ -9,7 +9,7 @@ from math import ceil
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
@@ -38,7 +38,6 @@ _FIRST_WORD: Final = re.compile(r"\w+")
 _ENDS: Final = (".", "!", "?", "…", ":", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
 
 
-@callback
 def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:
     """Return one short question for all calls that need approval, with the reasons for it.
 
@@ -57,7 +56,6 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
     return " ".join(said)
 
 
-@callback
 def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:
     """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
@@ -65,7 +63,6 @@ def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Seque
     return f"{source} {sentences['spoken_outside_not_done'].format_map({'actions': actions})}".lstrip()
 
 
-@callback
 def asked_of(
     hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview], language: str
 ) -> QuestionContext:

@@ -56,7 +56,6 @@ def _strictest(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     )
 
 
-@callback
 def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipeline]:
     """Return the assistants of an agent that handle commands before they ask it."""
     store = assistants(hass)

@@ -132,7 +132,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-@callback
 def async_publish_change(
     texts: ChangeTexts, review: CallReview, origin: Mapping[str, JsonValue], context: Context
 ) -> None:
@@ -296,7 +295,6 @@ _REFUSED: Final[Mapping[Refusal, CallState]] = {
 }
 
 
-@callback
 def async_audit_questions(hass: HomeAssistant) -> None:
     """Record the outcome of every question, for all agents, until Home Assistant stops."""
     async_dispatcher_connect(hass, SIGNAL_QUESTION, partial(_async_record_update, hass))

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.const import SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
-from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, callback
+from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 
@@ -97,7 +97,6 @@ def _fitting_entities(hass: HomeAssistant) -> Iterator[tuple[_Request, list[str]
             yield request, those
 
 
-@callback
 def judge_all_actions(hass: HomeAssistant, policy: Policy, entity_id: str) -> Judgement:
     """Judge all actions on an entity together, at the present time and for a user whom no rule names."""
     domain, tool = entity_id.partition(".")[0], entity_id.replace(".", "__", 1)

@@ -174,7 +174,6 @@ class ApprovalNotifications:
         self._sent: dict[str, _SentQuestion] = {}
         """By question ID, oldest first."""
 
-    @callback
     def async_start(self) -> None:
         """Listen for questions and taps."""
         self._entry.async_on_unload(async_dispatcher_connect(self._hass, SIGNAL_QUESTION, self._async_follow))
@@ -213,7 +212,6 @@ class ApprovalNotifications:
         agent_id = entity.config_subentry_id if entity else None
         return self._notified_by(agent_id) if agent_id else None
 
-    @callback
     def _async_announce_outcome(self, update: QuestionUpdate) -> None:
         """Announce the outcome on the satellite of the question, if it supports that."""
         satellite_id = update.question.scope.satellite_id
@@ -281,7 +279,6 @@ def _below(question: Question) -> Context:
     return Context(parent_id=question.context.id)
 
 
-@callback
 def _phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
     """Return the notify action and the user of a phone; None if an entity is no phone, or is not connected."""
     entity = er.async_get(hass).async_get(entity_id)

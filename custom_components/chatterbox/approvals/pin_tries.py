@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
@@ -38,7 +38,6 @@ type TriedPin = Right | Wrong | Locked
 """The result of a try. At a `Locked` device, no PIN is compared, not even the right one."""
 
 
-@callback
 def async_tried_device(hass: HomeAssistant, device_id: str | None) -> str:
     """Return the device whose tries a try counts among: one satellite, or all other devices."""
     there = er.async_entries_for_device(er.async_get(hass), device_id) if device_id else ()

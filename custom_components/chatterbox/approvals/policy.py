@@ -66,7 +66,6 @@ class Judgement:
     """The decisions with that verdict, sorted, unknown effects last; none for an allowed call."""
 
 
-@callback
 def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
     """Judge a call by all its effects, also as calls of the tools that rules name and that would do the same.
 
@@ -110,7 +109,6 @@ def _sentences_in(effects: Effects) -> Iterator[IntentRun]:
             yield IntentRun("", Unresolved(frozenset({unknown})))
 
 
-@callback
 def is_of_intent(hass: HomeAssistant, tool: str) -> bool:
     """Return whether a tool of this name may be that of an intent."""
     return any(is_tool_of_intent(tool, handler.intent_type) for handler in intent.async_get(hass))
@@ -318,7 +316,6 @@ type Temperatures = Mapping[tuple[str, str], float]
 """Target temperatures, by entity id and attribute."""
 
 
-@callback
 def is_risky(hass: HomeAssistant, effects: Effects, before: Temperatures = MappingProxyType({})) -> bool:
     """Return whether a call does more than people do every day, or whether that cannot be foreseen.
 
@@ -337,7 +334,6 @@ def is_risky(hass: HomeAssistant, effects: Effects, before: Temperatures = Mappi
             assert_never(unreachable)
 
 
-@callback
 def target_temperatures(hass: HomeAssistant, actions: Iterable[EntityAction]) -> Temperatures:
     """Return the present values of the target temperatures that actions set."""
     present: dict[tuple[str, str], float] = {}
@@ -396,7 +392,6 @@ type ActionKey = tuple[Rule | None, EntityAction, str | None]
 """The rule that decided, an action on a domain in place of an entity, and the device class."""
 
 
-@callback
 def action_keys(hass: HomeAssistant, effects: Effects, decisions: Iterable[Decision]) -> frozenset[ActionKey]:
     """Return what the effects are: the same for the same actions on the same kinds of entity, by the same rules.
 

@@ -174,7 +174,6 @@ class Approvals:
         event = self._async_fire_event(question)
         _ = self._hass.async_create_task(event, f"chatterbox event of question {question.id}", eager_start=False)
 
-    @callback
     def asked_at(self, scope: ApprovalScope) -> Question | None:
         """Return the question that user input in a scope may be an answer to, even if it has expired."""
         return next((opened.question for opened in self._open.values() if opened.question.scope == scope), None)
@@ -184,7 +183,6 @@ class Approvals:
         """Return whether an open question was said in its scope, so that words spoken there can answer it."""
         return self._open[question_id].was_heard
 
-    @callback
     def note_heard(self, question_id: str) -> None:
         """Note that a question was said in its scope. It may be closed by now."""
         if opened := self._open.get(question_id):
@@ -198,7 +196,6 @@ class Approvals:
         opened.was_repeated = True
         return may_repeat
 
-    @callback
     def take(self, question_id: str, answer: GivenAnswer) -> Question:
         """Close a question with an answer and return it. Raises `QuestionGone` if it is not open."""
         return self._take(question_id, answer)[0]
@@ -213,7 +210,6 @@ class Approvals:
             self._send(QuestionUpdate(question, CallState.CONCLUDED, speech))
         return speech
 
-    @callback
     def drop(self, question_id: str) -> bool:
         """Drop a question, and return whether it was still waiting."""
         opened = self._open.pop(question_id, None)
@@ -224,7 +220,6 @@ class Approvals:
             self._send(QuestionUpdate(opened.question, CallState.DROPPED))
         return not opened.has_expired
 
-    @callback
     def drop_all_of(self, agent_id: str) -> None:
         """Drop all questions of an agent that is removed."""
         for opened in list(self._open.values()):
@@ -357,7 +352,6 @@ async def async_refusal(
     return None if in_control else AnswerRefusal.NOT_IN_CONTROL
 
 
-@callback
 def _is_of_a_turn(hass: HomeAssistant, question: Question, context: Context) -> bool:
     """Return whether a turn of an agent led to a context, directly or through any number of automations.
 

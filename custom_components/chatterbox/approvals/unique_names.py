@@ -4,7 +4,7 @@ from collections.abc import Callable, Set as AbstractSet
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.homeassistant import async_should_expose
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr
 
 from ..agent.text import character_map, fold, spoken_words
@@ -12,7 +12,6 @@ from ..home.entity_matches import areas_of_entities, entities_by_name, entity_na
 from .answers.language import Phrase, Wording, phrases_of
 
 
-@callback
 def names_of(
     hass: HomeAssistant, entity_id: str, wording: Wording, with_place: Callable[[str], str]
 ) -> tuple[str, ...]:

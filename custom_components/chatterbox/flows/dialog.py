@@ -20,13 +20,8 @@ from ..settings.options import Problem
 from ..speech.sentences import async_closest_language
 
 _PAGES: Final[Mapping[str, str]] = {
-    "settings": "settings",
-    "advanced": "settings",
-    "reconfigure": "settings",
-    "tools": "permissions",
-    "approvals": "permissions",
-    "home": "permissions",
-    "init": "settings",
+    **dict.fromkeys(("settings", "advanced", "reconfigure", "init"), "settings"),
+    **dict.fromkeys(("tools", "approvals", "home"), "permissions"),
 }
 """Pages of the docs by step; all others are part of setting up."""
 _SETTING_UP: Final = "start"

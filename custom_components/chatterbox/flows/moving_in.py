@@ -66,6 +66,7 @@ class _Source:
     """None for that of the profile."""
 
 
+_EXTENDED: Final = "extended_openai_conversation"
 _SAMPLED_MODEL: Final = {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}
 _SAME_IN_OPENAI: Final = (const.CONF_REASONING_EFFORT, const.CONF_VERBOSITY, const.CONF_SERVICE_TIER)
 _SAME_IN_OLLAMA: Final = (CONF_MODEL, const.CONF_NUM_CTX, const.CONF_KEEP_ALIVE)
@@ -76,9 +77,7 @@ _SOURCES: Final[Mapping[str, _Source]] = {
     "ollama": _Source("ollama", {**{name: name for name in _SAME_IN_OLLAMA}, **_WORDS}, CONF_URL),
     "open_router": _Source("openrouter", {CONF_MODEL: CONF_MODEL, **_WORDS}),
     "llama_cpp": _Source("llama_cpp", _SAMPLED_MODEL, const.CONF_BASE_URL),
-    "extended_openai_conversation": _Source(
-        "openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT
-    ),
+    _EXTENDED: _Source("openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT),
 }
 """By domain."""
 
@@ -137,7 +136,7 @@ class ForeignAgent:
         for theirs, ours in self.source.options.items():
             if ours != CONF_MODEL and (value := self._carried(theirs)) is not None:
                 data[ours] = value
-        apis = self.stored.get(CONF_LLM_HASS_API, [llm.LLM_API_ASSIST] if _extended(self.entry) else [])
+        apis = self.stored.get(CONF_LLM_HASS_API, [llm.LLM_API_ASSIST] if self.entry.domain == _EXTENDED else [])
         listed = apis if isinstance(apis, list) else [apis]
         data[CONF_LLM_HASS_API] = [api for api in listed if isinstance(api, str) and api]
         return data
@@ -174,10 +173,6 @@ class ForeignAgent:
         known = getattr(defaults, "DEFAULT", {}).get(name) or getattr(defaults, "RECOMMENDED_CHAT_MODEL", "")
         model = self.stored.get(name) or self.entry.data.get(name) or known
         return str(model).removeprefix("models/")
-
-
-def _extended(entry: ConfigEntry) -> bool:
-    return entry.domain == "extended_openai_conversation"
 
 
 def foreign_agents(hass: HomeAssistant) -> Iterator[ForeignAgent]:

@@ -88,7 +88,6 @@ class EffectDispatcher(ToolDispatcher, Protocol):
 
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects that a call would have, without running it. May raise anything."""
-        ...
 
 
 class TurnTools(NamedTuple):
