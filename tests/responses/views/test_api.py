@@ -41,32 +41,6 @@ async def test_clients_are_served_while_an_owner_lets_them_in(
     assert (gone.status, (await gone.json())["error"]["type"]) == (404, "not_found")
 
 
-async def test_what_was_said_is_kept_for_who_goes_on(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
-) -> None:
-    """Invariant 36: what came before is sent again, in order."""
-    server = await serve(Script(answers=(ScriptedAnswer(content="Hello, Ada!"), ScriptedAnswer(content="Ada."))))
-    await enable_api(hass)
-    api_client = await hass_client()
-    first = await (
-        await api_client.post("/api/chatterbox/v1/responses", json={"model": AGENT, "input": "I am Ada."})
-    ).json()
-    assert first["store"] is True
-
-    asked = {"model": AGENT, "input": "Who am I?", "previous_response_id": first["id"]}
-    second = await (await api_client.post("/api/chatterbox/v1/responses", json=asked)).json()
-
-    assert second["output"][0]["content"][0]["text"] == "Ada."
-    said = [str(message["content"]) for message in messages_of(server.requests[1])[1:]]
-    assert said[0].endswith("I am Ada.")
-    assert said[1] == "Hello, Ada!"
-    assert said[2].endswith("Who am I?")
-    stored = await (await api_client.get(f"/api/chatterbox/v1/responses/{second['id']}")).json()
-    assert stored == second
-    assert (await api_client.delete(f"/api/chatterbox/v1/responses/{first['id']}")).status == 200
-    assert (await api_client.get(f"/api/chatterbox/v1/responses/{first['id']}")).status == 404
-
-
 async def test_a_conversation_is_kept_for_the_token_that_made_it(
     hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, hass_admin_user: User
 ) -> None:
