@@ -1,7 +1,6 @@
 """The subentry flow of agents and AI tasks: the forms Settings and Advanced, built from `settings/options.py`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, override
 
 import voluptuous as vol
@@ -163,25 +162,13 @@ def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | No
             return sentences["price_of_no_model"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What depends on the type of the subentry."""
-
-    title_key: str
-    """Key of the name of a new subentry."""
-    settings_of: Callable[[Mapping[str, Any]], AgentSettings]
-    new_data: Callable[[const.ServiceKind], dict[str, Any]]
-
-
-_KINDS: Final[Mapping[str, _Kind]] = {
-    const.SUBENTRY_CONVERSATION: _Kind("agent_title", settings_of, new_agent_data),
-    const.SUBENTRY_AI_TASK: _Kind("ai_task_title", task_settings_of, lambda _: new_task_data()),
-}
-
-
 class ModelFlow(ConfigSubentryFlow):
-    """Adds or changes an agent or an AI task."""
+    """Adds or changes an agent, or in a subclass an AI task."""
 
+    title_key = "agent_title"
+    """Key of the name of a new subentry."""
+    settings_of = staticmethod(settings_of)
+    new_data: Callable[[const.ServiceKind], dict[str, Any]] = staticmethod(new_agent_data)
     extra_steps: ClassVar[tuple[str, ...]] = ()
     """What the menu offers beside the two forms."""
 
@@ -201,7 +188,7 @@ class ModelFlow(ConfigSubentryFlow):
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        self._name, self._stored = sentences[self._type.title_key], self._type.new_data(self._kind)
+        self._name, self._stored = sentences[self.title_key], self.new_data(self._kind)
         return await self.async_step_settings()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
@@ -229,10 +216,6 @@ class ModelFlow(ConfigSubentryFlow):
         return const.ServiceKind(self._get_entry().data[const.CONF_KIND])
 
     @property
-    def _type(self) -> _Kind:
-        return _KINDS[self._subentry_type]
-
-    @property
     def _present(self) -> Mapping[str, Any]:
         """The stored data, which another dialog may have changed meanwhile."""
         return self._stored if self.source == SOURCE_USER else self._get_reconfigure_subentry().data
@@ -247,7 +230,7 @@ class ModelFlow(ConfigSubentryFlow):
         groups = self._groups(step_id)
         if user_input is None:
             self._fallbacks = self._possible_fallbacks()
-            await self._async_prepare_form(self._type.settings_of(self._stored))
+            await self._async_prepare_form(self.settings_of(self._stored))
             return await self._async_show(step_id, {CONF_NAME: self._name, **self._as_form(groups)})
         values = {name: value for name, value in user_input.items() if name not in groups}
         values |= {name: value for group in groups for name, value in user_input.get(group, {}).items()}
@@ -255,7 +238,7 @@ class ModelFlow(ConfigSubentryFlow):
         data = self._as_data(groups, values) if not problems else {}
         if not problems:
             place = CONF_MODEL if step_id == SETTINGS else ANSWERS
-            now, stored = self._type.settings_of(data), self._type.settings_of(self._stored)
+            now, stored = self.settings_of(data), self.settings_of(self._stored)
             problems = await self._async_try(now, stored, place)
         if problems:
             return await self._async_show(step_id, user_input, problems)
@@ -336,7 +319,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the stored options as form values, without what no longer exists. All groups but one are sections."""
-        settings = self._type.settings_of(self._stored)
+        settings = self.settings_of(self._stored)
         converted: Mapping[str, Any] = {
             CONF_MODEL: settings.model or only_model(self._models),
             CONF_LLM_HASS_API: list(settings.llm_apis),
@@ -423,7 +406,7 @@ class ModelFlow(ConfigSubentryFlow):
     def _tool_source_selector(self) -> selector.SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
         there, absent = source_names(self.hass, self._sentences["source_admin"]), self._sentences["source_absent"]
-        chosen = self._type.settings_of(self._stored).llm_apis
+        chosen = self.settings_of(self._stored).llm_apis
         gone = {api_id: absent.format(source=api_id) for api_id in chosen if api_id not in there}
         apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in (there | gone).items()]
         return choice(options=apis, multiple=True)
@@ -465,3 +448,7 @@ class ModelFlow(ConfigSubentryFlow):
 
 class AITaskFlow(ModelFlow):
     """Adds or changes an AI task."""
+
+    title_key = "ai_task_title"
+    settings_of = staticmethod(task_settings_of)
+    new_data = staticmethod(lambda _: new_task_data())
