@@ -6,6 +6,7 @@ to assistants unless the owner exposes them.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, override
 
@@ -126,23 +127,16 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
         ]
 
 
+@dataclass(slots=True, eq=False)
 class _Lists:
     """The lists of one agent, as persons and facts are added and removed."""
 
-    def __init__(
-        self,
-        hass: HomeAssistant,
-        entry: ChatterboxConfigEntry,
-        subentry: ConfigSubentry,
-        async_add_entities: AddConfigEntryEntitiesCallback,
-    ) -> None:
-        """Start without lists."""
-        self._hass = hass
-        self._entry = entry
-        self._subentry = subentry
-        self._async_add_entities = async_add_entities
-        self._lists: dict[str, MemoryList] = {}
-        """By the id of the person."""
+    _hass: HomeAssistant
+    _entry: ChatterboxConfigEntry
+    _subentry: ConfigSubentry
+    _async_add_entities: AddConfigEntryEntitiesCallback
+    _lists: dict[str, MemoryList] = field(default_factory=dict)
+    """By the id of the person."""
 
     @callback
     def async_follow(self) -> None:
