@@ -197,6 +197,10 @@ EXPECTED = (
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is"
     " enabled, a final `assistant` message must start with a thinking block."
 )
+NO_ROOM = (
+    "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens`"
+    " and try again"
+)
 
 
 def anthropic() -> RefusedParameters:
@@ -254,9 +258,9 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             id="adaptive thinking, in other words, beside another setting",
         ),
         pytest.param(
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}, max_tokens=20_000),
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}, max_tokens=32_000),
             NO_ADAPTIVE,
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 10_000}, max_tokens=20_000),
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 16_000}, max_tokens=32_000),
             id="half of the tokens are for the answer",
         ),
         pytest.param(
@@ -322,14 +326,27 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
         pytest.param(
             payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}),
             NO_XHIGH,
-            payload(USER, thinking={"type": "adaptive"}),
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}),
             id="effort that the model does not know",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}),
+            "output_config: this model has no effort level 'max'",
+            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}),
+            id="effort that the model does not know, and says no other",
         ),
         pytest.param(
             payload(USER, thinking={"type": "disabled"}),
             NO_DISABLED,
             payload(USER, output_config={"effort": "low"}),
             id="no thinking",
+        ),
+        pytest.param(
+            payload(USER, thinking={"type": "disabled"}),
+            '"thinking.type.disabled" is not supported for this model. To turn thinking off on this model, send'
+            ' "thinking": {"type": "between_tools"}.',
+            payload(USER, thinking={"type": "between_tools"}),
+            id="no thinking, where there is a way to ask for little",
         ),
         pytest.param(
             payload(USER, said("assistant", SIGNED, HI, REDACTED, CALL), said("user", RESULT), **ADAPTIVE),
@@ -354,6 +371,22 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for m",
             payload(USER, max_tokens=4096),
             id="too long an answer",
+        ),
+        pytest.param(
+            payload(USER, max_tokens=64_000),
+            NO_ROOM,
+            payload(USER, max_tokens=21_041),
+            id="too long an answer beside the prompt",
+        ),
+        pytest.param(
+            payload(
+                said("user", {**HI, "cache_control": {"type": "ephemeral"}}),
+                system=[{**HI, "cache_control": {"type": "ephemeral"}}],
+                tools=[{"name": "on", "input_schema": {"required": ["x"]}, "cache_control": {"type": "ephemeral"}}],
+            ),
+            "tools.0.cache_control: Extra inputs are not permitted",
+            payload(USER, system=[HI], tools=[{"name": "on", "input_schema": {"required": ["x"]}}]),
+            id="cache breakpoints",
         ),
         pytest.param(
             payload(USER, tool_choice={"type": "any"}),
@@ -460,6 +493,14 @@ def test_that_one_conversation_cannot_take_its_thinking_along_says_nothing_about
     assert refusals.trial(before).payload == before
 
 
+def test_that_one_prompt_leaves_little_room_says_nothing_about_the_next() -> None:
+    before = payload(USER, max_tokens=64_000)
+
+    _, refusals = answers(before, NO_ROOM)
+
+    assert refusals.trial(before).payload == before
+
+
 def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
     _, refusals = answers(payload(USER, **ADAPTIVE), NO_ADAPTIVE)
     amid_calls = payload(USER, said("assistant", CALL), said("user", RESULT))
@@ -478,7 +519,10 @@ def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
         (400, payload(USER, thinking={"type": "between_tools"}), "messages: too many"),
         (400, payload(USER), CHANGED),
         (400, payload(USER), "max_tokens: 9000 > 8192, which is the maximum"),
+        (400, payload(USER), "tools.0.cache_control: Extra inputs are not permitted"),
         (400, payload(USER, **ADAPTIVE), "prompt is too long: 210000 tokens > 200000 maximum"),
+        (400, payload(USER), NO_ROOM.replace("178959", "199900")),
+        (400, payload(USER, thinking={"type": "enabled", "budget_tokens": 32_000}), NO_ROOM),
         (400, {**payload(), "output_config": 7, "tools": [7]}, EXPECTED),
     ],
 )

@@ -14,7 +14,7 @@ from typing import Final
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
 from .failures import TOOLS_REFUSED
-from .profiles import with_wishes
+from .profiles import nearest_effort, with_wishes
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -153,9 +153,12 @@ _BUDGETS: Final[Mapping[str, int]] = {
     ReasoningEffort.MINIMAL: _LEAST_BUDGET,
     ReasoningEffort.LOW: _LEAST_BUDGET,
     ReasoningEffort.MEDIUM: 4096,
+    ReasoningEffort.HIGH: 12_288,
 }
-_LARGEST_BUDGET: Final = 12_288
+_LARGEST_BUDGET: Final = 16_384
 """Tokens; more would take longer than anybody waits."""
+_LEAST_ANSWER: Final = 256
+"""Tokens of a useful answer."""
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 
 ANTHROPIC_ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
@@ -195,10 +198,20 @@ def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     return changed
 
 
-def _with_least_thinking(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _with_a_known_effort(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+    """Use the nearest effort that the refusal lists, else the nearest common one."""
+    listed = {effort for effort in ReasoningEffort if re.search(rf"\b{effort}\b", said["known"] or "")}
+    known = listed or {ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH}
+    effort = _effort(payload)
+    return payload if effort is None else _with_effort(payload, nearest_effort(effort, known))
+
+
+def _with_least_thinking(payload: JsonObject, said: re.Match[str]) -> JsonObject:
     """Think as little as possible, where thinking cannot be disabled."""
     if _kind(payload) != "disabled":
         return payload
+    if "between_tools" in said.string:
+        return {**payload, "thinking": {"type": "between_tools"}}
     return _with_effort(_without(payload, ("thinking",)), ReasoningEffort.LOW)
 
 
@@ -210,7 +223,7 @@ def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     changed = _without(_with_effort(payload, None), ("thinking",))
     limit = payload["max_tokens"]
     half = limit // 2 if isinstance(limit, int) else 0
-    budget = min(_BUDGETS.get(effort or "", _LARGEST_BUDGET), half)
+    budget = min(_BUDGETS.get(effort or ReasoningEffort.HIGH, _LARGEST_BUDGET), half)
     is_forced = _inner(payload, "tool_choice", "type") in ("any", "tool")  # which excludes a budget
     if budget >= _LEAST_BUDGET and not is_forced and not _is_amid_unthought_calls(payload):
         changed["thinking"] = {"type": "enabled", "budget_tokens": budget}
@@ -224,12 +237,28 @@ def _with_fewer_tokens(payload: JsonObject, said: re.Match[str]) -> JsonObject:
     return {**payload, "max_tokens": limit} if isinstance(asked, int) and asked > limit > 0 else payload
 
 
+def _with_what_is_left(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+    """Limit the answer to the room beside the prompt, if that suffices."""
+    room = int(said["window"]) - int(said["prompt"])
+    return {**payload, "max_tokens": room} if room >= _LEAST_ANSWER and _kind(payload) != "enabled" else payload
+
+
+def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Set no cache breakpoints."""
+    return {name: _without_field(value, "cache_control") for name, value in payload.items()}
+
+
 ANTHROPIC_ADJUSTMENTS: Final = (
     Adjustment(
         "the thinking of this conversation",
         re.compile(r"\bmessages\.\d+(\.content\.\d+)?\b.{0,300}?(thinking|signature)", re.DOTALL),
         _without_thoughts,
         lasting=False,
+    ),
+    Adjustment(
+        "this effort",
+        re.compile(r"\beffort level\b(.{0,80}?Supported levels:(?P<known>[\w\s,]+))?", re.DOTALL),
+        _with_a_known_effort,
     ),
     Adjustment(
         "to answer without thinking",
@@ -242,6 +271,13 @@ ANTHROPIC_ADJUSTMENTS: Final = (
         _with_a_budget,
     ),
     Adjustment("so long an answer", re.compile(r"max_tokens\W{1,3}\d+\s*>\s*(?P<limit>\d+)"), _with_fewer_tokens),
+    Adjustment(
+        "so long an answer to this prompt",
+        re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)"),
+        _with_what_is_left,
+        lasting=False,
+    ),
+    Adjustment("cache breakpoints", re.compile("cache_control"), _without_cache),
 )
 
 
@@ -320,3 +356,15 @@ def _is_amid_unthought_calls(payload: JsonObject) -> bool:
 
 def _objects(value: JsonValue) -> list[JsonObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _without_field(value: JsonValue, field: str) -> JsonValue:
+    """Remove a field from the objects of a list, recursively."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {name: _without_field(inner, field) for name, inner in item.items() if name != field}
+        if isinstance(item, dict)
+        else item
+        for item in value
+    ]
