@@ -26,7 +26,7 @@ _GIVE_UP: Final = 10.0
 """Seconds."""
 _LOOK_AGAIN_AFTER: Final = 0.002
 _ENDLESS: Final = "slowly\nrepeat 2000\nsay And so on. "
-"""What the model of the home makes a long answer of."""
+"""The instruction by which the model of the home gives a long answer."""
 
 
 @asynccontextmanager

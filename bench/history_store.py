@@ -56,7 +56,7 @@ class Measured:
 
     @property
     def p95(self) -> float:
-        """What 95 of 100 stay below."""
+        """The duration that 95 of 100 stay below."""
         return self.values[len(self.values) * 95 // 100]
 
 

@@ -1,4 +1,4 @@
-"""What it costs each turn to gather the tools and write the prompt, before a model is asked.
+"""The cost of gathering the tools and writing the prompt in each turn, before a model is asked.
 
 Run it with `python -m bench.prompt_cost`: in the demo home it prints the milliseconds for a turn from a chat and from
 a satellite, right after a room got another name and once more, and beside them what it takes to ask Assist alone. Ends

@@ -1,4 +1,4 @@
-"""What a listener waits for because a model's text is looked through for calls and markup.
+"""The wait of a listener because a model's text is searched for calls and markup.
 
 Run it with `python -m bench.speech_latency`: for plain prose in several languages (`bench/prose.py`) it prints how
 much text the recogniser of written calls, the speech filter and both together hold back at most, and how many
@@ -43,7 +43,7 @@ _TOOLS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What was held back at most."""
+    """The most that was held back."""
 
     characters: int = 0
     words: int = 0

@@ -39,7 +39,7 @@ while sentences were still to be said"""
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """What was asked for."""
+    """The requested options."""
 
     sentences: tuple[str, ...]
     states: tuple[str, ...]

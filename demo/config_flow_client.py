@@ -43,7 +43,7 @@ class Field(BaseModel):
 
 
 class Step(BaseModel):
-    """What a flow shows: a form, a menu, or its end."""
+    """The state of a flow: a form, a menu, or its end."""
 
     type: Literal["form", "menu", "create_entry", "abort", "progress", "external"]
     flow_id: str

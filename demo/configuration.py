@@ -77,7 +77,7 @@ class SignIn(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What differs between one demo and another."""
+    """The differences between one demo and another."""
 
     port: int
     sign_in: SignIn = SignIn.AUTOMATIC

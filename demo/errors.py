@@ -1,4 +1,4 @@
-"""What can go wrong in a demo, in words for the person who started it."""
+"""Errors of a demo, in words for the person who started it."""
 
 
 class DemoError(Exception):

@@ -25,7 +25,7 @@ _VOICE_SETTINGS = (
     "wake_word_entity",
     "wake_word_id",
 )
-"""What a pipeline that is typed to does not need."""
+"""The parts that a pipeline for typed text does not need."""
 
 _ON_A_COMMAND_LINE = {
     "error.api_key_malformed": "This is not a complete API key: it contains characters that no key has. "
@@ -38,7 +38,7 @@ _ON_A_COMMAND_LINE = {
     "error.model_missing": "Choose a --model.",
     "error.model_not_found": "The server has no such model. Choose another --model, or get it on the server first.",
 }
-"""What the dialogs say about their fields, for somebody who sees none."""
+"""The sentences of the dialogs about their fields, for somebody who sees none."""
 
 
 @dataclass(frozen=True, slots=True)

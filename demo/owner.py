@@ -18,7 +18,7 @@ class _Onboarded(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who signs in; everything stays on this machine, so the password is no secret."""
+    """The user who signs in; everything stays on this machine, so the password is no secret."""
 
     name: str = "Demo"
     username: str = "demo"

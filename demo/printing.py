@@ -1,4 +1,4 @@
-"""What the demo prints about turns and states: text for people, or one JSON object a line for machines.
+"""The output of the demo about turns and states: text for people, or one JSON object a line for machines.
 
 Knows reports and states; must not know where they come from or where the lines go.
 """

@@ -33,7 +33,7 @@ class Step:
     """The end of the name of a tool, and its arguments."""
     dies: bool = False
     instead: str = ""
-    """What it says if its last call was refused or declined."""
+    """Its answer if its last call was refused or declined."""
 
 
 def _call(tool: str, **arguments: JsonValue) -> tuple[str, Mapping[str, JsonValue]]:

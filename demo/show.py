@@ -1,4 +1,4 @@
-"""What the demo shows: an agent with a scripted model, a PIN for the front door and prices, and scenes to watch."""
+"""The show of the demo: an agent with a scripted model, a PIN for the front door and prices, and scenes to watch."""
 
 from dataclasses import dataclass
 

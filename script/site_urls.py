@@ -11,19 +11,19 @@ _URL: Final = re.compile(r"\]\((\.\./[^)\s]*)\)")
 
 
 class Config(Protocol):
-    """What is needed of the configuration of the site."""
+    """The part of the configuration of the site that is needed."""
 
     repo_url: str
 
 
 class SourceFile(Protocol):
-    """What is needed of the file of a page."""
+    """The part of the file of a page that is needed."""
 
     src_uri: str
 
 
 class Page(Protocol):
-    """What is needed of a page."""
+    """The part of a page that is needed."""
 
     file: SourceFile
 

@@ -108,15 +108,15 @@ TERMS: Final = (
     *(
         Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read", ceiling=ceiling)
         for participle, noun, ceiling in (
-            ("said", "words, spoken_text, sentence", 299),
-            ("read", "turn_input, parsed", 85),
-            ("shown", "page, form, content, display", 105),
-            ("asked", "request, question", 272),
-            ("kept", "stored, remaining, retained", 79),
-            ("told", "message, answer, notice", 157),
+            ("said", "words, spoken_text, sentence", 256),
+            ("read", "turn_input, parsed", 53),
+            ("shown", "page, form, content, display", 82),
+            ("asked", "request, question", 227),
+            ("kept", "stored, remaining, retained", 60),
+            ("told", "message, answer, notice", 132),
         )
     ),
-    Term("What, Who", "a subject that says what the thing is", openings="what|who", ceiling=100),
+    Term("What, Who", "a subject that says what the thing is", openings="what|who", ceiling=31),
     Term("others their turn", "yield to the event loop", prose=r"(?:giv(?:e|es|ing)|let) others (?:have )?their turn"),
     Term("wish of a model", "call", prose=r"wish(?:es)? of (?:a|the) model|models?'s? wish(?:es)?"),
     Term("the same of", "the same for", prose=r"the same of an? \w+"),

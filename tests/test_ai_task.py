@@ -60,7 +60,7 @@ def says(*answers: str) -> Script:
     return Script(answers=tuple(ScriptedAnswer(content=answer) for answer in answers))
 
 
-def told(request: ReceivedRequest) -> str:
+def prompt_of(request: ReceivedRequest) -> str:
     """Return the instructions of a request over Chat Completions."""
     return str(messages_of(request)[0]["content"])
 
@@ -121,8 +121,8 @@ async def test_the_model_reads_what_the_task_is(hass: HomeAssistant) -> None:
         await have_done(hass, structure=LAMPS)
 
     first, _ = server.requests
-    assert told(first).startswith(INSTRUCTIONS)
-    assert '"description":"So many are on."' in told(first)
+    assert prompt_of(first).startswith(INSTRUCTIONS)
+    assert '"description":"So many are on."' in prompt_of(first)
     assert "nobody can answer a question" in str(messages_of(first)[1]["content"])
     assert str(messages_of(first)[1]["content"]).endswith("How many lamps are on?")
     assert "tools" not in first.body
@@ -472,7 +472,7 @@ BUDGET: dict[str, object] = {CONF_BUDGET_DAY: 0.0, CONF_PRICE_INPUT: 1.0, CONF_P
 
 
 @pytest.mark.parametrize(
-    ("options", "shown", "requests", "key"),
+    ("options", "is_shown", "requests", "key"),
     [
         ({}, False, 1, "provider_rejected_request"),
         (BUDGET, False, 0, "budget_spent"),
@@ -483,12 +483,12 @@ async def test_a_picture_that_is_not_made_says_why(  # noqa: PLR0917  # fixtures
     hass: HomeAssistant,
     media: Path,
     options: dict[str, object],
-    shown: bool,  # noqa: FBT001  # of a table
+    is_shown: bool,  # noqa: FBT001  # of a table
     requests: int,
     key: str,
 ) -> None:
     refusal = reply(b'{"error": {"message": "Your request was rejected by the safety system."}}', status=400)
-    attachments = {"attachments": [picture(media, "lamp.png")]} if shown else {}
+    attachments = {"attachments": [picture(media, "lamp.png")]} if is_shown else {}
     async with drawing(hass, refusal, image_model="gpt-image-1", **options) as server:
         before = len(server.requests)
         with pytest.raises(HomeAssistantError) as raised:

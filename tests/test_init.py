@@ -136,12 +136,14 @@ def databases_in(folder: str) -> str:
     return "".join(path.read_text("latin-1") for path in Path(folder).glob("chatterbox.db*"))
 
 
-async def kept(hass: HomeAssistant, storage: dict[str, Any]) -> str:
+async def first_database(hass: HomeAssistant, storage: dict[str, Any]) -> str:
     """Return what lies on the disk for Chatterbox, once all of it is written."""
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=20))
     await hass.async_block_till_done(wait_background_tasks=True)
-    read = await hass.async_add_executor_job(databases_in, hass.config.config_dir)
-    return "".join((read, *(json.dumps(content, default=repr) for name, content in storage.items() if DOMAIN in name)))
+    databases = await hass.async_add_executor_job(databases_in, hass.config.config_dir)
+    return "".join(
+        (databases, *(json.dumps(content, default=repr) for name, content in storage.items() if DOMAIN in name))
+    )
 
 
 async def test_a_service_that_was_used_is_gone_when_it_is_removed_and_begins_anew_when_it_is_added_again(
@@ -162,14 +164,14 @@ async def test_a_service_that_was_used_is_gone_when_it_is_removed_and_begins_ane
     await say(hass, "unlock the front door", satellite_id="assist_satellite.kitchen")
 
     traces = [agent, "sentence to be found", "Has a cat."]
-    before = await kept(hass, hass_storage)
+    before = await first_database(hass, hass_storage)
     assert [trace for trace in traces if trace in before] == traces
     assert async_get_approvals(hass).waiting
     assert [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
 
     await hass.config_entries.async_remove(entry.entry_id)
 
-    after = await kept(hass, hass_storage)
+    after = await first_database(hass, hass_storage)
     assert [trace for trace in traces if trace in after] == []
     assert hass_storage["chatterbox.usage"]["data"] == {"agents": {}, "turns": []}
     assert not async_get_approvals(hass).waiting
@@ -235,8 +237,8 @@ async def nothing_to_resume(_question: Question) -> str:
 async def test_saving_an_agent_leaves_its_siblings_and_their_questions_alone(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry, first, second = await two_agents(hass, address)
-        asked = question(agent_id=ENTITY_ID)
-        async_get_approvals(hass).ask(asked, 60, nothing_to_resume)
+        pending = question(agent_id=ENTITY_ID)
+        async_get_approvals(hass).ask(pending, 60, nothing_to_resume)
         own = question(agent_id="conversation.second", conversation_id="other")
         async_get_approvals(hass).ask(own, 60, nothing_to_resume)
         sibling, before = entry.runtime_data.agents[first.subentry_id], hass.states.get(ENTITY_ID)
@@ -247,7 +249,7 @@ async def test_saving_an_agent_leaves_its_siblings_and_their_questions_alone(has
     assert entry.runtime_data.agents[second.subentry_id].settings.limits.deadline == 45
     assert entry.runtime_data.agents[first.subentry_id] is sibling
     assert hass.states.get(ENTITY_ID) is before
-    assert async_get_approvals(hass).waiting == (asked,), "the agent that was changed asks no more"
+    assert async_get_approvals(hass).waiting == (pending,), "the agent that was changed asks no more"
     device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, second.subentry_id), entry.entry_id)
     assert device is not None
     assert device.name == "Butler"

@@ -253,7 +253,7 @@ async def test_a_station_that_is_away_leaves_the_others(hass: HomeAssistant) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "asked"),
+    ("arguments", "expected"),
     [
         ({"name": "Berlin"}, "called 'Berlin'"),
         ({"name": "Secret"}, "called 'Secret'"),
@@ -262,7 +262,7 @@ async def test_a_station_that_is_away_leaves_the_others(hass: HomeAssistant) -> 
     ],
 )
 async def test_an_unknown_station_is_answered_with_those_there_are(
-    hass: HomeAssistant, arguments: dict[str, str], asked: str
+    hass: HomeAssistant, arguments: dict[str, str], expected: str
 ) -> None:
     ar.async_get(hass).async_create("Kitchen")
     await set_up(hass, Station("Home"), Station("Cabin"), secret := Station("Secret"))
@@ -271,5 +271,6 @@ async def test_an_unknown_station_is_answered_with_those_there_are(
     text = await refusal(hass, **arguments)
 
     assert (
-        text == f"There is no weather entity {asked}. There are: Cabin, Home. Without name and area it is the home's."
+        text
+        == f"There is no weather entity {expected}. There are: Cabin, Home. Without name and area it is the home's."
     )

@@ -41,8 +41,8 @@ async def entries(hass: HomeAssistant, *keys: str) -> list[tuple[object, ...]]:
     await async_wait_recording_done(hass)
     processor = EventProcessor(hass, async_determine_event_types(hass, None, None))
     now, hour = dt_util.utcnow(), timedelta(hours=1)
-    shown = await get_instance(hass).async_add_executor_job(processor.get_events, now - hour, now + hour)
-    return [tuple(entry.get(key) for key in keys) for entry in shown if entry.get("domain") == DOMAIN]
+    logged = await get_instance(hass).async_add_executor_job(processor.get_events, now - hour, now + hour)
+    return [tuple(entry.get(key) for key in keys) for entry in logged if entry.get("domain") == DOMAIN]
 
 
 async def test_changes_are_shown_with_person_and_place(talk: AuditedTalk) -> None:

@@ -21,7 +21,7 @@ async def entry(hass: HomeAssistant) -> MockConfigEntry:
     return await set_up(hass, offline_entry())
 
 
-def shown(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
+def state_of(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
     """Return what a sensor shows now."""
     state = hass.states.get(entity_id)
     assert state is not None
@@ -40,7 +40,7 @@ async def test_six_entities_of_an_agent_are_enabled_at_first(hass: HomeAssistant
 
 
 async def test_an_agent_without_questions_shows_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    state = shown(hass)
+    state = state_of(hass)
 
     assert (state.state, state.attributes["waiting"]) == ("0", [])
     assert state.name == "Talker Waiting questions"
@@ -55,28 +55,28 @@ async def test_an_agent_without_questions_shows_none(hass: HomeAssistant, entry:
 
 @pytest.mark.usefixtures("entry")
 async def test_a_question_is_shown_while_it_waits(hass: HomeAssistant) -> None:
-    asked = question(
+    pending = question(
         asked_call(needs_pin=True), device_id="a-device", satellite_id="assist_satellite.hall", text="x" * 30_000
     )
-    ask(hass, asked)
+    ask(hass, pending)
 
-    state = shown(hass)
+    state = state_of(hass)
     (waiting,) = state.attributes["waiting"]
     assert state.state == "1"
     assert waiting.pop("expires_at").endswith("+00:00")
     assert len(waiting.pop("question")) <= 2_001
     assert waiting == {
-        "approval_id": asked.id,
+        "approval_id": pending.id,
         "needs_pin": True,
         "device_id": "a-device",
         "satellite_id": "assist_satellite.hall",
     }
 
     ask(hass, question(conversation_id="another"))
-    assert [one["question"] for one in shown(hass).attributes["waiting"]][1:] == [TEXT]
+    assert [one["question"] for one in state_of(hass).attributes["waiting"]][1:] == [TEXT]
 
-    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, way=ApprovalWay.PIN))
-    assert shown(hass).state == "1"
+    async_get_approvals(hass).take(pending.id, GivenAnswer(approved=True, way=ApprovalWay.PIN))
+    assert state_of(hass).state == "1"
 
 
 @pytest.mark.usefixtures("socket_enabled")
@@ -90,7 +90,7 @@ async def test_each_agent_shows_its_own_questions(hass: HomeAssistant, entry: Mo
         ask(hass, question(agent_id=agent_id, conversation_id=agent_id, text=f"Asked by {agent_id}"))
 
     for agent_id, sensor in agents.items():
-        state = shown(hass, sensor)
+        state = state_of(hass, sensor)
         assert state.state == "1"
         assert [one["question"] for one in state.attributes["waiting"]] == [f"Asked by {agent_id}"]
 
@@ -105,8 +105,8 @@ async def test_the_sensor_follows_the_entry(hass: HomeAssistant, entry: MockConf
     ask(hass, question())
 
     await hass.config_entries.async_unload(entry.entry_id)
-    assert shown(hass).state == STATE_UNAVAILABLE
+    assert state_of(hass).state == STATE_UNAVAILABLE
 
     await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
-    assert shown(hass).state == "0"
+    assert state_of(hass).state == "0"

@@ -65,12 +65,12 @@ def anna_of(agent: ConfigSubentry) -> Keeper:
 
 async def test_each_person_has_a_list_on_the_agents_device(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert lists(hass) == {LIST: "Talker Memories of Anna"}
-    shown = er.async_get(hass).async_get(LIST)
-    assert shown is not None
+    registry_entry = er.async_get(hass).async_get(LIST)
+    assert registry_entry is not None
     agent = only_agent(entry).subentry_id
-    assert (shown.unique_id, shown.config_subentry_id) == (f"{agent}_memories_anna", agent)
-    assert shown.device_id is not None
-    device = dr.async_get(hass).async_get(shown.device_id)
+    assert (registry_entry.unique_id, registry_entry.config_subentry_id) == (f"{agent}_memories_anna", agent)
+    assert registry_entry.device_id is not None
+    device = dr.async_get(hass).async_get(registry_entry.device_id)
     assert device is not None
     assert device.identifiers == {(DOMAIN, agent)}
 
@@ -85,10 +85,10 @@ async def test_lists_go_with_the_option_and_the_facts_stay(
 ) -> None:
     agent = only_agent(entry)
     await memories.async_add(anna_of(agent), "Has a cat.", "Anna")
-    for is_on, shown in ((False, set[str]()), (True, {LIST})):
+    for is_on, expected_lists in ((False, set[str]()), (True, {LIST})):
         hass.config_entries.async_update_subentry(entry, agent, data={"remember_facts": is_on})
         await hass.async_block_till_done()
-        assert lists(hass).keys() == shown
+        assert lists(hass).keys() == expected_lists
         assert (er.async_get(hass).async_get(LIST) is not None) == is_on
 
     assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
@@ -125,8 +125,8 @@ async def test_a_new_fact_is_in_the_list_at_once(
     await memories.async_add(Keeper(only_agent(entry).subentry_id, "ben"), "Has a dog.", "Ben")
     await memories.async_add(anna_of(only_agent(entry)), "Has a cat.", "Anna")
 
-    (shown,) = (await client.receive_json())["event"]["items"]
-    assert shown["summary"] == "Has a cat."
+    (item,) = (await client.receive_json())["event"]["items"]
+    assert item["summary"] == "Has a cat."
     state = hass.states.get(LIST)
     assert state is not None
     assert state.state == "1"
@@ -186,9 +186,9 @@ async def test_a_list_survives_a_start_at_which_persons_are_not_there_yet(
     await hass.async_block_till_done()
 
     assert list(lists(hass)) == [LIST]
-    shown = er.async_get(hass).async_get(LIST)
-    assert shown is not None
-    assert shown.name == "Anna's secrets"
+    registry_entry = er.async_get(hass).async_get(LIST)
+    assert registry_entry is not None
+    assert registry_entry.name == "Anna's secrets"
 
 
 @pytest.mark.usefixtures("entry")

@@ -1,4 +1,4 @@
-"""What the model server says, in each of the four formats: the pieces of a stream, and one whole answer.
+"""The answers of the model server, in each of the four formats: the pieces of a stream, and one whole answer.
 
 Knows the formats through the servers that the tests have; must not know HTTP, or when a piece is sent.
 """

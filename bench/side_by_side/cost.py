@@ -1,4 +1,4 @@
-"""What a turn costs: processor time, time to the first words, time to the end; and what each fragment adds.
+"""The cost of a turn: processor time, time to the first words, time to the end; and that of each fragment.
 
 Everybody takes turns, A B C, then C B A, so that what changes in the machine changes for all. Processor time is that
 of the whole process until everything is done and written that came of the turn, also what was put off, without what it

@@ -1,4 +1,4 @@
-"""What a long conversation costs, and five tools at once.
+"""The cost of a long conversation, and of five tools at once.
 
 Must not know how an agent keeps a conversation.
 """

@@ -1,4 +1,4 @@
-"""What Home Assistant takes by itself: an agent that hands on what a model says, and does nothing else.
+"""The share of Home Assistant itself: an agent that hands on the words of a model, and does nothing else.
 
 The second floor beside the bare client: no agent that hands each fragment to Home Assistant's chat log can be cheaper.
 It sends the bytes that it is given, reads the stream with aiohttp and has Home Assistant run the calls; it makes no
@@ -46,7 +46,7 @@ class HandingOn(ConversationEntity):
         self._session = session
         self._tools = tools
         self.bodies: Sequence[bytes] = (_SHORT,)
-        """What is sent, request by request of a turn."""
+        """The bodies that are sent, request by request of a turn."""
 
     @property
     @override

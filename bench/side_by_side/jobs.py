@@ -1,4 +1,4 @@
-"""What is measured in a run, in which order and for how long at most.
+"""The measurements of a run, their order and their longest durations.
 
 What takes long and mostly waits goes on beside everything else; what measures time has the machine to itself. Knows the
 kinds of measurements by name; must not know how they are run.

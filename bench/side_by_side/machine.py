@@ -26,7 +26,7 @@ _TIMES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What the machine and this process with its children have worked since it began, in seconds of a processor."""
+    """The work of the machine and of this process with its children since it began, in seconds of a processor."""
 
     began: float
     machine: float

@@ -1,4 +1,4 @@
-"""What a turn allocates, and what conversations keep when nobody speaks.
+"""The memory that a turn allocates, and that conversations keep when nobody speaks.
 
 Allocations are traced, so nothing of speed is measured here. Must not know how an agent keeps a conversation.
 """

@@ -32,7 +32,7 @@ class PlannedCall(BaseModel):
 
 
 class Plan(BaseModel):
-    """What is said, and how fast; calls come first, and the words once their results are there."""
+    """The words and their speed; calls come first, and the words once their results are there."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

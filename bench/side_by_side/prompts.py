@@ -1,4 +1,4 @@
-"""What is sent: bytes of a request, tokens of the prompt, and how much of it a service has read before.
+"""The size of requests: their bytes, the tokens of the prompt, and how much of it a service has read before.
 
 Tokens are those of Qwen's tokenizer, whose vocabulary a package brings along. Must not know any format.
 """

@@ -1,4 +1,4 @@
-"""What is written down: one figure for each thing measured, with its median and its spread.
+"""The results: one figure for each measurement, with its median and its spread.
 
 Knows numbers; must not know how they came about, or how they are shown.
 """
@@ -31,7 +31,7 @@ type Measure = Literal[
     "import_mib",
     "setup_s",
 ]
-"""What is measured; what each means stands in the page (`page.py`)."""
+"""The measurements; the page (`page.py`) explains each."""
 
 
 class Figure(BaseModel):
@@ -92,7 +92,7 @@ class Profile(BaseModel):
 
 
 type Measured = Sequence[Figure | Profile]
-"""What comes out of a measurement."""
+"""The outcome of a measurement."""
 
 MEASURED: Final = TypeAdapter[Measured](Measured)
 """Reads and writes it as the last line of a worker."""
@@ -109,7 +109,7 @@ class Results(BaseModel):
     figures: tuple[Figure, ...]
     profiles: tuple[Profile, ...] = ()
     failed: tuple[str, ...] = ()
-    """What could not be measured, and why."""
+    """A measurement that failed, and the reason."""
 
     def find(self, scenario: str, entities: int, agent: str, measure: Measure) -> Figure | None:
         """Return a figure, None when it was not measured."""

@@ -24,7 +24,7 @@ _OVER: Final = 1470.0
 _TIMEOUT: Final = 300.0
 """Seconds for which it is waited until what goes on beside the others only waits."""
 _TIME: Final = "time"
-"""What the reason begins with why something failed for which there was too little of it."""
+"""The beginning of the reason of a failure for which there was too little of something."""
 _TO_END: Final = 10.0
 """Seconds that a worker has to end when it is told to."""
 _LAST_WORDS: Final = 2000

@@ -1,4 +1,4 @@
-"""What every measurement needs at hand: the home, the server, who takes part, and how much of everything is done.
+"""The setting of every measurement: the home, the server, who takes part, and how much of everything is done.
 
 Must not know what is measured.
 """

@@ -1,4 +1,4 @@
-"""What it costs to begin: the import of an agent's code, and its set-up in a Home Assistant that has just started.
+"""The cost of the start: the import of an agent's code, and its set-up in a Home Assistant that has just started.
 
 Each time in a process of its own, because an import happens once. Must not know what an agent is for.
 """

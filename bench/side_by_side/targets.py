@@ -1,4 +1,4 @@
-"""What has to be reached: ratios within one run, of medians.
+"""The targets: ratios within one run, of medians.
 
 Knows the table and how each of its rows follows from figures; must not know how they were measured.
 """

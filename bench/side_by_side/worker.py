@@ -41,7 +41,7 @@ KINDS: Final[Mapping[str, Callable[[Setting], Awaitable[Measured]]]] = {
     "first": measure_first_words,
     "profile": measure_where_time_goes,
 }
-"""What is measured with everybody in one home; `import` and `setup` are measured of one agent each."""
+"""The measurements with everybody in one home; `import` and `setup` are measured of one agent each."""
 
 
 async def _measure(kind: str, folder: Path, entities: int, extent: Extent, only: list[str]) -> Measured:

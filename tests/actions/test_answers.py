@@ -64,12 +64,12 @@ def of(user: MockUser | object) -> Context:
 
 
 async def test_the_only_question_is_approved_and_the_words_come_back(hass: HomeAssistant) -> None:
-    asked = question()
-    turn = ask(hass, asked)
+    pending = question()
+    turn = ask(hass, pending)
 
     response = await call(hass)
 
-    assert response == {"approval_id": asked.id, "speech": "It is unlocked."}
+    assert response == {"approval_id": pending.id, "speech": "It is unlocked."}
     assert turn.answers == [GivenAnswer(approved=True, way=ApprovalWay.ACTION)]
 
 
@@ -93,13 +93,13 @@ async def test_of_several_questions_one_is_named(hass: HomeAssistant) -> None:
 
 @BOTH
 async def test_a_question_is_answered_once(hass: HomeAssistant, service: str) -> None:
-    asked = question()
-    turn = ask(hass, asked)
+    pending = question()
+    turn = ask(hass, pending)
     turn.may_end = asyncio.Event()
-    first = hass.async_create_task(call(hass, approval_id=asked.id))
+    first = hass.async_create_task(call(hass, approval_id=pending.id))
     await asyncio.sleep(0)
 
-    assert "is no longer open" in str(await refusal(hass, service, approval_id=asked.id))
+    assert "is no longer open" in str(await refusal(hass, service, approval_id=pending.id))
     assert "is no longer open" in str(await refusal(hass, service, approval_id="another"))
 
     turn.may_end.set()
@@ -369,11 +369,11 @@ async def test_a_forged_event_makes_no_automation_answer(hass: HomeAssistant) ->
     forged = {"trigger": "event", "event_type": EVENT_APPROVAL_REQUESTED, "event_data": {"question": "Light?"}}
     await automate(hass, forged)
     guest = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_READ_ONLY])
-    asked = question()
-    turn = ask(hass, asked)
+    pending = question()
+    turn = ask(hass, pending)
 
     # As the app on the phone of a guest can do it.
-    data = {"approval_id": asked.id, "question": "Light?"}
+    data = {"approval_id": pending.id, "question": "Light?"}
     hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, data, context=of(guest))
     await hass.async_block_till_done()
 

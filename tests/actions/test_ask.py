@@ -209,13 +209,13 @@ async def test_the_times_of_a_turn_are_shown_with_its_answer_and_in_its_trace(
     )
 
     assert response is not None
-    shown = response["response"]
-    assert isinstance(shown, dict)
-    assert shown["speech"]["plain"]["speech"] == "It is on."  # type: ignore[call-overload,index]  # JSON
+    answer = response["response"]
+    assert isinstance(answer, dict)
+    assert answer["speech"]["plain"]["speech"] == "It is on."  # type: ignore[call-overload,index]  # JSON
     details = [event["data"] for event in async_get_traces()[-1].as_dict()["events"]]
     (turn,) = [detail["turn"] for detail in details if "turn" in detail]
     assert [tool["name"] for tool in turn["tools"]] == ["intent__HassTurnOn"]
-    assert turn == shown["speech"]["plain"]["extra_data"]  # type: ignore[call-overload,index]  # JSON
+    assert turn == answer["speech"]["plain"]["extra_data"]  # type: ignore[call-overload,index]  # JSON
 
 
 async def test_a_language_can_be_chosen(hass: HomeAssistant, serve: Serve) -> None:

@@ -100,7 +100,7 @@ def exports(hass: HomeAssistant) -> list[Path]:
     return sorted(folder_of(hass).glob("*"))
 
 
-async def kept(hass: HomeAssistant) -> list[str]:
+async def stored_texts(hass: HomeAssistant) -> list[str]:
     """Return the ids of what is stored."""
     return [record["id"] for record in (await call(hass, SERVICE_EXPORT, everything=True, as_response=True))["records"]]
 
@@ -126,7 +126,7 @@ async def test_selected_records_are_exported_and_deleted(
         assert response[name] == kinds.count(kind)
 
     assert await call(hass, SERVICE_PURGE, **choice) == {"deleted": len(chosen), "facts": 0}
-    assert await kept(hass) == [one for one in ALL if one not in chosen]
+    assert await stored_texts(hass) == [one for one in ALL if one not in chosen]
 
 
 @pytest.mark.usefixtures("store")
@@ -152,7 +152,7 @@ async def test_an_unclear_selection_is_refused(
 
     assert isinstance(error, ServiceValidationError)
     assert message in str(error)
-    assert await kept(hass) == ALL
+    assert await stored_texts(hass) == ALL
     assert exports(hass) == []
 
 
@@ -163,10 +163,10 @@ async def test_only_administrators_may_call_them(hass: HomeAssistant, hass_admin
 
     with pytest.raises(Unauthorized):
         await call_as(hass, guest, service)
-    assert await kept(hass) == ALL
+    assert await stored_texts(hass) == ALL
     assert exports(hass) == []
     await call_as(hass, hass_admin_user, service)
-    assert bool(exports(hass)) != (await kept(hass) == [])
+    assert bool(exports(hass)) != (await stored_texts(hass) == [])
 
 
 @pytest.mark.usefixtures("store")
@@ -210,7 +210,7 @@ async def test_returned_records_need_a_requested_response(hass: HomeAssistant) -
     await hass.services.async_call(DOMAIN, SERVICE_EXPORT, {"everything": True}, blocking=True)
     assert len(exports(hass)) == 1
     await hass.services.async_call(DOMAIN, SERVICE_PURGE, {"everything": True}, blocking=True)
-    assert await kept(hass) == []
+    assert await stored_texts(hass) == []
 
 
 @pytest.mark.usefixtures("store")
@@ -247,9 +247,9 @@ async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
 async def facts(hass: HomeAssistant) -> list[str]:
     """Return what is remembered."""
     response = await call(hass, SERVICE_EXPORT, everything=True, facts=True, as_response=True)
-    kept = [record["text"] for record in response["records"] if record["kind"] == "fact"]
-    assert response["facts"] == len(kept)
-    return sorted(kept)
+    texts = [record["text"] for record in response["records"] if record["kind"] == "fact"]
+    assert response["facts"] == len(texts)
+    return sorted(texts)
 
 
 @pytest.mark.usefixtures("store")
@@ -286,7 +286,7 @@ def unreadable_facts(hass_storage: dict[str, Any]) -> None:
 @pytest.mark.usefixtures("unreadable_facts", "store")
 async def test_unreadable_facts_are_reported_before_anything_is_deleted(hass: HomeAssistant) -> None:
     assert "The memories can't be read" in str(await refusal(hass, SERVICE_PURGE, everything=True, facts=True))
-    assert await kept(hass) == ALL
+    assert await stored_texts(hass) == ALL
 
 
 async def a_service_whose_history_is_down(hass: HomeAssistant, address: str) -> MockConfigEntry:
@@ -323,13 +323,13 @@ async def test_a_purge_drops_the_words_of_diagnostics(hass: HomeAssistant, entry
     await hass.async_block_till_done(wait_background_tasks=True)
     agent = next(iter(entry.subentries))
     async_dispatcher_send(hass, SIGNAL_TURN, TurnRecord("My plan", agent, {"turn_id": "1"}))
-    (told,) = async_get_recent_turns(hass).of(agent)
-    assert told.words is not None
+    (recorded,) = async_get_recent_turns(hass).of(agent)
+    assert recorded.words is not None
 
     await call(hass, SERVICE_PURGE, older_than_days=1)
 
-    (told,) = async_get_recent_turns(hass).of(agent)
-    assert told.words is None
+    (recorded,) = async_get_recent_turns(hass).of(agent)
+    assert recorded.words is None
 
 
 async def test_the_documented_automation_deletes_old_records(hass: HomeAssistant, store: HistoryStore) -> None:
@@ -341,7 +341,7 @@ async def test_the_documented_automation_deletes_old_records(hass: HomeAssistant
         await hass.services.async_call("automation", service, {"entity_id": "automation.clean"}, blocking=True)
     await hass.async_block_till_done()
 
-    assert await kept(hass) == ALL
+    assert await stored_texts(hass) == ALL
 
 
 async def test_the_documented_script_exports_before_it_deletes(
@@ -360,4 +360,4 @@ async def test_the_documented_script_exports_before_it_deletes(
     assert [line["id"] for line in lines if line["kind"] != "fact"] == ["turn 1", "audit 5", "turn 3", "resp 6"]
     assert [line["text"] for line in lines if line["kind"] == "fact"] == ["Likes tea.", "Likes cats."]
     assert await facts(hass) == ["Likes rain."]
-    assert await kept(hass) == ["turn 2", "turn 4"]
+    assert await stored_texts(hass) == ["turn 2", "turn 4"]

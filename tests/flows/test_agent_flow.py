@@ -183,8 +183,8 @@ async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssist
         assert suggested(step)[CONF_MODEL] == "scripted-model"
         step = await submit(hass, step, filled_in())
 
-    said = (sentence(f"{ERRORS}.provider_busy"), sentence(f"{ERRORS}.service_said", words="slow down"))
-    assert problems_in(step) == [f"Agent → Model: {text}" for text in said]
+    texts = (sentence(f"{ERRORS}.provider_busy"), sentence(f"{ERRORS}.service_said", words="slow down"))
+    assert problems_in(step) == [f"Agent → Model: {text}" for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -263,18 +263,20 @@ async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant)
     assert scripts.items() & only_agent(entry).data.items() == {("pre_tool_use", "script.guard")}
 
 
-@pytest.mark.parametrize("kept", [["assist", "vanished"], ["assist"]])
-async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(hass: HomeAssistant, kept: list[str]) -> None:
+@pytest.mark.parametrize("offered", [["assist", "vanished"], ["assist"]])
+async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(
+    hass: HomeAssistant, offered: list[str]
+) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address, llm_hass_api=["assist", "vanished"]))
         step = await change(hass, entry)
-        await submit(hass, step, filled_in(llm_hass_api=kept))
+        await submit(hass, step, filled_in(llm_hass_api=offered))
 
     assert suggested(step)[CONF_LLM_HASS_API] == ["assist", "vanished"]
     assert step["data_schema"] is not None
     options = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
     assert {"value": "vanished", "label": "vanished (currently unavailable)"} in options
-    assert only_agent(entry).data[CONF_LLM_HASS_API] == kept
+    assert only_agent(entry).data[CONF_LLM_HASS_API] == offered
 
 
 async def test_a_source_of_tools_for_administrators_is_shown_as_that(hass: HomeAssistant) -> None:

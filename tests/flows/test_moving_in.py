@@ -56,15 +56,15 @@ async def begin(hass: HomeAssistant) -> ConfigFlowResult:
 
 @pytest.mark.parametrize("domain", FOREIGN)
 async def test_what_both_have_is_carried_over_and_the_rest_is_named(hass: HomeAssistant, domain: str) -> None:
-    other, kept = FOREIGN[domain], FOREIGN[domain]["kept"]
+    other, stored_data = FOREIGN[domain], FOREIGN[domain]["kept"]
     other_entry(hass, domain, other["service"], other["options"])
     agent = only_foreign(hass)
     data = agent.data
 
     assert [agent.service.server, agent.service.kind, agent.service.base_url] == other["server"]
     assert agent.key == other["service"].get("api_key")
-    assert {name: value for name, value in data.items() if name in kept} == kept
-    assert data.keys() - kept.keys() <= {CONF_PROMPT}, "Home Assistant's own instructions stand in for others"
+    assert {name: value for name, value in data.items() if name in stored_data} == stored_data
+    assert data.keys() - stored_data.keys() <= {CONF_PROMPT}, "Home Assistant's own instructions stand in for others"
     assert [name.casefold() for name in await agent.async_left(hass)] == [name.casefold() for name in other["left"]]
 
 

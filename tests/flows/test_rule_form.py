@@ -71,17 +71,17 @@ def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(r
 
     if isinstance(stored, list):
         for problem in stored:
-            told = texts_of("en")[f"{_ERRORS}.{problem.key}"]
+            text = texts_of("en")[f"{_ERRORS}.{problem.key}"]
             assert problem.place == "rules"
-            assert placeholders(told) == set(problem.placeholders)
+            assert placeholders(text) == set(problem.placeholders)
         return
     listed = rows if isinstance(rows, list) else [rows] if rows not in (None, "") else []
     meant = tuple(map(_meant, listed))
     assert stored.policy == Policy(with_pin_uses(meant, ["disarm"]))
     assert home_rules_of(home_rules_to_json(stored)) == stored
-    shown = approvals_as_form(stored, WORDS)
-    assert shown["pin_for"] == ["disarm"]
-    assert read_rules(shown["rules"], WORDS) == Policy(meant)
+    form = approvals_as_form(stored, WORDS)
+    assert form["pin_for"] == ["disarm"]
+    assert read_rules(form["rules"], WORDS) == Policy(meant)
 
 
 def _meant(row: JsonValue) -> Rule:

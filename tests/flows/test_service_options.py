@@ -63,8 +63,8 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
 
     refused = await submit(hass, await open_options(hass, entry), history_address=address, diagnose_words=True)
 
-    said = sentence(f"options.error.{error}")
-    assert problems_in(refused) == [f"Service → Database for conversations: {said}"]
+    error_text = sentence(f"options.error.{error}")
+    assert problems_in(refused) == [f"Service → Database for conversations: {error_text}"]
     assert sentence(f"options.error.{error}")
     assert shown(refused["data_schema"]) == {
         "history_address": shown_address(address),

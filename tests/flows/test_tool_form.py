@@ -87,8 +87,8 @@ async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
         {"script": "script.party", "level": BY_TOOL, "affects": ["light.lamp"]},
         {"script": "scene.cosy", "level": FREE, "affects": []},
     ]
-    said = form(**{ASSIST_NAME: ASK, "News*": READ, "scripts": rows})
-    home = await submit(hass, await open_tools(hass, entry), said)
+    values = form(**{ASSIST_NAME: ASK, "News*": READ, "scripts": rows})
+    home = await submit(hass, await open_tools(hass, entry), values)
 
     assert home["step_id"] == "home"
     assert f"| Turn on Lamp | {sentence('common.verdict_ask')} |" in placeholders(home)["examples"]
@@ -101,7 +101,7 @@ async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
         "script.party": ToolSource(affects=frozenset({"light.lamp"})),
         "scene.cosy": ToolSource(TrustLevel.FREE),
     }
-    assert suggested(await open_tools(hass, entry)) == said
+    assert suggested(await open_tools(hass, entry)) == values
     assert suggested(await open_approvals(hass, entry)) == approvals()
 
 

@@ -137,16 +137,16 @@ async def test_there_are_bounds(hass: HomeAssistant, hass_storage: dict[str, obj
 
 async def test_a_failed_write_changes_nothing(disk: HomeAssistant) -> None:
     memories = async_get_memories(disk)
-    kept = await memories.async_add(ANNA, "Has a cat.", "Anna")
+    known_facts = await memories.async_add(ANNA, "Has a cat.", "Anna")
     file = file_of(disk)
     file.rename(file.with_suffix(".away"))
     file.mkdir()
 
     assert await problem_of(memories, "Has a dog.") is MemoryProblem.NOT_KEPT
     with pytest.raises(NotRemembered):
-        await memories.async_forget(ANNA, [kept.id])
+        await memories.async_forget(ANNA, [known_facts.id])
 
-    assert memories.facts(ANNA) == (kept,)
+    assert memories.facts(ANNA) == (known_facts,)
     file.rmdir()
     file.with_suffix(".away").rename(file)
     await memories.async_add(ANNA, "Has a bird.", "Anna")

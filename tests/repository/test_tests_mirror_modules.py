@@ -7,7 +7,7 @@ TESTS: Final = Path(__file__).parents[1]
 PRODUCT: Final = TESTS.parent / "custom_components" / "chatterbox"
 _BY_TOPIC: Final = frozenset({"behaviour", "bench", "demo_house", "fixtures", "repository", "support"})
 _CONTRACT: Final = Path("agent", "providers", "contract")
-"""What all providers keep."""
+"""The rules that all providers keep."""
 
 
 def _mirrors(test: Path) -> bool:

@@ -246,7 +246,7 @@ async def test_functions_of_a_client_come_back_to_it_and_what_they_bring_is_from
     assert called.end.stop_reason is StopReason.CLIENT_TOOLS
     assert called.end.client_calls == (ToolCall("call_w", "get_weather", "{}"),)
 
-    asked = await api_client.says(
+    outcome = await api_client.says(
         "Light if it rains.",
         AssistantMessage(tool_calls=called.end.client_calls),
         ToolResult("call_w", "get_weather", "rain", open_world=True),
@@ -254,7 +254,7 @@ async def test_functions_of_a_client_come_back_to_it_and_what_they_bring_is_from
     )
 
     assert messages_of(server.requests[1])[-2]["content"] == "rain"
-    assert asked.end.stop_reason is StopReason.APPROVAL_REQUIRED
+    assert outcome.end.stop_reason is StopReason.APPROVAL_REQUIRED
     assert hass.states.is_state(LIGHT, "off")
 
 
@@ -265,22 +265,22 @@ async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: S
     request = api_client.wants("Unlock the front door.")
     began_at = time.time()
 
-    asked = await api_client.takes(request)
+    outcome = await api_client.takes(request)
 
     assert hass.states.is_state(DOOR, "locked")
-    assert asked.pending.expires_at >= began_at + 600
-    assert not [event for event in asked.events if isinstance(event, TextDelta)]
+    assert outcome.pending.expires_at >= began_at + 600
+    assert not [event for event in outcome.events if isinstance(event, TextDelta)]
 
-    answered = await api_client.answers(request, asked.pending, YES)
+    answered = await api_client.answers(request, outcome.pending, YES)
 
     assert hass.states.is_state(DOOR, "unlocked")
     assert answered.end.text == "Come in."
-    (waiting,) = asked.pending.calls
-    of_answer = replace(asked.pending, answers={waiting.call.id: YES})
-    assert (asked.offered.question, answered.offered.question) == (None, of_answer), "what is shown belongs to it"
+    (waiting,) = outcome.pending.calls
+    of_answer = replace(outcome.pending, answers={waiting.call.id: YES})
+    assert (outcome.offered.question, answered.offered.question) == (None, of_answer), "what is shown belongs to it"
     assert len(server.requests) == 2
     with pytest.raises(ApiError) as refused:
-        await api_client.answers(request, asked.pending, YES)
+        await api_client.answers(request, outcome.pending, YES)
     assert (refused.value.status, refused.value.code) == (400, "approval_continuation_invalid")
 
 
@@ -290,7 +290,7 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
     await serve(Script(answers=(*UNLOCKS.answers, *UNLOCKS.answers[:1], no)))
     await enable_api(hass)
     request = api_client.wants("Unlock the front door.")
-    asked = await api_client.takes(request)
+    outcome = await api_client.takes(request)
 
     others = ToolFilter(tool_names=["intent__HassTurnOn"])
     for wrong in (
@@ -299,8 +299,8 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
         replace(request, hosted=(replace(ASSIST, allowed=others),)),
     ):
         with pytest.raises(ApiError):
-            await api_client.answers(wrong, asked.pending, YES)
-    await api_client.answers(request, asked.pending, YES)
+            await api_client.answers(wrong, outcome.pending, YES)
+    await api_client.answers(request, outcome.pending, YES)
 
     assert hass.states.is_state(DOOR, "unlocked")
     again = await api_client.takes(request)
@@ -314,13 +314,13 @@ async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
     await serve(UNLOCKS)
     await enable_api(hass)
     request = api_client.wants("Unlock the front door.")
-    asked = await api_client.takes(request)
+    outcome = await api_client.takes(request)
     somebody_else = Caller(a_user(hass, "Ben").id)
 
     for wrong in (
-        replace(request, caller=somebody_else, approval=ApprovalDecisions(asked.pending.id, {0: YES})),
+        replace(request, caller=somebody_else, approval=ApprovalDecisions(outcome.pending.id, {0: YES})),
         replace(request, approval=ApprovalDecisions("unknown", {0: YES})),
-        replace(request, approval=ApprovalDecisions(asked.pending.id, {1: YES})),
+        replace(request, approval=ApprovalDecisions(outcome.pending.id, {1: YES})),
     ):
         with pytest.raises(ApiError) as refused:
             await api_client.takes(wrong)
@@ -344,10 +344,10 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
     await enable_api(hass)
     changes = async_capture_events(hass, EVENT_CHANGE)
     request = api_client.wants("Both!", hosted=(HostedTools(server_label="assist"),))
-    asked = await api_client.takes(request)
-    assert [one.call.name for one in asked.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
+    outcome = await api_client.takes(request)
+    assert [one.call.name for one in outcome.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
 
-    await api_client.answers(request, asked.pending, YES, Answer(approved=False, reason="It is day."))
+    await api_client.answers(request, outcome.pending, YES, Answer(approved=False, reason="It is day."))
     await hass.async_block_till_done()
 
     assert hass.states.is_state(DOOR, "unlocked")
@@ -363,16 +363,16 @@ async def test_a_question_of_a_client_can_be_answered_elsewhere(
     await serve(UNLOCKS)
     await enable_api(hass)
     request = api_client.wants("Unlock the front door.")
-    asked = await api_client.takes(request)
+    outcome = await api_client.takes(request)
 
     speech = await async_get_approvals(hass).answer(
-        asked.pending.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
+        outcome.pending.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
     )
 
     assert speech == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
     with pytest.raises(ApiError):
-        await api_client.answers(request, asked.pending, YES)
+        await api_client.answers(request, outcome.pending, YES)
 
 
 async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
@@ -407,11 +407,11 @@ async def test_too_many_questions_of_a_client_make_room(
     await enable_api(hass)
     request = api_client.wants("Unlock the front door.")
 
-    asked = [await api_client.takes(request) for _ in range(21)]
+    outcome = [await api_client.takes(request) for _ in range(21)]
 
     waiting = [question.id for question in async_get_approvals(hass).waiting]
-    assert waiting == [one.pending.id for one in asked[1:]]
-    await api_client.answers(request, asked[1].pending, YES)
+    assert waiting == [one.pending.id for one in outcome[1:]]
+    await api_client.answers(request, outcome[1].pending, YES)
     assert hass.states.is_state(DOOR, "unlocked")
     assert len(async_get_approvals(hass).waiting) == 19
 

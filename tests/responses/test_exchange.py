@@ -269,12 +269,12 @@ def events_in(text: str) -> list[JsonObject]:
     *blocks, end = text.split("\n\n")
     assert end == ""
     assert blocks.pop() == "data: [DONE]"
-    read: list[JsonObject] = []
+    bodies: list[JsonObject] = []
     for block in blocks:
         name, data = block.split("\n")
-        read.append(json.loads(data.removeprefix("data: ")))
-        assert name == f"event: {read[-1]['type']}"
-    return read
+        bodies.append(json.loads(data.removeprefix("data: ")))
+        assert name == f"event: {bodies[-1]['type']}"
+    return bodies
 
 
 async def test_events_come_as_they_were_made_and_then_done(

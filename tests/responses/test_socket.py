@@ -33,10 +33,10 @@ async def hear(socket: ClientWebSocketResponse, count: int) -> list[Any]:
 
 
 async def hear_error(socket: ClientWebSocketResponse) -> Any:
-    [told] = await hear(socket, 1)
-    assert told["type"] == "error"
-    assert set(told["error"]) == {"type", "code", "message", "param"}
-    return told
+    [error_event] = await hear(socket, 1)
+    assert error_event["type"] == "error"
+    assert set(error_event["error"]) == {"type", "code", "message", "param"}
+    return error_event
 
 
 async def close_code(socket: ClientWebSocketResponse) -> int | None:
@@ -121,14 +121,14 @@ async def test_an_error_ends_one_answer_and_not_the_connection(
     async with client.ws_connect(URL) as socket:
         endpoint.failure = invalid("No such agent.", "model")
         await socket.send_str("{}")
-        told = await hear_error(socket)
-        assert (told["status"], told["error"]["param"]) == (400, "model")
+        error_event = await hear_error(socket)
+        assert (error_event["status"], error_event["error"]["param"]) == (400, "model")
 
         endpoint.failure = RuntimeError("s3cret")
         await socket.send_str("{}")
-        told = await hear_error(socket)
-        assert (told["status"], told["error"]["type"]) == (500, "server_error")
-        assert "s3cret" not in caplog.text + str(told)
+        error_event = await hear_error(socket)
+        assert (error_event["status"], error_event["error"]["type"]) == (500, "server_error")
+        assert "s3cret" not in caplog.text + str(error_event)
         assert [record.levelno for record in caplog.records if "RuntimeError" in record.getMessage()] == [logging.ERROR]
 
         await socket.send_bytes(b"{}")
@@ -179,8 +179,8 @@ async def test_a_message_for_which_all_have_no_room_is_refused_and_the_connectio
         await first.send_str("x" * 700)
         assert await hear(first, 1) == [event(0)]
         await second.send_str("x" * 700)
-        told = await hear_error(second)
-        assert (told["status"], told["error"]["code"]) == (429, "rate_limit_exceeded")
+        error_event = await hear_error(second)
+        assert (error_event["status"], error_event["error"]["code"]) == (429, "rate_limit_exceeded")
         release.set()
         await first.send_str("x")
         assert await hear(first, 1) == [event(0)]
@@ -237,8 +237,8 @@ async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_
         await socket.send_str("first")
         await socket.send_str("second, which comes too late")
         assert await hear(socket, 2) == [event(0), event(1)]
-        told = await hear_error(socket)
-        assert (told["status"], told["error"]["code"]) == (400, "websocket_connection_limit_reached")
+        error_event = await hear_error(socket)
+        assert (error_event["status"], error_event["error"]["code"]) == (400, "websocket_connection_limit_reached")
         assert await close_code(socket) == WSCloseCode.OK
 
 
@@ -251,8 +251,8 @@ async def test_an_answer_that_never_ends_does_not_keep_a_connection_open(
 
     async with client.ws_connect(URL) as socket:
         await socket.send_str("first")
-        told = await hear(socket, 2)
-        assert told[-1]["error"]["code"] == "websocket_connection_limit_reached"
+        error_event = await hear(socket, 2)
+        assert error_event[-1]["error"]["code"] == "websocket_connection_limit_reached"
         assert await close_code(socket) == WSCloseCode.OK
     await endpoint.all_closed.wait()
 
@@ -332,8 +332,8 @@ async def test_who_is_switched_off_meanwhile_is_answered_no_more(
 
         hass_admin_user.is_active = False
         await socket.send_str("{}")
-        told = await hear_error(socket)
-        assert (told["status"], told["error"]["code"]) == (401, "invalid_api_key")
+        error_event = await hear_error(socket)
+        assert (error_event["status"], error_event["error"]["code"]) == (401, "invalid_api_key")
     assert endpoint.asked == ["socket"]
 
 

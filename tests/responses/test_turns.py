@@ -70,11 +70,11 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
 
     assert not [event.event_type for event in events if "Hush" in str(event.data)]
     assert "Hush" not in str(await async_get_config_entry_diagnostics(hass, entry))
-    told = {event.event_type: event.data for event in events}
-    assert {EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED} <= told.keys()
+    data_by_type = {event.event_type: event.data for event in events}
+    assert {EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED} <= data_by_type.keys()
     (change,) = [event.data for event in events if event.event_type == EVENT_CHANGE]
     assert "Kitchen ceiling light" in str(change)
-    finished = told[EVENT_TURN_FINISHED]
+    finished = data_by_type[EVENT_TURN_FINISHED]
     assert (finished["input"], finished["speech"]) == ("", "")
     assert finished["tool_calls"] == [
         {"name": "intent__HassTurnOn", "arguments": {}, "result": None, "is_error": False},
@@ -95,15 +95,15 @@ async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve: Ser
     api_client = ApiClient(hass, user)
     request = api_client.wants("Unlock the front door.", conversation_id="add-on")
 
-    asked = await api_client.takes(request)
-    await api_client.answers(request, asked.pending, Answer(approved=True))
+    outcome = await api_client.takes(request)
+    await api_client.answers(request, outcome.pending, Answer(approved=True))
 
     assert hass.states.is_state(DOOR, "unlocked")
     store = api_client.backend.store(AGENT)
     assert store is not None
-    said = await store.conversation("add-on", Caller(user.id))
-    assert said is not None
-    assert isinstance(said[0], UserMessage)
+    stored_conversation = await store.conversation("add-on", Caller(user.id))
+    assert stored_conversation is not None
+    assert isinstance(stored_conversation[0], UserMessage)
     assert await store.conversation("add-on", Caller(a_user(hass, "Ben").id)) is None
 
 
@@ -145,7 +145,7 @@ async def test_a_turn_that_was_resumed_elsewhere_ends_with_its_agent(
     await serve(Script(answers=(ASKS, SLOWLY)))
     await enable_api(hass)
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    asked = await api_client.says("Unlock the front door.")
+    outcome = await api_client.says("Unlock the front door.")
     finished = async_capture_events(hass, EVENT_TURN_FINISHED)
     is_open = asyncio.Event()
 
@@ -155,7 +155,7 @@ async def test_a_turn_that_was_resumed_elsewhere_ends_with_its_agent(
 
     hass.bus.async_listen_once(EVENT_TOOL_FINISHED, note)
     yes = GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
-    answering = asyncio.create_task(async_get_approvals(hass).answer(asked.pending.id, yes))
+    answering = asyncio.create_task(async_get_approvals(hass).answer(outcome.pending.id, yes))
     await is_open.wait()
 
     await hass.config_entries.async_reload(entry.entry_id)
@@ -174,12 +174,12 @@ async def test_who_says_yes_to_what_is_gone_is_told_so(
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
     await enable_api(hass)
     wish = HostedTools(server_label="stub", allowed=ToolFilter(tool_names=["paint"]))
-    asked = await api_client.says("Paint the wall.", hosted=(ASSIST, wish))
+    outcome = await api_client.says("Paint the wall.", hosted=(ASSIST, wish))
     changes = async_capture_events(hass, EVENT_CHANGE)
     remove()
 
     yes = GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
-    speech = await async_get_approvals(hass).answer(asked.pending.id, yes)
+    speech = await async_get_approvals(hass).answer(outcome.pending.id, yes)
 
     assert speech == "Something went wrong. Please try again."
     assert [change.data["outcome"] for change in changes] == ["not_run"]

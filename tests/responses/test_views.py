@@ -209,8 +209,8 @@ async def test_pages_of_configured_origins_may_call(hass: HomeAssistant, hass_cl
     await serve(hass)
     client = await hass_client()
 
-    asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-    first = await client.options(f"{BASE}/responses", headers=asked)
+    preflight_headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+    first = await client.options(f"{BASE}/responses", headers=preflight_headers)
     then = await client.post(f"{BASE}/responses", headers={"Origin": origin}, json={"model": "m"})
 
     for answer in (first, then):

@@ -141,9 +141,9 @@ async def test_a_failed_model_is_asked_again_in_the_background(
     await later(hass, 31)
 
     assert "Talker answers again" in caplog.text
-    asked = len(server.scripted.requests)
+    count = len(server.scripted.requests)
     assert speech(await say(hass, "hello")) == "Hello."
-    assert len(server.scripted.requests) == asked + 1
+    assert len(server.scripted.requests) == count + 1
 
 
 async def test_no_model_is_asked_once_its_entry_is_unloaded(hass: HomeAssistant, server: Server) -> None:
@@ -152,10 +152,10 @@ async def test_no_model_is_asked_once_its_entry_is_unloaded(hass: HomeAssistant,
     for _ in range(3):
         await say(hass, "hello")
     await hass.config_entries.async_unload(entry.entry_id)
-    asked = len(server.scripted.requests)
+    count = len(server.scripted.requests)
     await later(hass, 3600)
 
-    assert len(server.scripted.requests) == asked
+    assert len(server.scripted.requests) == count
 
 
 async def test_a_removed_model_has_an_issue_until_it_is_back(hass: HomeAssistant, server: Server) -> None:

@@ -108,15 +108,15 @@ async def test_the_turns_of_a_removed_agent_are_dropped(
 async def test_diagnostics_of_a_turn_hold_numbers_and_no_words(hass: HomeAssistant, agent: str) -> None:
     take_turn(hass, agent, satellite_id="assist_satellite.kitchen", caller="automation.morning")
     (turn,) = async_get_recent_turns(hass).of(agent)
-    told = turn.as_json({"model-agent": "Butler"})
+    data = turn.as_json({"model-agent": "Butler"})
 
-    text = json.dumps(told)
+    text = json.dumps(data)
     assert SECRET_PLAN not in text
     assert "Anna" not in text
     assert "0123" not in text
-    assert (told["turn_id"], told["by_satellite"], told["by_automation"]) == ("1", True, True)
-    assert (told["stop_reason"], told["iterations"], told["error"]) == ("completed", 2, "")
-    inferences = told["inferences"]
+    assert (data["turn_id"], data["by_satellite"], data["by_automation"]) == ("1", True, True)
+    assert (data["stop_reason"], data["iterations"], data["error"]) == ("completed", 2, "")
+    inferences = data["inferences"]
     assert isinstance(inferences, list)
     answered = [(one["answered_by"], one["cache_hit_percent"]) for one in inferences if isinstance(one, dict)]
     assert answered == [("Butler", 75), ("Home Assistant", None)]

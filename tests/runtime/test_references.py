@@ -59,11 +59,11 @@ async def test_a_call_is_judged_by_the_rule_of_an_entity_with_a_new_id(hass: Hom
     await set_up(hass, offline_entry(**NEVER_LIGHT))
 
     await rename(hass, LIGHT, LAMP)
-    said = await conversation.async_converse(
+    answer = await conversation.async_converse(
         hass, "turn on the Kitchen Ceiling Light", None, Context(), "en", AGENT, device_id="a-satellite"
     )
 
-    assert speech(said) == "The rules of this home don't allow that."
+    assert speech(answer) == "The rules of this home don't allow that."
     assert hass.states.is_state(LAMP, "off")
 
 
@@ -102,8 +102,8 @@ async def test_a_new_id_is_followed_wherever_it_is_named(hass: HomeAssistant, ha
 
 
 async def test_trust_in_scripts_follows_new_ids_and_ends_with_them(hass: HomeAssistant) -> None:
-    said = {"assist": {"level": "ask"}, "script.a": {"level": "free", "affects": ["light.b", "light.a"]}}
-    await set_up(hass, offline_entry(tool_sources=said))
+    sources = {"assist": {"level": "ask"}, "script.a": {"level": "free", "affects": ["light.b", "light.a"]}}
+    await set_up(hass, offline_entry(tool_sources=sources))
     register(hass, "script.a", "script.b", "light.a", "light.b")
 
     await rename(hass, "script.a", "script.new")
@@ -175,10 +175,10 @@ async def test_unreadable_rules_are_left_unchanged(hass: HomeAssistant, hass_sto
 
 @pytest.mark.usefixtures("socket_enabled")
 async def test_a_new_id_is_followed_during_setup(hass: HomeAssistant) -> None:
-    asked, may_answer = asyncio.Event(), asyncio.Event()
+    is_asked, may_answer = asyncio.Event(), asyncio.Event()
 
     async def answer(_request: web.Request) -> web.Response:
-        asked.set()
+        is_asked.set()
         await may_answer.wait()
         return web.json_response({"object": "list", "data": []})
 
@@ -188,7 +188,7 @@ async def test_a_new_id_is_followed_during_setup(hass: HomeAssistant) -> None:
     async with serving(slow) as address:
         entry = server_entry(address, llm_hass_api=[], trusted_callers=["automation.a"])
         setting_up = hass.async_create_task(set_up(hass, entry))
-        await asked.wait()
+        await is_asked.wait()
         er.async_get(hass).async_update_entity("automation.a", new_entity_id="automation.b")
         may_answer.set()
         await setting_up

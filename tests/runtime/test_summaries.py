@@ -42,7 +42,7 @@ WRITTEN = ScriptedAnswer(
 TALK = "a-talk"
 
 
-def said(turns: int, *, first: str = "Question 0?") -> Transcript:
+def transcript_of(turns: int, *, first: str = "Question 0?") -> Transcript:
     """Return a conversation whose turns take about 75 tokens each."""
     messages: list[UserMessage | AssistantMessage] = []
     for number in range(turns):
@@ -105,7 +105,7 @@ async def talk(
 async def test_no_summary_is_written_while_all_messages_fit(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(10))
+    await talk(hass, summaries, transcript_of(10))
     assert not server.requests
     assert summaries.of(TALK) is None
 
@@ -113,14 +113,14 @@ async def test_no_summary_is_written_while_all_messages_fit(hass: HomeAssistant,
 async def test_messages_about_to_be_dropped_are_summarized(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
+    await talk(hass, summaries, transcript_of(13))
 
     summary = summaries.of(TALK)
     assert summary is not None
     assert summary.text == "They like it dark."
     assert 10 <= summary.messages <= 20
     assert "Person: Question 0?" in str(messages_of(server.requests[0])[-1]["content"])
-    turn = summaries.async_begin_turn(TALK, turn_after(said(13)))
+    turn = summaries.async_begin_turn(TALK, turn_after(transcript_of(13)))
     assert turn.summary == summary
     assert turn.instructions == "Be kind."
 
@@ -129,7 +129,7 @@ async def test_a_summary_is_written_once_for_the_same_messages(hass: HomeAssista
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     for turns in (13, 14, 15):
-        await talk(hass, summaries, said(turns))
+        await talk(hass, summaries, transcript_of(turns))
     assert len(server.requests) == 1
 
 
@@ -138,10 +138,10 @@ async def test_a_later_summary_continues_the_earlier_one(hass: HomeAssistant, ad
     server = await add(Script(answers=(WRITTEN, later)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     for turns in (13, 30):
-        await talk(hass, summaries, said(turns))
-    read = str(messages_of(server.requests[1])[-1]["content"])
-    assert read.startswith("Summary of what came before: They like it dark.")
-    assert "Question 0?" not in read
+        await talk(hass, summaries, transcript_of(turns))
+    prompt = str(messages_of(server.requests[1])[-1]["content"])
+    assert prompt.startswith("Summary of what came before: They like it dark.")
+    assert "Question 0?" not in prompt
     summary = summaries.of(TALK)
     assert summary is not None
     assert summary.text == "They like it very dark."
@@ -151,7 +151,7 @@ async def test_the_default_asks_no_model(hass: HomeAssistant, add: Add) -> None:
     server = await add(Script(answers=(WRITTEN,)))
     summaries = summaries_of_last(hass)
     assert not summaries.are_written
-    await talk(hass, summaries, said(31))
+    await talk(hass, summaries, transcript_of(31))
     assert not server.requests
 
 
@@ -160,7 +160,7 @@ async def test_another_agents_model_writes_and_is_counted(hass: HomeAssistant, a
     (writer,) = async_get_models(hass)
     talking = await add(Script(), **{CONF_SUMMARY: writer})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
+    await talk(hass, summaries, transcript_of(13))
 
     assert summaries.of(TALK) is not None
     assert (len(writing.requests), len(talking.requests)) == (1, 0)
@@ -171,12 +171,12 @@ async def test_another_agents_model_writes_and_is_counted(hass: HomeAssistant, a
 async def test_there_is_no_summary_without_a_working_writer(hass: HomeAssistant, add: Add) -> None:
     await add(Script(answers=(ScriptedFailure(status=500),) * 4 + (WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
+    await talk(hass, summaries, transcript_of(13))
     assert summaries.of(TALK) is None
 
     await add(Script(), **{CONF_SUMMARY: "no such agent"})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
+    await talk(hass, summaries, transcript_of(13))
     assert summaries.of(TALK) is None
 
 
@@ -184,42 +184,46 @@ async def test_a_writer_with_an_open_circuit_is_not_asked(hass: HomeAssistant, a
     server = await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     (model,) = async_get_models(hass).values()
     model.managed.tripped(ProviderUnreachable("gone"))
-    await talk(hass, summaries_of_last(hass), said(13))
+    await talk(hass, summaries_of_last(hass), transcript_of(13))
     assert not server.requests
 
 
-@pytest.mark.parametrize("history", [said(13, first="Something else?"), said(2)], ids=["another", "its end"])
+@pytest.mark.parametrize(
+    "history", [transcript_of(13, first="Something else?"), transcript_of(2)], ids=["another", "its end"]
+)
 async def test_a_summary_does_not_stand_for_another_history(hass: HomeAssistant, add: Add, history: Transcript) -> None:
     await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
+    await talk(hass, summaries, transcript_of(13))
     assert summaries.async_begin_turn(TALK, turn_after(history)).summary is None
     assert summaries.of(TALK) is None
 
 
-@pytest.mark.parametrize(("server_id", "asked"), [("llama_cpp", 2), ("openrouter", 1)])
-async def test_a_local_server_is_left_to_the_speaker(hass: HomeAssistant, add: Add, server_id: str, asked: int) -> None:
+@pytest.mark.parametrize(("server_id", "is_asked"), [("llama_cpp", 2), ("openrouter", 1)])
+async def test_a_local_server_is_left_to_the_speaker(
+    hass: HomeAssistant, add: Add, server_id: str, is_asked: int
+) -> None:
     slow = ScriptedAnswer(content="They like it dark.", delay_seconds=0.2)
     server = await add(Script(answers=(slow, WRITTEN)), server_id, **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
-    summaries.async_begin_turn(TALK, turn_after(said(12)))
-    summaries.async_after_turn(TALK, said(13))
+    summaries.async_begin_turn(TALK, turn_after(transcript_of(12)))
+    summaries.async_after_turn(TALK, transcript_of(13))
     await server.asked.wait()
-    summaries.async_after_turn(TALK, said(13))  # it is being written
-    summaries.async_begin_turn(TALK, turn_after(said(13)))
+    summaries.async_after_turn(TALK, transcript_of(13))  # it is being written
+    summaries.async_begin_turn(TALK, turn_after(transcript_of(13)))
     while summaries.of(TALK) is None:  # leaving a request takes a moment
-        await talk(hass, summaries, said(14))
-    assert len(server.requests) == asked
+        await talk(hass, summaries, transcript_of(14))
+    assert len(server.requests) == is_asked
 
 
 async def test_a_forgotten_conversation_is_not_summarized(hass: HomeAssistant, add: Add) -> None:
     slow = ScriptedAnswer(content="They like it dark.", delay_seconds=3600)
     server = await add(Script(answers=(WRITTEN, slow)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13), "one-talk")
-    summaries.async_begin_turn(TALK, turn_after(said(12)))
+    await talk(hass, summaries, transcript_of(13), "one-talk")
+    summaries.async_begin_turn(TALK, turn_after(transcript_of(12)))
     server.asked.clear()
-    summaries.async_after_turn(TALK, said(13))
+    summaries.async_after_turn(TALK, transcript_of(13))
     await server.asked.wait()
     summaries.async_forget(TALK)
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -232,7 +236,7 @@ async def test_a_forgotten_conversation_is_not_summarized(hass: HomeAssistant, a
 async def test_a_purge_drops_the_summaries(hass: HomeAssistant, add: Add) -> None:
     await add(Script(answers=(WRITTEN,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
+    await talk(hass, summaries, transcript_of(13))
     assert summaries.of(TALK)
 
     await hass.services.async_call(DOMAIN, "purge", {"everything": True}, blocking=True)
@@ -245,7 +249,7 @@ async def test_of_too_many_conversations_the_oldest_is_forgotten(hass: HomeAssis
     await add(Script(answers=(answer,) * 40), **{CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: 60})
     summaries = summaries_of_last(hass)
     for number in range(33):
-        await talk(hass, summaries, said(13), f"talk-{number}")
+        await talk(hass, summaries, transcript_of(13), f"talk-{number}")
     assert summaries.of("talk-0") is None
     assert summaries.of("talk-1") is not None
     assert summaries.of("talk-32") is not None
@@ -258,9 +262,9 @@ async def test_a_conversation_that_cannot_be_continued_is_forgotten(
     options = {CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: minutes}
     await add(Script(answers=(WRITTEN,)), **options)
     summaries = summaries_of_last(hass)
-    await talk(hass, summaries, said(13))
+    await talk(hass, summaries, transcript_of(13))
     freezer.tick(301)
-    await talk(hass, summaries, said(1), "another-talk")
+    await talk(hass, summaries, transcript_of(1), "another-talk")
     assert (summaries.of(TALK) is not None) == is_kept
 
 
@@ -269,12 +273,12 @@ async def test_no_summary_is_written_once_the_agent_is_unloaded(hass: HomeAssist
     server = await add(Script(answers=(slow,)), **{CONF_SUMMARY: SUMMARY_OWN_MODEL})
     summaries = summaries_of_last(hass)
     (entry,) = hass.config_entries.async_loaded_entries(DOMAIN)
-    summaries.async_begin_turn(TALK, turn_after(said(12)))
-    summaries.async_after_turn(TALK, said(13))
+    summaries.async_begin_turn(TALK, turn_after(transcript_of(12)))
+    summaries.async_after_turn(TALK, transcript_of(13))
     await server.asked.wait()
     await hass.config_entries.async_unload(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert summaries.of(TALK) is None
-    summaries.async_after_turn(TALK, said(14))
+    summaries.async_after_turn(TALK, transcript_of(14))
     await hass.async_block_till_done(wait_background_tasks=True)
     assert len(server.requests) == 1

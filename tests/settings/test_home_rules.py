@@ -91,10 +91,10 @@ async def say(hass: HomeAssistant, text: str, agent_id: str, place: str = "hall"
 
 async def unlock(hass: HomeAssistant, agent_id: str, *answers: str, place: str = "hall") -> str:
     """Ask an agent to unlock the door, answer, and return what it says last."""
-    said = await say(hass, "unlock the Front Door", agent_id, place)
+    answer_text = await say(hass, "unlock the Front Door", agent_id, place)
     for answer in answers:
-        said = await say(hass, answer, agent_id, place)
-    return said
+        answer_text = await say(hass, answer, agent_id, place)
+    return answer_text
 
 
 def issues(hass: HomeAssistant) -> dict[str, str]:

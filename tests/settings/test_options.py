@@ -151,7 +151,7 @@ async def test_options_that_the_model_refuses_are_told_in_the_servers_words(hass
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "said"),
+    ("option", "value", "message"),
     [
         ("temperature", 30, "30 is too high, 0 to 2"),
         ("max_tool_calls", 20.5, "20.5 is not a whole number, 1 to 200"),
@@ -159,11 +159,11 @@ async def test_options_that_the_model_refuses_are_told_in_the_servers_words(hass
         ("temperature", float("nan"), "nan is too low, 0 to 2"),
     ],
 )
-def test_a_number_out_of_its_bounds_is_refused(option: str, value: float, said: str) -> None:
+def test_a_number_out_of_its_bounds_is_refused(option: str, value: float, message: str) -> None:
     (problem,) = find_problems({option: value})
 
     assert problem.place == option
-    assert sentence(f"config_subentries.conversation.error.{problem.key}", **problem.placeholders) == said
+    assert sentence(f"config_subentries.conversation.error.{problem.key}", **problem.placeholders) == message
 
 
 @pytest.mark.parametrize("value", [["seed", 7], "seed", 7])
@@ -174,7 +174,7 @@ def test_extra_parameters_have_to_be_an_object(value: JsonValue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (
             {"limits": {"deadline": 15}},
@@ -185,13 +185,13 @@ def test_extra_parameters_have_to_be_an_object(value: JsonValue) -> None:
     ],
 )
 async def test_waits_that_make_no_sense_together_are_refused_and_kept(
-    hass: HomeAssistant, changes: dict[str, dict[str, float]], said: str
+    hass: HomeAssistant, changes: dict[str, dict[str, float]], message: str
 ) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
         step = await changed(hass, entry, **{"limits": {}, "speed": {}, **changes})
 
-    assert text_of_error(step, "speed").startswith(said)
+    assert text_of_error(step, "speed").startswith(message)
     assert {group: suggested(step)[group] for group in changes} == changes
 
 

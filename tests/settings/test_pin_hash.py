@@ -53,17 +53,19 @@ def test_a_refused_pin_is_not_quoted(pin: str) -> None:
 
 
 def test_a_pin_is_recognised_and_no_other_is() -> None:
-    kept = PinHash.of("4711", CHEAP)
+    pin_hash = PinHash.of("4711", CHEAP)
 
-    assert kept.matches("4711")
-    assert [other for other in ("4712", "04711", "47110", "471", "", "4711 ", "\ud800") if kept.matches(other)] == []
+    assert pin_hash.matches("4711")
+    assert [
+        other for other in ("4712", "04711", "47110", "471", "", "4711 ", "\ud800") if pin_hash.matches(other)
+    ] == []
 
 
 def test_a_hash_takes_the_work_that_it_is_to_take_unasked() -> None:
-    kept = PinHash.of("4711")
+    pin_hash = PinHash.of("4711")
 
-    assert kept.cost == HashCost(memory=2**14, repeats=5)
-    assert PinHash.from_json(kept.as_json()).matches("4711")
+    assert pin_hash.cost == HashCost(memory=2**14, repeats=5)
+    assert PinHash.from_json(pin_hash.as_json()).matches("4711")
 
 
 def test_each_hash_of_a_pin_has_its_own_salt() -> None:
@@ -75,24 +77,24 @@ def test_each_hash_of_a_pin_has_its_own_salt() -> None:
 
 
 def test_the_cost_is_part_of_the_hash() -> None:
-    kept = PinHash.of("4711", CHEAP)
+    pin_hash = PinHash.of("4711", CHEAP)
 
-    assert not PinHash(kept.salt, kept.digest, HashCost(memory=4, repeats=1)).matches("4711")
-    assert not PinHash(kept.salt, kept.digest, HashCost(memory=2, repeats=2)).matches("4711")
+    assert not PinHash(pin_hash.salt, pin_hash.digest, HashCost(memory=4, repeats=1)).matches("4711")
+    assert not PinHash(pin_hash.salt, pin_hash.digest, HashCost(memory=2, repeats=2)).matches("4711")
 
 
 def test_a_hash_shows_nothing_of_itself() -> None:
-    kept = PinHash.of("4711", CHEAP)
+    pin_hash = PinHash.of("4711", CHEAP)
 
-    assert {repr(kept), str(kept), f"{kept}", f"{[kept]}"} == {"PinHash(…)", "[PinHash(…)]"}
+    assert {repr(pin_hash), str(pin_hash), f"{pin_hash}", f"{[pin_hash]}"} == {"PinHash(…)", "[PinHash(…)]"}
 
 
 @given(st.text("0123456789", min_size=4, max_size=10).filter(lambda pin: flaw_of_pin(pin) is None))
 def test_what_is_stored_is_what_is_read(pin: str) -> None:
-    kept = PinHash.of(pin, CHEAP)
-    stored = json.dumps(kept.as_json())
+    hash_text = PinHash.of(pin, CHEAP)
+    stored = json.dumps(hash_text.as_json())
 
-    assert PinHash.from_json(json.loads(stored)) == kept
+    assert PinHash.from_json(json.loads(stored)) == hash_text
     assert PinHash.from_json(json.loads(stored)).matches(pin)
     assert f'"{pin}"' not in stored
 
@@ -122,8 +124,8 @@ def test_what_was_not_stored_is_not_read_and_not_quoted(stored: JsonValue) -> No
     with pytest.raises(ValueError, match="choose it again") as refusal:
         PinHash.from_json(stored)
 
-    shown = "".join(traceback.format_exception(refusal.value))
-    assert str(STORED["salt"]) not in shown
+    report = "".join(traceback.format_exception(refusal.value))
+    assert str(STORED["salt"]) not in report
     assert refusal.value.__context__ is None
 
 

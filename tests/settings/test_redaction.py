@@ -23,7 +23,7 @@ def test_private_fields_are_not_shown_at_any_depth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "shown"),
+    ("address", "redacted"),
     [
         ("http://example.net:8080/v1", "http://example.net:8080/v1"),
         ("https://me:hunter22@example.net/v1", "https://**REDACTED**@example.net/v1"),
@@ -34,8 +34,8 @@ def test_private_fields_are_not_shown_at_any_depth() -> None:
         ("Look at http://me:pw@example.net, please.", "Look at http://**REDACTED**@example.net, please."),
     ],
 )
-def test_addresses_are_shown_without_who_may_use_them(address: str, shown: str) -> None:
-    assert without_secrets(address, ()) == shown
+def test_addresses_are_shown_without_who_may_use_them(address: str, redacted: str) -> None:
+    assert without_secrets(address, ()) == redacted
 
 
 def test_a_long_text_without_addresses_is_read_once() -> None:

@@ -108,14 +108,14 @@ async def test_an_error_class_without_a_key_takes_the_one_above() -> None:
 
 
 async def test_the_words_follow_the_country_of_the_home(hass: HomeAssistant) -> None:
-    said = {}
+    texts = {}
     for country in ("PT", "BR"):
         await hass.config.async_update(country=country)
-        said[country] = await async_get_sentences(hass, "pt")
+        texts[country] = await async_get_sentences(hass, "pt")
 
-    assert said["PT"] == await async_get_sentences(hass, "pt-PT")
-    assert said["BR"] == await async_get_sentences(hass, "pt-BR")
-    assert said["PT"] != said["BR"]
+    assert texts["PT"] == await async_get_sentences(hass, "pt-PT")
+    assert texts["BR"] == await async_get_sentences(hass, "pt-BR")
+    assert texts["PT"] != texts["BR"]
 
 
 async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
@@ -189,7 +189,7 @@ def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
 
 
 @pytest.mark.parametrize(
-    ("tool_results", "answer", "told"),
+    ("tool_results", "answer", "expected"),
     [
         ([], "I did it.", ""),
         ([FAILED], "I did it.", NOT_DONE),
@@ -213,9 +213,9 @@ def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
     ],
 )
 async def test_beside_an_answer_it_is_told_what_was_not_done(
-    english: TranslatedComposer, tool_results: list[ToolResult], answer: str, told: str
+    english: TranslatedComposer, tool_results: list[ToolResult], answer: str, expected: str
 ) -> None:
-    assert english.undone(tool_results, answer) == told
+    assert english.undone(tool_results, answer) == expected
 
 
 @pytest.mark.usefixtures("socket_enabled")

@@ -120,9 +120,9 @@ def number_of(hass: HomeAssistant, number: str, agent: str = "talker") -> float:
 
 async def turn(hass: HomeAssistant, text: str = "hello") -> str:
     """Take a turn and wait until it is counted; returns what is said."""
-    said = speech(await say(hass, text))
+    answer_text = speech(await say(hass, text))
     await counted(hass)
-    return said
+    return answer_text
 
 
 def stored(storage: Storage) -> UsageTotals:
@@ -153,11 +153,11 @@ async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freez
 
         assert await turn(hass, "turn on the kitchen light") == "It is on."
 
-    told = turns[0].data["usage"]
+    usage_data = turns[0].data["usage"]
     counted = {
         key: number_of(hass, key) for key in ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
     }
-    assert counted == {key: told[key] for key in counted}
+    assert counted == {key: usage_data[key] for key in counted}
     assert counted == {"input_tokens": 2100, "cached_tokens": 1400, "output_tokens": 80, "reasoning_tokens": 20}
     done = {key: number_of(hass, key) for key in ("inferences", "turns", "tool_calls", "failures", "failovers")}
     assert done == {"inferences": 2, "turns": 1, "tool_calls": 1, "failures": 0, "failovers": 0}
@@ -203,8 +203,8 @@ async def test_sensors_can_be_plotted_and_summed_up(hass: HomeAssistant, freezer
         key: state_of(hass, key).attributes
         for key in ("input_tokens", "cost", "spent_today", "spent_this_month", "turn_time", "cache_hit_ratio")
     }
-    shown = {key: (one["state_class"], one["unit_of_measurement"]) for key, one in attributes.items()}
-    assert shown == {
+    classes = {key: (one["state_class"], one["unit_of_measurement"]) for key, one in attributes.items()}
+    assert classes == {
         "input_tokens": ("total_increasing", "tokens"),
         "cost": ("total", "USD"),
         "spent_today": ("total", "USD"),
@@ -362,9 +362,9 @@ class TestBudgets:
             await add_agent(hass, other, "helper")
             await add_agent(hass, address, budget_day=2.0, **{CONF_FALLBACKS: ["helper"]}, **PRICES)
 
-            said = [await turn(hass) for _ in range(3)]
+            answers = [await turn(hass) for _ in range(3)]
 
-        assert said == ["Hello.", "Hello.", "I stand in."]
+        assert answers == ["Hello.", "Hello.", "I stand in."]
         assert turns[2].data["handovers"] == [{"to": "Helper", "reason": "Talker: BudgetSpent"}]
         assert number_of(hass, "spent_today") == 2
 
@@ -373,25 +373,25 @@ class TestBudgets:
             await add_agent(hass, address, "helper", budget_day=1.0, when_spent="refuse", **PRICES)
             await add_agent(hass, broken, **{CONF_FALLBACKS: ["helper"], CONF_LLM_HASS_API: []})
 
-            said = [await turn(hass) for _ in range(2)]
+            answers = [await turn(hass) for _ in range(2)]
 
-        assert said == ["Hello.", GONE]
+        assert answers == ["Hello.", GONE]
         assert number_of(hass, "cost", "helper") == 1
 
     @pytest.mark.parametrize(
-        ("options", "said"),
+        ("options", "answers"),
         [
             ({"budget_day": 1.0, "when_spent": "refuse"}, ["Hello.", SPENT]),
             ({"budget_month": 1.0, CONF_LLM_HASS_API: []}, ["Hello.", "My budget for this month is used up."]),
         ],
     )
     async def test_an_agent_that_refuses_or_has_no_fallback_says_why(
-        self, hass: HomeAssistant, options: dict[str, object], said: list[str]
+        self, hass: HomeAssistant, options: dict[str, object], answers: list[str]
     ) -> None:
         async with serving_script(TALKS) as address:
             await add_agent(hass, address, **PRICES, **options)
 
-            assert [await turn(hass), await turn(hass)] == said
+            assert [await turn(hass), await turn(hass)] == answers
 
     async def test_home_assistant_itself_says_why_it_answers(self, hass: HomeAssistant) -> None:
         async with serving_script(TALKS) as address:

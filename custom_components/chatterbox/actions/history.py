@@ -157,7 +157,7 @@ async def _async_stores(hass: HomeAssistant) -> dict[str, HistoryStore | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What an action call selects."""
+    """The selection of an action call."""
 
     selections: tuple[Selection, ...]
     """Disjoint; a record is selected by one of them."""

@@ -1,4 +1,4 @@
-"""What all dialogs have in common: the link to their page of the docs, and the list of problems at the top."""
+"""Base of all dialogs: the link to their page of the docs, and the list of problems at the top."""
 
 import string
 from collections import Counter

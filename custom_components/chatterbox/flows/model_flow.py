@@ -170,7 +170,7 @@ class ModelFlow(ConfigSubentryFlow):
     settings_of = staticmethod(settings_of)
     new_data: Callable[[const.ServiceKind], dict[str, Any]] = staticmethod(new_agent_data)
     extra_steps: ClassVar[tuple[str, ...]] = ()
-    """What the menu offers beside the two forms."""
+    """The steps in the menu beside the two forms."""
 
     def __init__(self) -> None:
         """Start with nothing stored."""

@@ -131,7 +131,7 @@ class ForeignAgent:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What is stored for the copy: what Chatterbox has, too, within its bounds."""
+        """The stored data of the copy: all options that Chatterbox has, too, within its bounds."""
         data = new_agent_data(self.service.kind, self._model)
         for theirs, ours in self.source.options.items():
             if ours != CONF_MODEL and (value := self._carried(theirs)) is not None:

@@ -1,4 +1,4 @@
-"""What is asked of a model server before it is saved: its interface, its key, and whether a model can use tools."""
+"""Checks of a model server before it is saved: its interface, its key, and whether a model can use tools."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -49,13 +49,13 @@ _MUCH_TALK: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """What came of asking a model to turn on a light."""
+    """The outcome of asking a model to turn on a light."""
 
     seconds: float
     """Until it called the tool, or had answered without."""
     uses_tools: bool
     refusal: str = ""
-    """What the server said when it refused tools."""
+    """The words of the server when it refused tools."""
 
     def waits(self, settings: AgentSettings) -> dict[str, float]:
         """Return the timeouts that an agent needs for this model, where those of its settings are too short."""

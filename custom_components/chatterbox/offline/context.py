@@ -36,7 +36,7 @@ _QUESTIONS: Final = frozenset(
 )
 
 _OPENED: Final = frozenset({"cover", "valve"})
-"""What the built-in agent says that it has opened or closed."""
+"""The entities that the built-in agent says it has opened or closed."""
 _TURNS: Final = frozenset({"turn_on", "turn_off"})
 
 

@@ -64,7 +64,7 @@ class LocalCommandsProvider(LeavableProvider):
     _recognized: RecognizedRequest | None = None
     _has_asked_model: bool = False
     _undone: str | None = None
-    """What a model said that had done nothing, once its words have given way."""
+    """The words of a model that had done nothing, once they have given way."""
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""

@@ -184,7 +184,7 @@ _is_in_turn: ContextVar[bool] = ContextVar("chatterbox_is_in_turn", default=Fals
 
 
 class Asking(StrEnum):
-    """Who can approve a call."""
+    """The possible approver of a call."""
 
     PERSON = "person"
     """Somebody is there and can answer."""

@@ -32,7 +32,7 @@ _LONGEST_LIST: Final = 1024 * 1024
 """Bytes."""
 _USUAL: Final = (OLLAMA, LLAMA_CPP, LM_STUDIO, VLLM, LOCALAI)
 _OWNERS: Final[Mapping[str, ServerProfile]] = {"llamacpp": LLAMA_CPP, "vllm": VLLM, "organization_owner": LM_STUDIO}
-"""What servers call the owner of their models."""
+"""The owners of models, as servers name them."""
 _APPS: Final = {"ollama": OLLAMA, "llama": LLAMA_CPP, "lmstudio": LM_STUDIO, "vllm": VLLM, "localai": LOCALAI}
 """By a part of the name of an app; the first that fits counts."""
 

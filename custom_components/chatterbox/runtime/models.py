@@ -52,7 +52,7 @@ class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
 
     @property
     def tools_refusal(self) -> str:
-        """What the server said when it refused tools; empty if it takes them, and until it was asked."""
+        """The words of the server when it refused tools; empty if it takes them, and until it was asked."""
 
     async def context_window(self) -> int | None:
         """Return how many tokens the model reads at once; None where the server does not say.

@@ -129,7 +129,7 @@ class TrustLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolSource:
-    """What the owner has said about a source of tools."""
+    """The owner's trust in a source of tools."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -143,7 +143,7 @@ _VERDICTS: Final = {TrustLevel.FREE: Verdict.ALLOW, TrustLevel.ASK: Verdict.ASK,
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What agents may do: the first rule that matches decides; `DEFAULT_RULES` come after those of the household."""
+    """The permissions of agents: the first rule that matches decides; `DEFAULT_RULES` come after those of the home."""
 
     rules: tuple[Rule, ...] = ()
     sources: Mapping[str, ToolSource] = field(default_factory=dict)
@@ -196,7 +196,7 @@ DEFAULT_RULES: Final = (
 
 
 class PinUse(StrEnum):
-    """What may need the PIN: the kinds of `DEFAULT_RULES`."""
+    """Uses that may need the PIN: the kinds of `DEFAULT_RULES`."""
 
     UNLOCK = "unlock"
     OPEN = "open"

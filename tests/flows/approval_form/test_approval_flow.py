@@ -356,7 +356,7 @@ async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "message"),
     [
         ({}, "Rule 2 has no result."),
         ({"verdict": "Perhaps"}, "“Perhaps” is not valid in rule 2"),
@@ -368,12 +368,12 @@ async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
     ],
 )
 async def test_a_rule_that_makes_no_sense_is_refused_by_its_number_and_kept(
-    hass: HomeAssistant, entry: MockConfigEntry, rule: JsonValue, said: str
+    hass: HomeAssistant, entry: MockConfigEntry, rule: JsonValue, message: str
 ) -> None:
     rules = [{"verdict": "Ask first", "domains": ["Lock"]}, rule]
     step = await sent(hass, entry, rules=rules, notify=["notify.phone"])
 
-    assert text_of_error(step, "rules").startswith(said)
+    assert text_of_error(step, "rules").startswith(message)
     assert suggested(step)["rules"] == rules
     assert suggested(step)["notify"] == ["notify.phone"]
     assert counted(step)["entities"] == 5
@@ -404,7 +404,7 @@ async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: 
 
 
 @pytest.mark.parametrize(
-    ("pin", "said"),
+    ("pin", "message"),
     [
         ("four", "The PIN may contain digits only."),
         ("•••", "The PIN may contain digits only."),
@@ -414,7 +414,7 @@ async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: 
     ],
 )
 async def test_a_pin_with_a_flaw_is_refused_and_the_present_one_kept(
-    hass: HomeAssistant, entry: MockConfigEntry, pin: str, said: str
+    hass: HomeAssistant, entry: MockConfigEntry, pin: str, message: str
 ) -> None:
     await saved(hass, entry, pin=PIN)
     rules = [{"verdict": "Ask for the PIN", "domains": ["Lock"]}]
@@ -422,7 +422,7 @@ async def test_a_pin_with_a_flaw_is_refused_and_the_present_one_kept(
 
     assert step["errors"] is not None
     assert step["errors"].keys() == {"pin"}
-    assert said in text_of_error(step, "pin")
+    assert message in text_of_error(step, "pin")
     assert suggested(step)["pin"] == DOTS
     assert suggested(step)["rules"] == rules
 
@@ -462,17 +462,17 @@ async def test_a_pin_is_told_to_nobody(
         assert typed not in seen
     await choose(hass, await submit(hass, step, approvals(pin=DOTS)), "save_approvals")
 
-    kept = stored(hass)["pin"]
-    assert isinstance(kept, dict)
-    assert PinHash.from_json(kept).matches(PIN)
-    assert PinHash.from_json(kept).cost == HashCost()
+    stored_pin = stored(hass)["pin"]
+    assert isinstance(stored_pin, dict)
+    assert PinHash.from_json(stored_pin).matches(PIN)
+    assert PinHash.from_json(stored_pin).cost == HashCost()
     assert PIN not in seen + caplog.text + json.dumps(stored(hass))
     logged = [record.getMessage() for record in caplog.records if record.name != STORAGE_OF_TESTS]
-    assert str(kept["digest"]) not in seen + "\n".join(logged)
+    assert str(stored_pin["digest"]) not in seen + "\n".join(logged)
 
 
 @pytest.mark.parametrize(
-    ("people", "said"),
+    ("people", "message"),
     [
         ([{"device": "here", "person": "person.anna"}, {"device": "there"}], "Row 2 needs both"),
         (["here"], "Row 1 needs both"),
@@ -483,11 +483,11 @@ async def test_a_pin_is_told_to_nobody(
     ],
 )
 async def test_people_at_satellites_that_make_no_sense_are_refused_and_kept(
-    hass: HomeAssistant, entry: MockConfigEntry, people: JsonValue, said: str
+    hass: HomeAssistant, entry: MockConfigEntry, people: JsonValue, message: str
 ) -> None:
     step = await sent(hass, entry, who_speaks={"people_at_satellites": people})
 
-    assert text_of_error(step, "who_speaks").startswith(said)
+    assert text_of_error(step, "who_speaks").startswith(message)
     assert is_open(step, "who_speaks")
     assert suggested(step)["who_speaks"]["people_at_satellites"] == people
 
@@ -569,8 +569,8 @@ async def test_the_assistants_that_go_round_the_rules_are_named(hass: HomeAssist
     for agent_id in (AGENT, "conversation.other"):
         name = f"Butler *of* {agent_id}"
         await async_update_pipeline(hass, pipeline, name=name, conversation_engine=agent_id, prefer_local_intents=True)
-        told = placeholders(await open_approvals(hass, entry))["unguarded"]
-        assert told == (
+        text = placeholders(await open_approvals(hass, entry))["unguarded"]
+        assert text == (
             sentence("common.home_unguarded", assistants=escaped(name)) + "\n\n" if agent_id == AGENT else ""
         )
 
@@ -583,9 +583,9 @@ async def test_every_rule_that_is_wrong_is_told_at_once(hass: HomeAssistant, ent
     ]
     step = await sent(hass, entry, rules=rows)
 
-    told = problems_in(step)
-    assert len(told) == len(rows)
-    assert all(f"rule {number}" in line.casefold() for number, line in enumerate(told, start=1)), told
+    problems = problems_in(step)
+    assert len(problems) == len(rows)
+    assert all(f"rule {number}" in line.casefold() for number, line in enumerate(problems, start=1)), problems
     assert step["errors"] == {"rules": "marked", "pin": "marked"}
 
 

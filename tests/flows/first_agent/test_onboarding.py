@@ -219,7 +219,7 @@ async def test_what_is_set_up_is_named_beside_what_is_offered(hass: HomeAssistan
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "key"),
     [
         (ONLY_TALKS, "big-model talked about turning on the light"),
         (ScriptedAnswer(content="Done."), "big-model talked about turning on the light"),

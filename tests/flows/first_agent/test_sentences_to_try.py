@@ -43,8 +43,8 @@ async def test_home_assistant_understands_the_examples_of_a_language(home: HomeA
     missed = set()
     for key, entity_id in map(str.split, EXAMPLES.split(", ")):
         text = texts[f"example_{key}"].format(name=entity_id.partition(".")[2])
-        said = ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
-        if await async_recognize(home, said) is None:
+        sentence_input = ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
+        if await async_recognize(home, sentence_input) is None:
             missed.add(key)
 
     assert missed == NO_INTENT | NO_SENTENCE.get(language, set())

@@ -21,7 +21,7 @@ from .stores import Stores
 NOON = MORNING + DAY / 4
 
 
-async def kept(store: HistoryStore, selection: Selection | None = None) -> list[str]:
+async def stored_ids(store: HistoryStore, selection: Selection | None = None) -> list[str]:
     """Return the ids of all that is stored."""
     return [json.loads(line)["id"] async for line in store.export(selection or Selection())]
 
@@ -59,7 +59,7 @@ async def test_a_turn_is_read_before_it_is_stored(sqlite: str, stores: Stores) -
     assert [one.id for one in await waiting.turns("kitchen talk", 1)] == ["turn 2"]
     assert waiting.state.waiting == 4
     waiting.start()
-    assert await kept(waiting) == ["turn 1", "turn 2", "turn 3", "audit 1"]
+    assert await stored_ids(waiting) == ["turn 1", "turn 2", "turn 3", "audit 1"]
     await waiting.close()
 
 
@@ -79,7 +79,7 @@ async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> 
     store.start()
     assert all([await answer.stored() for answer in answers])
     assert await store.turns("kitchen talk") == recorded
-    assert len(await kept(store)) == 501
+    assert len(await stored_ids(store)) == 501
     await store.close()
 
 
@@ -90,7 +90,7 @@ async def test_a_record_is_stored_once(url: str, stores: Stores) -> None:
     assert [await answer.stored() for answer in twice] == [True] * 4
     assert await store.record(turn(1, said="Something else.")).stored()
     assert await store.record(audit(1)).stored()
-    assert await kept(store) == ["turn 1", "audit 1"]
+    assert await stored_ids(store) == ["turn 1", "audit 1"]
     assert await store.turns("kitchen talk") == (turn(1),)
     await store.close()
 
@@ -177,11 +177,11 @@ async def test_a_selection_is_exported_and_deleted(
 ) -> None:
     store, _ = stores.open(url)
     await a_home(store)
-    everything = await kept(store)
+    everything = await stored_ids(store)
 
-    assert await kept(store, selection) == chosen
+    assert await stored_ids(store, selection) == chosen
     assert await store.purge(selection) == len(chosen)
-    assert await kept(store) == [one for one in everything if one not in chosen]
+    assert await stored_ids(store) == [one for one in everything if one not in chosen]
     assert await store.purge(selection) == 0
 
 
@@ -221,7 +221,7 @@ async def test_content_deleted_during_a_read_is_overwritten_with_the_next_write(
         assert await store.record(turn(2, person="ben")).stored()
 
     assert await store.record(turn(3, person="ben")).stored()
-    assert await kept(store) == ["turn 2", "turn 3"]
+    assert await stored_ids(store) == ["turn 2", "turn 3"]
     assert b"secret" not in all_bytes(file)
 
 
@@ -239,8 +239,8 @@ async def test_an_export_can_be_left(sqlite: str, stores: Stores) -> None:
 async def test_an_export_holds_the_whole_of_each_record(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     page = ToolResult("a", "read", "news", open_world=True)
-    asked = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
-    whole = turn(1, messages=(UserMessage("Read!"), asked, page, AssistantMessage("Läuft.")))
+    call_message = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
+    whole = turn(1, messages=(UserMessage("Read!"), call_message, page, AssistantMessage("Läuft.")))
     store.record(whole)
     store.record(audit(2))
     store.record(response(3))
@@ -263,10 +263,10 @@ async def test_old_turns_of_an_agent_are_pruned(url: str, stores: Stores) -> Non
 
     assert await store.prune("agent", Retention()) == 0
     assert await store.prune("agent", Retention(seconds=177)) == 4
-    assert await kept(store) == ["turn 3", "turn 4", "turn 5", "audit 3", "audit 4", "resp 1"]
+    assert await stored_ids(store) == ["turn 3", "turn 4", "turn 5", "audit 3", "audit 4", "resp 1"]
     assert await store.prune("agent", Retention(seconds=177)) == 0
     assert await store.prune("agent", Retention(seconds=0)) == 4
-    assert await kept(store) == ["turn 5", "resp 1"], "responses are kept for a time of their own"
+    assert await stored_ids(store) == ["turn 5", "resp 1"], "responses are kept for a time of their own"
 
 
 async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) -> None:
@@ -278,9 +278,9 @@ async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) ->
 
     assert await store.prune("agent", Retention(size=10 * size)) == 0
     assert await store.prune("agent", Retention(size=2 * size)) == 2
-    assert await kept(store) == ["turn 3", "turn 4", "turn 5"]
+    assert await stored_ids(store) == ["turn 3", "turn 4", "turn 5"]
     assert await store.prune("agent", Retention(seconds=DAY, size=0)) == 2
-    assert await kept(store) == ["turn 5"]
+    assert await stored_ids(store) == ["turn 5"]
 
 
 async def test_an_impossible_limit_is_reported_to_its_caller(sqlite: str, stores: Stores) -> None:
@@ -308,7 +308,7 @@ async def test_a_wrong_clock_deletes_no_fresh_record(
     for number, ended_at in enumerate(ended):
         store.record(turn(number, ended_at=ended_at))
     await store.prune("agent", Retention(seconds=60))
-    assert await kept(store) == left
+    assert await stored_ids(store) == left
 
 
 async def test_odd_names_are_told_apart_and_found(url: str, stores: Stores) -> None:

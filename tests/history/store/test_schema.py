@@ -26,9 +26,9 @@ def connection(sqlite: str) -> Iterator[Connection]:
     database.close()
 
 
-def plan(connection: Connection, asked: Select[tuple[int]]) -> str:
+def plan(connection: Connection, statement: Select[tuple[int]]) -> str:
     """Return how SQLite would run a query whose values it does not know yet."""
-    sql = asked.compile(dialect=SQLiteDialect(paramstyle="named"))
+    sql = statement.compile(dialect=SQLiteDialect(paramstyle="named"))
     explained = connection.execute(text(f"EXPLAIN QUERY PLAN {sql}"), sql.params)
     return "\n".join(row.detail for row in explained)
 
@@ -64,8 +64,10 @@ def test_the_last_turns_are_found_without_sorting(connection: Connection, select
 
 
 def test_turns_of_a_person_in_a_time_are_found_by_an_index(connection: Connection) -> None:
-    asked = select(turns.c.seq).where(matching(turns, Selection(person_id="ann")), turns.c.at >= 1.0, turns.c.at <= 2.0)
-    assert "USING COVERING INDEX chatterbox_turns_person_at (person=? AND at>? AND at<?)" in plan(connection, asked)
+    statement = select(turns.c.seq).where(
+        matching(turns, Selection(person_id="ann")), turns.c.at >= 1.0, turns.c.at <= 2.0
+    )
+    assert "USING COVERING INDEX chatterbox_turns_person_at (person=? AND at>? AND at<?)" in plan(connection, statement)
 
 
 async def test_tables_of_another_version_are_left_alone(url: str, stores: Stores) -> None:

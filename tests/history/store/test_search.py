@@ -30,17 +30,22 @@ async def stored(stores: Stores, url: str, *recorded: StoredTurn) -> HistoryStor
     return store
 
 
-def said(number: int, words: str, answer: str = "Yes.", person: str | None = "ann") -> StoredTurn:
+def stored_turn(number: int, words: str, answer: str = "Yes.", person: str | None = "ann") -> StoredTurn:
     """Return a turn of somebody."""
     return turn(number, person=person, messages=spoken(words, answer))
 
 
 def from_outside(number: int, conversation: str = "kitchen talk") -> StoredTurn:
     """Return a turn in which a page was read."""
-    asked = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
+    call_message = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
     page = ToolResult("a", "read", "Buy tulips!", open_world=True)
-    read: Transcript = (UserMessage("What is new?"), asked, page, AssistantMessage("Flowers are cheap."))
-    return turn(number, conversation, person="ann", messages=read)
+    page_messages: Transcript = (
+        UserMessage("What is new?"),
+        call_message,
+        page,
+        AssistantMessage("Flowers are cheap."),
+    )
+    return turn(number, conversation, person="ann", messages=page_messages)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +66,8 @@ async def test_words_are_found_in_any_order_and_case_and_without_accents(url: st
     store = await stored(
         stores,
         url,
-        said(1, "What is the password of the WiFi?", "The Schlüssel is in Straße 7, second floor."),
-        said(2, "Good night!", "Sleep well."),
+        stored_turn(1, "What is the password of the WiFi?", "The Schlüssel is in Straße 7, second floor."),
+        stored_turn(2, "Good night!", "Sleep well."),
     )
     assert await search(store, words) == ["turn 1"]
 
@@ -84,9 +89,9 @@ async def test_scripts_without_spaces_are_found_by_what_stands_together(
     store = await stored(
         stores,
         url,
-        said(1, "打开厨房的灯", "The light is on."),
-        said(2, "关闭厨房的灯"),
-        said(3, "キッチンのライトをつけて"),
+        stored_turn(1, "打开厨房的灯", "The light is on."),
+        stored_turn(2, "关闭厨房的灯"),
+        stored_turn(3, "キッチンのライトをつけて"),
     )
     assert await search(store, words) == found
 
@@ -95,10 +100,10 @@ async def test_a_person_finds_only_their_own_turns(url: str, stores: Stores) -> 
     store = await stored(
         stores,
         url,
-        said(1, "The secret is blue."),
-        said(2, "The secret is red.", person="ben"),
-        said(3, "The secret is green.", person=None),
-        said(4, "The secret is white.", person=""),
+        stored_turn(1, "The secret is blue."),
+        stored_turn(2, "The secret is red.", person="ben"),
+        stored_turn(3, "The secret is green.", person=None),
+        stored_turn(4, "The secret is white.", person=""),
     )
     assert await search(store, "secret", "ann") == ["turn 1"]
     assert await search(store, "secret", "ben") == ["turn 2"]
@@ -143,7 +148,12 @@ async def test_a_time_is_searched_although_the_clock_was_set_back(url: str, stor
 
 async def test_turns_with_all_words_are_found_else_those_with_any(url: str, stores: Stores) -> None:
     store = await stored(
-        stores, url, said(1, "Kitchen lamp, please."), said(2, "Kitchen!"), said(3, "Lamp!"), said(4, "Nothing.")
+        stores,
+        url,
+        stored_turn(1, "Kitchen lamp, please."),
+        stored_turn(2, "Kitchen!"),
+        stored_turn(3, "Lamp!"),
+        stored_turn(4, "Nothing."),
     )
     assert await search(store, "the kitchen lamp") == ["turn 1", "turn 3", "turn 2"]
     assert await search(store, "kitchen lamp") == ["turn 1"]
@@ -154,27 +164,30 @@ async def test_turns_with_all_words_are_found_else_those_with_any(url: str, stor
 
 async def test_a_rare_word_counts_more_than_many_frequent_ones(url: str, stores: Stores) -> None:
     store = await stored(
-        stores, url, said(1, "Weather!"), *(said(number, "What did I say to you?") for number in range(2, 9))
+        stores,
+        url,
+        stored_turn(1, "Weather!"),
+        *(stored_turn(number, "What did I say to you?") for number in range(2, 9)),
     )
     assert (await search(store, "what did I say about the weather"))[0] == "turn 1"
 
 
 @pytest.mark.parametrize("words", ["a" * 200, "a" * 41, "a" * 40])
 async def test_a_very_long_word_is_found(url: str, stores: Stores, words: str) -> None:
-    store = await stored(stores, url, said(1, "a" * 200), said(2, "b" * 200))
+    store = await stored(stores, url, stored_turn(1, "a" * 200), stored_turn(2, "b" * 200))
     assert await search(store, words) == ["turn 1"]
 
 
 async def test_a_very_long_text_is_found_by_its_first_words(url: str, stores: Stores) -> None:
     long = " ".join(f"{number}\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL A}" for number in range(20_000))
-    store = await stored(stores, url, said(1, long, long))
+    store = await stored(stores, url, stored_turn(1, long, long))
     assert await search(store, f"{MOST_WORDS - 1}A") == ["turn 1"]
     assert await search(store, f"{MOST_WORDS}A") == []
     assert await search(store, long) == ["turn 1"]
 
 
 async def test_a_found_turn_is_clipped(url: str, stores: Stores) -> None:
-    store = await stored(stores, url, said(1, "Tell me\na story.", "Once upon a time. " * 100))
+    store = await stored(stores, url, stored_turn(1, "Tell me\na story.", "Once upon a time. " * 100))
     (found,) = await store.search(HistoryQuery(words="story", person_id="ann"))
     assert found == Found(
         turn_id="turn 1",
@@ -195,7 +208,7 @@ async def marks(store: HistoryStore) -> dict[str, bool]:
 
 
 async def test_outside_content_marks_the_rest_of_its_conversation(url: str, stores: Stores) -> None:
-    store = await stored(stores, url, said(1, "Hello."), from_outside(2), said(3, "Thanks."))
+    store = await stored(stores, url, stored_turn(1, "Hello."), from_outside(2), stored_turn(3, "Thanks."))
     assert await search(store, "tulips") == [], "results of tools are not searched"
     assert await search(store, "flowers") == ["turn 2"]
     assert await store.record(turn(4, person="ann")).stored()
@@ -211,16 +224,16 @@ async def test_outside_content_marks_the_rest_of_its_conversation(url: str, stor
 
 
 async def test_a_waiting_turn_is_stored_before_the_search(url: str, stores: Stores) -> None:
-    store = await stored(stores, url, said(0, "Hello."))  # a new database may take longer than a search waits
+    store = await stored(stores, url, stored_turn(0, "Hello."))  # a new database may take longer than a search waits
     for number in range(1, 6):
-        store.record(said(number, "Lamp."))
+        store.record(stored_turn(number, "Lamp."))
         assert len(await search(store, "lamp", most=99)) == number
 
 
 async def test_a_search_does_not_wait_while_nothing_is_written(sqlite: str, stores: Stores) -> None:
-    store = await stored(stores, sqlite, said(1, "Lamp."))
+    store = await stored(stores, sqlite, stored_turn(1, "Lamp."))
     await store.pause()
-    store.record(said(2, "Lamp."))
+    store.record(stored_turn(2, "Lamp."))
     assert await search(store, "lamp") == ["turn 1"]
     store.resume()
     assert await search(store, "lamp") == ["turn 2", "turn 1"]
@@ -236,13 +249,13 @@ def rows_in_the_index(url: str) -> int:
 @pytest.mark.parametrize("count", [100, 2_100], ids=["some", "many"])
 async def test_deleted_turns_are_not_found(url: str, stores: Stores, count: int) -> None:
     store = await stored(
-        stores, url, *(said(number, "Lamp!", person="ben" if number % 100 else "ann") for number in range(count))
+        stores, url, *(stored_turn(number, "Lamp!", person="ben" if number % 100 else "ann") for number in range(count))
     )
     left = count // 100
     assert await store.purge(Selection(person_id="ben")) == count - left
     assert await search(store, "lamp", "ben") == []
     assert rows_in_the_index(url) == left
-    assert await store.record(said(count, "Lamp!")).stored()
+    assert await store.record(stored_turn(count, "Lamp!")).stored()
     newest = [f"turn {count}", *(f"turn {number}" for number in range(count - 100, -1, -100))]
     assert await search(store, "lamp", "ann", 99) == newest, "of equal turns the newer is found first"
     await store.prune("agent", Retention(size=0))
@@ -264,7 +277,7 @@ async def test_any_text_is_found_by_any_of_its_words(url: str, talks: list[tuple
     try:
         await store.purge(Selection())
         for number, (question, answer) in enumerate(talks):
-            assert await store.record(said(number, question, answer)).stored()
+            assert await store.record(stored_turn(number, question, answer)).stored()
         await search(store, words)
         for number, (question, answer) in enumerate(talks):
             for word in (question, answer, *question.split(), *answer.split()):

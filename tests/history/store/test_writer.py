@@ -19,7 +19,7 @@ from custom_components.chatterbox.history.store.records import StoreState, Store
 from .postgresql import PostgreSQL
 from .records import audit, response, turn
 from .stores import HASTY, Stores, sqlite_url
-from .test_history_store import ids, kept
+from .test_history_store import ids, stored_ids
 
 _INTEGRATION = Path(custom_components.__file__).parent / "chatterbox"
 
@@ -128,21 +128,21 @@ async def test_responses_are_dropped_before_turns_and_audit_records(sqlite: str,
     answers = [store.record(one) for one in (turn(1), response(1), audit(1), response(2), turn(2))]
     assert [answer.given for answer in answers] == [False, True, False, True, False]
     store.start()
-    assert await kept(store) == ["turn 1", "turn 2", "audit 1"]
+    assert await stored_ids(store) == ["turn 1", "turn 2", "audit 1"]
     assert store.state.dropped == 2
     await store.close()
 
 
 async def test_a_heavy_response_drops_no_turn(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=100_000), starts=False)
-    said = store.record(turn(1, said="x" * 40_000))
+    pending = store.record(turn(1, said="x" * 40_000))
     small = store.record(response(1, said="x" * 1_000))
     heavy = store.record(response(2, said="x" * 90_000))
     assert not await heavy.stored()
     assert not await small.stored(), "the oldest first, as with turns"
     another = store.record(response(3, said="x" * 1_000))
     store.start()
-    assert await said.stored()
+    assert await pending.stored()
     assert await another.stored()
     await store.close()
 
@@ -151,13 +151,13 @@ async def test_a_waiting_response_has_the_weight_of_its_last_state(sqlite: str, 
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=150_000), starts=False)
     answers = [store.record(response(1, said="x" * 50_000, status=str(state))) for state in range(10)]
     assert not any(answer.given for answer in answers)
-    said = store.record(turn(1))
+    pending = store.record(turn(1))
     store.record(response(1, said="x" * 500_000))
     assert answers[0].given, "its last state is too heavy to wait"
     again = store.record(response(1))
     store.start()
     assert not await answers[0].stored()
-    assert await said.stored()
+    assert await pending.stored()
     assert await again.stored()
     await store.close()
 

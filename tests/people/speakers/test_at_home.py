@@ -46,8 +46,8 @@ async def test_permissions_of_the_person_of_a_satellite_hold(
     await listen_at_satellite(hass)
 
     assert hass.states.is_state(LIGHT, state)
-    told = turns[0].data
-    assert (told["user_id"], told["person"], told["caller"]) == (mia.id, "Mia", None)
+    turn_data = turns[0].data
+    assert (turn_data["user_id"], turn_data["person"], turn_data["caller"]) == (mia.id, "Mia", None)
     assert turns[0].context.user_id == mia.id
     assert "Name of the person: Mia." in str(messages_of(server.requests[0])[-1]["content"])
 

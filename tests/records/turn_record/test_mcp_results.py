@@ -29,7 +29,7 @@ def text(value: str) -> dict[str, JsonValue]:
 def test_what_is_repeated_is_left_out(content: list[JsonValue], structured: JsonValue, left: list[str]) -> None:
     data: dict[str, JsonValue] = {"content": content, "structuredContent": structured, "isError": False}
 
-    shown = json.loads(result_content(llm.ToolResult(data=data)))
+    result_data = json.loads(result_content(llm.ToolResult(data=data)))
 
-    assert [name for name in shown if name != "isError"] == left
-    assert all(shown[name] == data[name] for name in shown)
+    assert [name for name in result_data if name != "isError"] == left
+    assert all(result_data[name] == data[name] for name in result_data)

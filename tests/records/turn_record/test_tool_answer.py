@@ -31,9 +31,9 @@ def test_another_tool_names_none() -> None:
 def test_the_reason_of_a_failure_is_as_short_as_it_is_given() -> None:
     response = intent.IntentResponse("en")
     response.async_set_error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, "No such lamp.")
-    said = llm.ToolResult(llm.IntentResponseDict(response), error=True)
+    result = llm.ToolResult(llm.IntentResponseDict(response), error=True)
 
-    assert error_text(result_of({"speech": {}}, said)) == "No such lamp."
+    assert error_text(result_of({"speech": {}}, result)) == "No such lamp."
     assert error_text(result_of({"error": "Broken."})) == "Broken."
     assert error_text(result_of({"error": {"code": 5}})) == '{"error": {"code": 5}}'
     assert error_text(result_of("Not JSON.")) == "Not JSON."

@@ -69,7 +69,7 @@ async def open_store(hass: HomeAssistant, entry: MockConfigEntry) -> HistoryStor
     return store
 
 
-async def kept(responses: EntryResponseStore, *numbers: int) -> list[int]:
+async def stored_numbers(responses: EntryResponseStore, *numbers: int) -> list[int]:
     """Return which of the responses of these numbers are kept."""
     return [number for number in numbers if await responses.get(f"resp {number}")]
 
@@ -100,7 +100,7 @@ async def test_a_response_survives_a_restart(
     await responses.put(response(1))
     await async_get_histories(hass).async_release(entry)
 
-    assert await kept(responses, 1) == [1]
+    assert await stored_numbers(responses, 1) == [1]
 
 
 async def test_a_chain_is_told_in_its_order_whoever_asked(responses: EntryResponseStore) -> None:
@@ -121,9 +121,9 @@ async def test_agents_of_a_service_share_chains_and_those_of_others_do_not(
     elsewhere = await set_up(hass, offline_entry())
     stranger = EntryResponseStore(hass, elsewhere, only_agent(elsewhere).subentry_id)
 
-    assert await kept(other, 1, 2) == [1, 2]
+    assert await stored_numbers(other, 1, 2) == [1, 2]
     assert list(await responses.chain("resp 1")) == ["resp 1", "resp 2"]
-    assert await kept(stranger, 1, 2) == []
+    assert await stored_numbers(stranger, 1, 2) == []
     assert await stranger.chain("resp 1") == {}
 
 
@@ -133,7 +133,7 @@ async def test_a_response_that_is_deleted_is_gone(responses: EntryResponseStore)
 
     await responses.delete("resp 1")
 
-    assert await kept(responses, 1, 2) == [2]
+    assert await stored_numbers(responses, 1, 2) == [2]
 
 
 async def test_an_agent_that_keeps_nothing_keeps_no_response(hass: HomeAssistant) -> None:
@@ -142,7 +142,7 @@ async def test_an_agent_that_keeps_nothing_keeps_no_response(hass: HomeAssistant
 
     await responses.put(response(1))
 
-    assert await kept(responses, 1) == []
+    assert await stored_numbers(responses, 1) == []
 
 
 async def test_an_agent_that_is_removed_takes_its_responses_along(
@@ -187,7 +187,7 @@ async def test_nobody_waits_for_a_store_that_is_busy(
         freezer.tick(0.11)
         await putting
         assert store.state.waiting == 1
-        assert await kept(responses, 1) == [1], "what waits is found"
+        assert await stored_numbers(responses, 1) == [1], "what waits is found"
     finally:
         store.resume()
 
@@ -238,19 +238,22 @@ async def test_functions_that_a_client_has_to_run_wait_in_a_conversation(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
     store = await open_store(hass, entry)
-    asked = AssistantMessage(tool_calls=(ToolCall("c1", "show_page", "{}"),))
-    shown = ToolResult("c1", "show_page", "Shown.")
-    said: tuple[Transcript, ...] = ((UserMessage("Show it."), asked), (shown, AssistantMessage("Here it is.")))
-    for number, messages in enumerate(said):
+    call_message = AssistantMessage(tool_calls=(ToolCall("c1", "show_page", "{}"),))
+    result = ToolResult("c1", "show_page", "Shown.")
+    transcripts: tuple[Transcript, ...] = (
+        (UserMessage("Show it."), call_message),
+        (result, AssistantMessage("Here it is.")),
+    )
+    for number, messages in enumerate(transcripts):
         record = turn(number, "talk", agent=responses.agent, person="user", messages=messages)
         assert await store.record(record).stored()
         if number == 0:
-            assert await responses.conversation("talk", ANNA) == (UserMessage("Show it."), asked)
+            assert await responses.conversation("talk", ANNA) == (UserMessage("Show it."), call_message)
 
     assert await responses.conversation("talk", ANNA) == (
         UserMessage("Show it."),
-        asked,
-        shown,
+        call_message,
+        result,
         AssistantMessage("Here it is."),
     )
 
@@ -279,7 +282,7 @@ async def test_too_many_responses_are_deleted_as_they_come(
         await responses.put(response(number, said="x" * 200_000))
         await hass.async_block_till_done(wait_background_tasks=True)
 
-    assert await kept(responses, 1, 2, 3, 4) == [3, 4]
+    assert await stored_numbers(responses, 1, 2, 3, 4) == [3, 4]
 
 
 async def test_small_responses_are_not_looked_after_each_time(
@@ -289,11 +292,11 @@ async def test_small_responses_are_not_looked_after_each_time(
 
     await responses.put(response(1))
     await hass.async_block_till_done(wait_background_tasks=True)
-    assert await kept(responses, 1) == [1], "too old, and left to the retention of the history"
+    assert await stored_numbers(responses, 1) == [1], "too old, and left to the retention of the history"
 
     await responses.put(response(2, said="x" * 100_000))
     await hass.async_block_till_done(wait_background_tasks=True)
-    assert await kept(responses, 1) == []
+    assert await stored_numbers(responses, 1) == []
 
 
 @pytest.mark.parametrize(
@@ -320,7 +323,7 @@ async def test_old_responses_go_from_time_to_time(
     async_fire_time_changed(hass, datetime.fromtimestamp(MORNING + DAY, UTC) + timedelta(hours=6, seconds=1))
     await hass.async_block_till_done(wait_background_tasks=True)
 
-    assert await kept(responses, 1, 2, 3) == left
+    assert await stored_numbers(responses, 1, 2, 3) == left
 
 
 async def test_retention_waits_for_a_store_that_is_down(
@@ -364,4 +367,4 @@ async def test_a_client_that_goes_while_its_response_is_stored_takes_nothing_alo
     await asyncio.wait({putting})
     store.resume()
 
-    assert await kept(responses, 1) == [1]
+    assert await stored_numbers(responses, 1) == [1]

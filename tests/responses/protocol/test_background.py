@@ -151,9 +151,9 @@ async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_w
 
     assert [item["role"] for item in objects(page["data"])] == ["user"]
     assert said(following) == "Two."
-    for asked in (service.get(str(begun["id"]), BEN, {}), service.cancel(str(begun["id"]), BEN)):
+    for lookup in (service.get(str(begun["id"]), BEN, {}), service.cancel(str(begun["id"]), BEN)):
         with pytest.raises(ApiError) as missing:
-            await asked
+            await lookup
         assert missing.value.status == 404
 
 

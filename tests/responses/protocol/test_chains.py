@@ -170,17 +170,17 @@ async def test_only_the_newest_of_a_long_conversation_are_looked_through() -> No
 
 async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> None:
     """Invariants 1, 2: whoever brings some has to bring all."""
-    asked = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))
-    backend = BackendDouble(ScriptedProvider(asked, say("Shown."), asked, say("Never mind.")))
+    calls = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))
+    backend = BackendDouble(ScriptedProvider(calls, say("Shown."), calls, say("Never mind.")))
     service = ResponsesService(backend)
     page: list[JsonValue] = [function("show_page")]
 
     for conversation in ("conv_1", "conv_2"):
         waiting = await ask(service, "Show!", conversation=conversation, tools=page)
-        shown: list[JsonValue] = [output(str(one["call_id"])) for one in items(waiting, "function_call")]
+        outputs: list[JsonValue] = [output(str(one["call_id"])) for one in items(waiting, "function_call")]
         with pytest.raises(ApiError, match="No tool output found"):
-            await ask(service, shown[:1], conversation=conversation, tools=page)
-        brought: JsonValue = shown if conversation == "conv_1" else "Forget it."
+            await ask(service, outputs[:1], conversation=conversation, tools=page)
+        brought: JsonValue = outputs if conversation == "conv_1" else "Forget it."
         await ask(service, brought, conversation=conversation, tools=page)
 
     results = [message.content for message in backend.turns[1].transcript if isinstance(message, ToolResult)]
@@ -230,10 +230,10 @@ async def test_items_may_be_referred_to_by_their_ids() -> None:
     service = ResponsesService(backend)
     first = await ask(service, "Show!", tools=[function("show_page")])
     (called,) = items(first)
-    asked = backend.memory.records[str(first["id"])].input[0]
+    calls = backend.memory.records[str(first["id"])].input[0]
     done: JsonValue = {"type": "function_call_output", "call_id": "c1", "output": "ok"}
 
-    await ask(service, [reference(asked["id"]), reference(called["id"]), done])
+    await ask(service, [reference(calls["id"]), reference(called["id"]), done])
     with pytest.raises(ApiError) as foreign:
         await ask(service, [reference(called["id"]), done], BEN)
 
@@ -283,7 +283,7 @@ async def test_a_response_of_somebody_else_is_not_there() -> None:
     service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
     response_id = str((await ask(service))["id"])
 
-    for asked in (
+    for calls in (
         service.get(response_id, BEN, {}),
         service.delete(response_id, BEN),
         service.cancel(response_id, BEN),
@@ -291,7 +291,7 @@ async def test_a_response_of_somebody_else_is_not_there() -> None:
         service.get("resp_0", ANNA, {}),
     ):
         with pytest.raises(ApiError, match="not found") as missing:
-            await asked
+            await calls
         assert (missing.value.status, missing.value.param) == (404, "response_id")
     await read(service, response_id)
 

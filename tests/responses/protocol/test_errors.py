@@ -53,13 +53,13 @@ SECRET = "http://10.0.0.7:11434 says: key sk-secret is wrong"
 )
 def test_a_failure_has_a_code_and_no_secret(failure: AgentError | None, status: int, kind: str, code: str) -> None:
     """Invariants 44, 57."""
-    told = as_api_error(failure)
-    assert (told.status, told.kind, told.code) == (status, kind, code)
-    assert told.message
-    assert_fits("ErrorPayload", told.payload)
+    reported = as_api_error(failure)
+    assert (reported.status, reported.kind, reported.code) == (status, kind, code)
+    assert reported.message
+    assert_fits("ErrorPayload", reported.payload)
     for part in ("secret", "10.0.0.7"):
-        assert part not in canonical_json(told.payload)
-    assert told.retry_after == (3 if isinstance(failure, ProviderBusy) else None)
+        assert part not in canonical_json(reported.payload)
+    assert reported.retry_after == (3 if isinstance(failure, ProviderBusy) else None)
 
 
 def test_an_error_of_the_surface_is_told_as_it_is() -> None:
@@ -78,10 +78,10 @@ def test_a_bug_is_told_with_its_cause_and_without_words() -> None:
     with pytest.raises(RuntimeError, match="my secret") as raised:
         _break({})
 
-    told = traceback_without_words(raised.value)
-    assert told.index("RuntimeError") < told.index("KeyError")
-    assert "_break" in told
-    assert "my secret" not in told
+    reported = traceback_without_words(raised.value)
+    assert reported.index("RuntimeError") < reported.index("KeyError")
+    assert "_break" in reported
+    assert "my secret" not in reported
 
 
 def test_a_bug_that_caused_itself_is_told_once() -> None:

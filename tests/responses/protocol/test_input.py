@@ -143,9 +143,9 @@ def test_nothing_is_answered_or_called_twice(history: Transcript, items: list[Js
 
 
 def test_what_the_input_says() -> None:
-    said = parse_input(read(output("call_1"), HI), CODEC, WAITING)
+    parsed = parse_input(read(output("call_1"), HI), CODEC, WAITING)
 
-    assert said.messages == (ToolResult("call_1", "weather", "rain", open_world=True), UserMessage("Hi"))
+    assert parsed.messages == (ToolResult("call_1", "weather", "rain", open_world=True), UserMessage("Hi"))
 
 
 @pytest.mark.parametrize("history", [(), WAITING])
@@ -161,13 +161,13 @@ def test_ids_that_are_too_long_for_clients_find_back() -> None:
     """Invariant 5: some services write more into the id of a call than clients take."""
     call_id = "call_1__thought__" + "A" * 200
     history = (UserMessage("?"), AssistantMessage(tool_calls=(ToolCall(call_id, "weather", "{}"),)))
-    shown = function_call_item("fc_1", ToolCall(call_id, "weather", "{}"))
-    answer = output(str(shown["call_id"]))
+    item = function_call_item("fc_1", ToolCall(call_id, "weather", "{}"))
+    answer = output(str(item["call_id"]))
 
     assert parse_input(read(answer), CODEC, history).messages == (
         ToolResult(call_id, "weather", "rain", open_world=True),
     )
-    assert len(parse_input(read(shown, answer), CODEC).messages) == 2
+    assert len(parse_input(read(item, answer), CODEC).messages) == 2
     answered = (*history, ToolResult(call_id, "weather", "rain"))
     assert "more than one output" in unpaired(answered, answer)[0]
-    assert "more than one call" in unpaired(answered, shown, answer)[0]
+    assert "more than one call" in unpaired(answered, item, answer)[0]

@@ -99,9 +99,9 @@ def test_defaults() -> None:
 
 def test_null_is_nothing() -> None:
     fields = [*echoed(), "include", "stream", "stream_options", "prompt", "user", "chatterbox:client_tools_status"]
-    asked = {**dict.fromkeys(fields), **ASKED}
+    fields_sent = {**dict.fromkeys(fields), **ASKED}
 
-    assert read_create(asked, new_id) == read()
+    assert read_create(fields_sent, new_id) == read()
 
 
 def test_what_is_said_is_obeyed() -> None:
@@ -174,7 +174,7 @@ def test_what_is_said_is_echoed() -> None:
         prompt_cache_key="k" * 64,
     )
 
-    said: JsonObject = {
+    sent_body: JsonObject = {
         "instructions": "Be brief.",
         "previous_response_id": "resp_0",
         "parallel_tool_calls": False,
@@ -190,7 +190,7 @@ def test_what_is_said_is_echoed() -> None:
         "safety_identifier": "s" * 64,
         "prompt_cache_key": "k" * 64,
     }
-    assert echo == {**echoed(), **said}
+    assert echo == {**echoed(), **sent_body}
     assert echoed(background=True)["background"] is True
 
 

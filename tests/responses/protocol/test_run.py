@@ -355,7 +355,7 @@ RESULT: JsonObject = {"type": "function_call_output", "call_id": "c1", "output":
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "expected"),
     [
         ((message("user", "12", "34"),), (message("user", "****"),)),
         (
@@ -371,13 +371,18 @@ RESULT: JsonObject = {"type": "function_call_output", "call_id": "c1", "output":
         ((), ()),
     ],
 )
-def test_the_words_that_begin_a_turn_are_replaced(sent: tuple[JsonObject, ...], kept: tuple[JsonObject, ...]) -> None:
-    assert replace_sent_words(sent, "****") == kept
+def test_the_words_that_begin_a_turn_are_replaced(
+    sent: tuple[JsonObject, ...], expected: tuple[JsonObject, ...]
+) -> None:
+    assert replace_sent_words(sent, "****") == expected
 
 
 def test_what_was_said_is_replaced_at_its_end() -> None:
-    said = UserMessage("before"), AssistantMessage("yes"), UserMessage("1234", context="It is noon.")
+    earlier_messages = UserMessage("before"), AssistantMessage("yes"), UserMessage("1234", context="It is noon.")
 
-    assert replace_words(said, "****") == (*said[:2], UserMessage("****", context="It is noon."))
-    assert replace_words(said[:2], "****") == said[:2]
+    assert replace_words(earlier_messages, "****") == (
+        *earlier_messages[:2],
+        UserMessage("****", context="It is noon."),
+    )
+    assert replace_words(earlier_messages[:2], "****") == earlier_messages[:2]
     assert replace_words((), "****") == ()

@@ -150,11 +150,11 @@ async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
     response = await ask(service, sent)
     page = await service.input_items(str(response["id"]), ANNA, {"order": "asc"})
 
-    kept = objects(page["data"])
-    assert [item["type"] for item in kept] == ["message", "message", "acme:mood"]
-    assert [item.get("role") for item in kept] == ["developer", "user", None]
-    assert kept[1]["id"] == "msg_mine"
-    assert kept[2] == sent[2]
+    listed = objects(page["data"])
+    assert [item["type"] for item in listed] == ["message", "message", "acme:mood"]
+    assert [item.get("role") for item in listed] == ["developer", "user", None]
+    assert listed[1]["id"] == "msg_mine"
+    assert listed[2] == sent[2]
 
 
 async def test_nothing_is_stored_of_what_is_not_to_be_stored() -> None:
@@ -204,9 +204,9 @@ async def test_a_model_that_fails_before_anything_is_done_is_an_error(
     backend = BackendDouble(ScriptedProvider([failure], [failure]))
     service = ResponsesService(backend)
 
-    with pytest.raises(ApiError) as told:
+    with pytest.raises(ApiError) as refusal:
         await ask(service)
-    assert (told.value.status, told.value.code, told.value.retry_after) == (status, code, retry_after)
+    assert (refusal.value.status, refusal.value.code, refusal.value.retry_after) == (status, code, retry_after)
     assert backend.memory.puts == 0
 
     events = await stream(service)

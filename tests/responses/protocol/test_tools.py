@@ -47,9 +47,9 @@ def refused(*tools: JsonValue) -> str:
 
 def hosted(**fields: JsonValue) -> HostedTools:
     """Return the tools of the home that are asked for."""
-    read = read_tools([{**ASSIST, **fields}]).hosted
-    assert read is not None
-    (wanted,) = read
+    parsed = read_tools([{**ASSIST, **fields}]).hosted
+    assert parsed is not None
+    (wanted,) = parsed
     return wanted
 
 
@@ -76,10 +76,10 @@ def test_functions() -> None:
 
 def test_a_function_of_few_words() -> None:
     """Invariant 43: all of it is echoed."""
-    read = read_tools([{"type": "function", "name": "f", "allowed_callers": ["direct"]}])
+    parsed = read_tools([{"type": "function", "name": "f", "allowed_callers": ["direct"]}])
 
-    assert read.functions == (ToolDefinition("f", "", {"type": "object", "properties": {}}, client=True),)
-    (sent,) = read.echo
+    assert parsed.functions == (ToolDefinition("f", "", {"type": "object", "properties": {}}, client=True),)
+    (sent,) = parsed.echo
     assert sent == {"type": "function", "name": "f", "description": None, "parameters": None, "strict": None}
     assert_fits("FunctionTool", sent)
 
@@ -91,11 +91,11 @@ def test_no_tools_and_none_at_all() -> None:
 
 def test_tools_of_the_home_are_always_asked_about() -> None:
     """Invariant 49."""
-    read = read_tools([ASSIST])
+    parsed = read_tools([ASSIST])
 
-    assert read.hosted == (HostedTools(server_label="assist"),)
+    assert parsed.hosted == (HostedTools(server_label="assist"),)
     assert hosted().asks(LOOK)
-    assert read.echo == (
+    assert parsed.echo == (
         {
             "type": "mcp",
             "server_label": "assist",
@@ -151,9 +151,9 @@ def test_what_is_echoed_of_the_home() -> None:
         "require_approval": "never",
     }
 
-    read = read_tools([{**sent, "headers": {}, "authorization": None, "server_url": None}])
+    parsed = read_tools([{**sent, "headers": {}, "authorization": None, "server_url": None}])
 
-    assert read.echo == ({**sent, "headers": None},)
+    assert parsed.echo == ({**sent, "headers": None},)
 
 
 @pytest.mark.parametrize(

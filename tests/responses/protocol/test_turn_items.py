@@ -168,16 +168,16 @@ async def test_what_is_forbidden_is_not_run_and_the_model_goes_on() -> None:
     assert answer.response["status"] == "completed"
 
 
-@pytest.mark.parametrize("said", ["", "I may not."])
-async def test_a_call_where_none_is_wanted_is_not_run_and_ends_the_response(said: str) -> None:
+@pytest.mark.parametrize("words", ["", "I may not."])
+async def test_a_call_where_none_is_wanted_is_not_run_and_ends_the_response(words: str) -> None:
     """Invariants 24, 25."""
     choice = ToolChoiceMode.NONE
     asking = Asking(replace(ASKED, tool_choice=choice), turn=replace(TURN, tool_choice=choice))
-    answer = await asking.answered(call(ON, SHOW, text=said))
+    answer = await asking.answered(call(ON, SHOW, text=words))
     assert asking.dispatcher.started == []
     assert outcomes(answer) == []
     texts = [text_of(item) for item in answer.items if item["type"] == "message"]
-    assert texts == [said or "I don't have an answer to that."]
+    assert texts == [words or "I don't have an answer to that."]
     assert answer.response["status"] == "completed"
 
 
@@ -218,12 +218,12 @@ async def test_beside_functions_of_the_client_nothing_runs() -> None:
     assert [getattr(one, "call_id", None) for one in results] == ["a", "x", "u"]
     assert not answer.stream.has_acted
 
-    shown = ToolResult("s", "show_page", "shown")
-    history: Transcript = (UserMessage("Go!"), *answer.stream.messages, shown)
+    result = ToolResult("s", "show_page", "shown")
+    history: Transcript = (UserMessage("Go!"), *answer.stream.messages, result)
     assert_valid(repair(history))
     goes_on = Asking(turn=replace(TURN, user_text=None, history=history))
     await goes_on.answered(say("There."))
-    assert shown in goes_on.provider.requests[0].transcript
+    assert result in goes_on.provider.requests[0].transcript
 
 
 async def test_tools_are_listed_once_for_each_label() -> None:
@@ -305,9 +305,9 @@ async def test_what_is_shown_can_be_brought_back() -> None:
         say("Both are on."),
     )
     sent_again = tuple(complete_item(item, str) for item in objects(answer.response["output"]))
-    read = parse_items(sent_again, CODEC)
-    assert [without_ids(one) for one in read.messages] == [without_ids(one) for one in answer.stream.messages]
-    assert read.listed == {"assist"}
+    parsed = parse_items(sent_again, CODEC)
+    assert [without_ids(one) for one in parsed.messages] == [without_ids(one) for one in answer.stream.messages]
+    assert parsed.listed == {"assist"}
 
 
 def without_ids(message: Message) -> tuple[object, ...]:

@@ -91,10 +91,10 @@ def _check_usage(response: JsonObject) -> None:
         assert usage is None
         return
     assert isinstance(usage, dict), "no usage"
-    total, read, written = usage["total_tokens"], usage["input_tokens"], usage["output_tokens"]
-    assert isinstance(read, int)
+    total, input_tokens, written = usage["total_tokens"], usage["input_tokens"], usage["output_tokens"]
+    assert isinstance(input_tokens, int)
     assert isinstance(written, int)
-    assert total == read + written
+    assert total == input_tokens + written
 
 
 class ValidStream:

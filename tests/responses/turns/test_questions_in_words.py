@@ -91,13 +91,13 @@ async def test_a_yes_or_no_in_words_answers_the_question(
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="As you say."))))
     await enable_api(hass)
     client = await hass_client()
-    asked = await create(client, **REQUEST)
+    question = await create(client, **REQUEST)
 
     if by_items:
-        before = [{"role": "user", "content": REQUEST["input"]}, *asked["output"]]
+        before = [{"role": "user", "content": REQUEST["input"]}, *question["output"]]
         response = await create(client, input=[*before, {"role": "user", "content": words}], store=False)
     else:
-        response = await create(client, input=words, previous_response_id=asked["id"])
+        response = await create(client, input=words, previous_response_id=question["id"])
 
     assert words_of(response) == "As you say."
     assert hass.states.is_state(DOOR, state)
@@ -110,9 +110,9 @@ async def test_other_words_go_to_the_model(
     server = await serve(Script(answers=(ASKS, ScriptedAnswer(content="Hm."))))
     await enable_api(hass)
     client = await hass_client()
-    asked = await create(client, **REQUEST)
+    question = await create(client, **REQUEST)
 
-    response = await create(client, input=words, previous_response_id=asked["id"])
+    response = await create(client, input=words, previous_response_id=question["id"])
 
     assert words_of(response) == "Hm."
     assert hass.states.is_state(DOOR, "locked")
@@ -142,11 +142,11 @@ async def test_a_second_yes_opens_nothing(
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Open."), ScriptedAnswer(content="Yes to what?"))))
     await enable_api(hass)
     client = await hass_client()
-    asked = await create(client, **REQUEST)
-    await create(client, input="Yes.", previous_response_id=asked["id"])
+    question = await create(client, **REQUEST)
+    await create(client, input="Yes.", previous_response_id=question["id"])
     hass.states.async_set(DOOR, "locked")
 
-    response = await create(client, input="Yes.", previous_response_id=asked["id"])
+    response = await create(client, input="Yes.", previous_response_id=question["id"])
 
     assert words_of(response) == "Yes to what?"
     assert hass.states.is_state(DOOR, "locked")

@@ -66,12 +66,12 @@ async def test_a_conversation_is_kept_for_the_token_that_made_it(
         assert (await other.request(method, address + path)).status == 404
     assert (await other.post("/api/chatterbox/v1/responses", json=body)).status == 404
     assert (await api_client.post("/api/chatterbox/v1/responses", json=body)).status == 200
-    said = [str(message["content"]) for message in messages_of(server.requests[0])[1:]]
-    assert said[0] == "I am Ada."
-    assert said[1].endswith("Who am I?")
+    contents = [str(message["content"]) for message in messages_of(server.requests[0])[1:]]
+    assert contents[0] == "I am Ada."
+    assert contents[1].endswith("Who am I?")
     assert (await api_client.delete(f"{address}/items/{item['id']}")).status == 200
-    kept = (await (await api_client.get(f"{address}/items?order=asc")).json())["data"]
-    assert [part["text"] for one in kept for part in one["content"]] == ["Who am I?", "Ada."]
+    stored_items = (await (await api_client.get(f"{address}/items?order=asc")).json())["data"]
+    assert [part["text"] for one in stored_items for part in one["content"]] == ["Who am I?", "Ada."]
     assert (await (await api_client.delete(address)).json())["deleted"] is True
     assert (await api_client.get(address)).status == 404
 

@@ -145,14 +145,14 @@ def test_plain_prose_is_said_as_it_is(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_plain_prose_is_held_back_by_one_word_at_most(language: str) -> None:
-    speech, fed, said = SpeechFilter(language), "", ""
+    speech, fed, spoken_words = SpeechFilter(language), "", ""
     for character in PROSE[language]:
         fed += character
-        said += speech.feed(character)
-        assert fed.startswith(said)
-        assert " " not in fed[len(said) :].strip()
+        spoken_words += speech.feed(character)
+        assert fed.startswith(spoken_words)
+        assert " " not in fed[len(spoken_words) :].strip()
         if language == "zh" and not character.isascii() and character != "°":
-            assert said == fed
+            assert spoken_words == fed
 
 
 @pytest.mark.parametrize(
@@ -178,17 +178,17 @@ def test_an_answer_of_which_nothing_can_be_said_is_not_silent(language: str) -> 
     okay, unreadable = speakable("👍", language), speakable("```\ncode\n```", language)
 
     assert okay != unreadable
-    for said in (okay, unreadable):
-        assert said[-1] in ".。"
-        assert speakable(said, language) == said
+    for spoken_words in (okay, unreadable):
+        assert spoken_words[-1] in ".。"
+        assert speakable(spoken_words, language) == spoken_words
     assert speakable("x" * 201, language) == unreadable
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("…", "… Okay."), ("()", "() Okay."), ("- !", "! Okay."), ("?\n", "? Okay.")]
+    ("text", "spoken_words"), [("…", "… Okay."), ("()", "() Okay."), ("- !", "! Okay."), ("?\n", "? Okay.")]
 )
-def test_punctuation_alone_cannot_be_heard(text: str, said: str) -> None:
-    assert speakable(text, "en") == said
+def test_punctuation_alone_cannot_be_heard(text: str, spoken_words: str) -> None:
+    assert speakable(text, "en") == spoken_words
     assert speakable(f"{text} 7", "en").endswith(" 7")
 
 
@@ -215,7 +215,7 @@ TOOLS = ("intent__HassTurnOn", "homeassistant__GetLiveContext", "todo__get_items
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "spoken_words"),
     [
         *((f"I used {name}.", "I used turn on.") for name in ("hass_turn_on", "intent_HassTurnOn", "HASS_TURN_ON")),
         *((f"I used {name}.", "I used turn on.") for name in ("`turn_on`", "hassTurnOn", "TurnOn", "HassTurnOn()")),
@@ -225,8 +225,8 @@ TOOLS = ("intent__HassTurnOn", "homeassistant__GetLiveContext", "todo__get_items
         ("See [turn](https://x.org/turn_on) on.", "See turn on."),
     ],
 )
-def test_a_name_of_a_tool_is_not_said_in_any_spelling(text: str, said: str) -> None:
-    assert in_pieces([text], tools=TOOLS) == in_pieces([*text], tools=TOOLS) == said
+def test_a_name_of_a_tool_is_not_said_in_any_spelling(text: str, spoken_words: str) -> None:
+    assert in_pieces([text], tools=TOOLS) == in_pieces([*text], tools=TOOLS) == spoken_words
 
 
 @given(st.data())
@@ -238,18 +238,20 @@ def test_no_cut_makes_a_difference(data: st.DataObject) -> None:
 
 @given(markdown(), st.sampled_from(LANGUAGES))
 def test_what_is_said_can_be_said_again(text: str, language: str) -> None:
-    said = speakable(text, language)
+    spoken_words = speakable(text, language)
 
-    assert speakable(said, language) == said
+    assert speakable(spoken_words, language) == spoken_words
 
 
 @given(markdown())
 def test_no_markup_is_said(text: str) -> None:
-    said = speakable(text, "en")
+    spoken_words = speakable(text, "en")
 
-    assert not re.search(r"\*\*|__|~~|`|\]\(|https?:|www\.|</?[abi]\b|<br|&\w+;|\n|😀|👍|✅|\u200d|\ufe0f", said)
-    assert said == said.strip()
-    assert "  " not in said
+    assert not re.search(
+        r"\*\*|__|~~|`|\]\(|https?:|www\.|</?[abi]\b|<br|&\w+;|\n|😀|👍|✅|\u200d|\ufe0f", spoken_words
+    )
+    assert spoken_words == spoken_words.strip()
+    assert "  " not in spoken_words
 
 
 def test_the_recorded_answers_are_said_without_markdown() -> None:
@@ -258,7 +260,7 @@ def test_the_recorded_answers_are_said_without_markdown() -> None:
     assert len(answers) == 40
 
     for answer in answers:
-        said = speakable(answer, "en")
-        assert not re.search(r"[*`#_\n]|^- ", said), said
+        spoken_words = speakable(answer, "en")
+        assert not re.search(r"[*`#_\n]|^- ", spoken_words), spoken_words
         letters = re.sub(r"[\W_]+", "", answer.replace("°C", "degrees Celsius"))
-        assert re.sub(r"[\W_]+", "", said) == letters
+        assert re.sub(r"[\W_]+", "", spoken_words) == letters

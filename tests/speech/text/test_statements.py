@@ -143,9 +143,9 @@ def test_an_announcement_awaits_nothing(language: str, answer: str) -> None:
     assert Statement.ANNOUNCEMENT in content.statements
 
 
-@pytest.mark.parametrize(("language", "said", "answer", "statements"), REPORTS)
-def test_a_plain_report_is_read(language: str, said: str, answer: str, statements: tuple[Statement, ...]) -> None:
-    content = answer_content(answer, said, language)
+@pytest.mark.parametrize(("language", "sentence", "answer", "statements"), REPORTS)
+def test_a_plain_report_is_read(language: str, sentence: str, answer: str, statements: tuple[Statement, ...]) -> None:
+    content = answer_content(answer, sentence, language)
 
     assert content.statements == statements
     assert not content.asks

@@ -1,4 +1,4 @@
-"""What a language says, and how answers in it are worded: the fields of `languages/<language>.toml`."""
+"""The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>.toml`."""
 
 import re
 from functools import cache
@@ -48,7 +48,7 @@ class Degrees(_LanguageTable):
     forms: tuple[tuple[str, str], ...]
     """Pairs of a regular expression for the whole number, and the words after it, with `{scale}`; the first counts."""
     gap: str = " "
-    """What is between them."""
+    """The text between them."""
 
 
 class StatementPatterns(_LanguageTable):

@@ -104,7 +104,7 @@ _OF_TAGS: Final = {"td": "|", "th": "|"} | dict.fromkeys(
     },
     "\n",
 )
-"""What replaces a tag, else nothing."""
+"""The replacements of tags; other tags are removed."""
 
 _ARROW: Final = re.compile("[\u21d2\u2794\u279c\u27a1\u27f6\u27f9]\ufe0f?|(?<!\\S)[-=]>(?!\\S)")
 _EMOJI: Final = re.compile(
@@ -121,7 +121,7 @@ _TOOL: Final = re.compile(
 """The name of one of Home Assistant's tools."""
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _NAME: Final = re.compile(r"(?<!\w)(?=(?i:hass)|[A-Za-z][a-z0-9]*+[A-Z_])(\w++)(\(?)")
-"""What may be the name of a tool: no plain word."""
+"""A word that may be the name of a tool: no plain word."""
 _PREFIX: Final = re.compile(r"\AHass(?=[A-Z])")
 _HIGHLIGHT: Final = re.compile(r"(?<![\w=])==(?=\w)|(?<=[\w.!?])==(?![\w=])")
 _LITERAL_BREAK: Final = re.compile(r"(?:(?<=[.!?:;,)\"])|\A)(?:\\+n)+(?![a-z])")

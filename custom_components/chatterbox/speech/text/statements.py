@@ -27,12 +27,12 @@ _SHORT_WORD: Final = 3
 
 
 class Statement(Enum):
-    """What a clause says."""
+    """The meaning of a clause."""
 
     DONE = auto()
     """An action was done, or is under way: "I've turned on the lamp"."""
     STATE = auto()
-    """What the request is about has a state: "The lamp is on"."""
+    """The subject of the request has a state: "The lamp is on"."""
     CANNOT = auto()
     """The model cannot act: "I can't control that"."""
     ANNOUNCEMENT = auto()
@@ -42,7 +42,7 @@ class Statement(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerContent:
-    """What an answer says."""
+    """The meaning of an answer."""
 
     statements: tuple[Statement, ...]
     """In their order; clauses that say nothing ("Sure", "Sorry") are left out."""

@@ -11,4 +11,4 @@ CONF_HOME_FILE: Final = "home_file"
 """The path of the home file; read again at every setup."""
 
 CONF_SETUP: Final = "setup"
-"""What differs from the home file: `entity_id → {"state": …, "attributes": {…}}`, merged into it."""
+"""The differences from the home file: `entity_id → {"state": …, "attributes": {…}}`, merged into it."""

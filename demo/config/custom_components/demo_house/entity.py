@@ -1,4 +1,4 @@
-"""What every entity of a demo house shares: its ids, its name and its device.
+"""Base of every entity of a demo house: its ids, its name and its device.
 
 Knows how Home Assistant composes an entity's name; must not know any kind of entity.
 """

@@ -87,7 +87,7 @@ class Area(Written):
 
 
 class ProductInfo(Written):
-    """Who made a device, and what it is."""
+    """The manufacturer and the model of a device."""
 
     manufacturer: str | None = None
     model: str | None = None
@@ -165,7 +165,7 @@ def read_home(text: str, setup: Mapping[str, JsonValue] | None = None) -> Home:
 
 
 class _SetUpEntity(Written):
-    """What a `setup` mapping may say about one entity."""
+    """The fields of a `setup` mapping about one entity."""
 
     state: JsonValue = None
     attributes: dict[str, JsonValue] | None = None

@@ -1,4 +1,4 @@
-"""What a home file may say about what switches, moves, heats, plays and cleans.
+"""The fields of a home file for entities that switch, move, heat, play and clean.
 
 Knows the attributes of Home Assistant's entity platforms; must not know how an entity behaves: that is the part of
 the platform module. In the file, what is not the same for all kinds stands under `attributes:`.

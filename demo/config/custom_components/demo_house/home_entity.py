@@ -1,4 +1,4 @@
-"""What a home file says about every entity, whatever its kind: ids, names and places.
+"""The fields of a home file for every entity, whatever its kind: ids, names and places.
 
 Knows the form of an entity in the file; must not know any kind of entity.
 """
@@ -11,7 +11,7 @@ from .fields import Written
 
 
 class HomeEntity(Written):
-    """What every kind of entity says: its id, its name, where it is and what else it is called."""
+    """The fields of every kind of entity: its id, its name, where it is and what else it is called."""
 
     id: Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z0-9_]+$")]
     name: str

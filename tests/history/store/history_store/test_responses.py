@@ -9,7 +9,7 @@ from custom_components.chatterbox.history.store.query import Retention, Selectio
 from custom_components.chatterbox.history.store.records import ResponseRecord, StoreUnavailable, Trouble
 from tests.history.store.records import DAY, MORNING, audit, response, turn
 from tests.history.store.stores import Stores, sqlite_url
-from tests.history.store.test_history_store import all_bytes, kept
+from tests.history.store.test_history_store import all_bytes, stored_ids
 
 AGENTS = ("agent",)
 
@@ -44,7 +44,7 @@ async def test_a_response_that_is_recorded_again_takes_the_place_of_the_old_one(
         assert found.response["status"] == status
         assert await store.record(response(2)).stored()
     assert ids(await store.responses("resp 1", AGENTS)) == ["resp 1", "resp 2"]
-    assert await kept(store) == ["resp 1", "resp 2"]
+    assert await stored_ids(store) == ["resp 1", "resp 2"]
 
 
 async def test_a_response_is_read_before_it_is_stored(sqlite: str, stores: Stores) -> None:
@@ -63,7 +63,7 @@ async def test_a_response_is_read_before_it_is_stored(sqlite: str, stores: Store
     assert await waiting.response("resp 3") == response(3)
     assert await waiting.responses("resp 1", AGENTS) == (response(1), response(2), response(3))
     waiting.start()
-    assert await kept(waiting) == ["turn 1", "resp 1", "resp 2", "resp 3", "resp 4", "resp 5"]
+    assert await stored_ids(waiting) == ["turn 1", "resp 1", "resp 2", "resp 3", "resp 4", "resp 5"]
     await waiting.close()
 
 
@@ -111,9 +111,9 @@ async def test_responses_are_kept_for_a_time_of_their_own(url: str, stores: Stor
 
     assert await store.prune("agent", Retention(), of_responses=True) == 0
     assert await store.prune("agent", Retention(seconds=177), of_responses=True) == 2
-    assert await kept(store) == ["turn 1", "audit 1", "resp 3", "resp 4", "resp 5"]
+    assert await stored_ids(store) == ["turn 1", "audit 1", "resp 3", "resp 4", "resp 5"]
     assert await store.prune("agent", Retention(seconds=0), of_responses=True) == 2
-    assert await kept(store) == ["turn 1", "audit 1", "resp 5"]
+    assert await stored_ids(store) == ["turn 1", "audit 1", "resp 5"]
 
 
 async def test_an_updated_response_does_not_count_as_new(url: str, stores: Stores) -> None:
@@ -123,7 +123,7 @@ async def test_an_updated_response_does_not_count_as_new(url: str, stores: Store
     store.record(response(2, created_at=MORNING + DAY))
     assert await store.record(response(1)).stored()
     assert await store.prune("agent", Retention(seconds=DAY / 2), of_responses=True) == 1
-    assert await kept(store) == ["resp 2"]
+    assert await stored_ids(store) == ["resp 2"]
 
 
 async def test_a_response_of_a_later_time_counts_as_new(url: str, stores: Stores) -> None:
@@ -134,11 +134,11 @@ async def test_a_response_of_a_later_time_counts_as_new(url: str, stores: Stores
     assert await store.record(response(1, created_at=MORNING + DAY, said="x" * 1_000)).stored()
     assert await store.response("resp 1") == response(1, created_at=MORNING + DAY, said="x" * 1_000)
     assert await store.prune("agent", Retention(seconds=DAY / 2), of_responses=True) == 2
-    assert await kept(store) == ["resp 1"]
+    assert await stored_ids(store) == ["resp 1"]
     store.record(response(2, created_at=MORNING + DAY, said="x" * 3_000))
     assert await store.record(response(1, created_at=MORNING + DAY + 1)).stored()
     assert await store.prune("agent", Retention(size=3_000), of_responses=True) == 1
-    assert await kept(store) == ["resp 1"]
+    assert await stored_ids(store) == ["resp 1"]
 
 
 async def test_responses_are_counted(url: str, stores: Stores) -> None:

@@ -64,7 +64,7 @@ def test_an_audit_record_is_written_with_its_fields(record: AuditRecord) -> None
 
 
 def test_of_the_attachments_of_a_turn_only_the_description_is_kept() -> None:
-    shown = turn(1, messages=(UserMessage("Who?", (CAT, Attachment("image/jpeg", b"")), "It is noon."),))
+    response_with = turn(1, messages=(UserMessage("Who?", (CAT, Attachment("image/jpeg", b"")), "It is noon."),))
     attachments: list[JsonValue] = [
         {
             "mime_type": "image/png",
@@ -79,11 +79,11 @@ def test_of_the_attachments_of_a_turn_only_the_description_is_kept() -> None:
             "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         },
     ]
-    assert turn_as_json(shown)["messages"] == [
+    assert turn_as_json(response_with)["messages"] == [
         {"role": "user", "text": "Who?", "context": "It is noon.", "attachments": attachments}
     ]
     lines = "It is noon.\nShown then, and not kept: image/png cat.png\nShown then, and not kept: image/jpeg"
-    read = read_again(shown)
+    read = read_again(response_with)
     assert read.messages == (UserMessage("Who?", context=lines),)
     assert read_again(read) == read
 
@@ -103,18 +103,18 @@ def test_a_lone_surrogate_and_a_nul_come_back() -> None:
 
 
 @pytest.mark.parametrize("beside", ["", "\ud83d"], ids=["alone", "beside a lone surrogate"])
-@pytest.mark.parametrize("said", ["", "NaN, Infinity"])
+@pytest.mark.parametrize("number_text", ["", "NaN, Infinity"])
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_a_number_that_json_does_not_know_is_null(number: float, said: str, beside: str) -> None:
-    stored = read_object(stored_json({"half": [number, 1.5], "beside": beside, "said": said}))
-    assert stored == {"half": [None, 1.5], "beside": beside, "said": said}
+def test_a_number_that_json_does_not_know_is_null(number: float, number_text: str, beside: str) -> None:
+    stored = read_object(stored_json({"half": [number, 1.5], "beside": beside, "said": number_text}))
+    assert stored == {"half": [None, 1.5], "beside": beside, "said": number_text}
 
 
 def test_keys_keep_their_order() -> None:
     assert stored_json({"b": "ü", "a": 1}) == '{"b":"ü","a":1}'
 
 
-def shown(*contents: JsonValue, attachments: tuple[Attachment, ...] = (PICTURE,)) -> ResponseRecord:
+def response_with(*contents: JsonValue, attachments: tuple[Attachment, ...] = (PICTURE,)) -> ResponseRecord:
     """Return a response to a message that shows something."""
     item: JsonObject = {"type": "message", "role": "user", "content": [*contents]}
     return replace(
@@ -131,9 +131,9 @@ def picture_part(url: str) -> JsonObject:
 @pytest.mark.parametrize(
     "record",
     [
-        shown(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}")),
-        shown({"type": "input_file", "filename": "door.png", "file_data": in_base64(PICTURE)}),
-        shown(
+        response_with(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}")),
+        response_with({"type": "input_file", "filename": "door.png", "file_data": in_base64(PICTURE)}),
+        response_with(
             picture_part(f"data:audio/wav;base64,{in_base64(SOUND)}"),
             {"type": "input_text", "text": "x" * 5_000},
             picture_part(f"data:image/png;base64,{in_base64(PICTURE)}"),
@@ -151,11 +151,11 @@ def test_bytes_of_the_input_are_written_once(record: ResponseRecord) -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        shown(picture_part("https://example.org/door.png")),
-        shown(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}\n")),
-        shown({"type": "input_text", "text": "data:;base64," + "x" * 2_000}),
-        shown({"type": "input_text", "text": "x" * 2_000 + f"data:;base64,{in_base64(PICTURE)}"}),
-        shown(attachments=(Attachment("image/png", b"tiny"),)),
+        response_with(picture_part("https://example.org/door.png")),
+        response_with(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}\n")),
+        response_with({"type": "input_text", "text": "data:;base64," + "x" * 2_000}),
+        response_with({"type": "input_text", "text": "x" * 2_000 + f"data:;base64,{in_base64(PICTURE)}"}),
+        response_with(attachments=(Attachment("image/png", b"tiny"),)),
     ],
     ids=["fetched", "written otherwise", "something else", "in a text", "tiny"],
 )
@@ -165,7 +165,7 @@ def test_bytes_that_the_input_lacks_are_kept_all_the_same(record: ResponseRecord
 
 @pytest.mark.parametrize("place", [1, -1, "here"])
 def test_bytes_that_were_removed_from_the_input_are_reported(place: JsonValue) -> None:
-    data = response_as_json(shown(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}")))
+    data = response_as_json(response_with(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}")))
     wrong = json.loads(stored_json(data).replace('"in_input":0', f'"in_input":{json.dumps(place)}'))
     assert wrong != data
     with pytest.raises(StoredJsonInvalid):

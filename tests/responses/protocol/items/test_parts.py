@@ -31,7 +31,7 @@ def refused(part: JsonValue, kinds: frozenset[str] = SHOWN_PARTS) -> str:
     return caught.value.path
 
 
-def shown(part: JsonObject) -> Attachment:
+def attachment_of(part: JsonObject) -> Attachment:
     """Return what a part shows."""
     text, (attachment,) = read_parts(complete_parts([part], SHOWN_PARTS, "content"))
     assert not text
@@ -71,16 +71,20 @@ def test_texts_are_paragraphs() -> None:
 def test_pictures_are_what_their_bytes_say(data: bytes, mime_type: str) -> None:
     said_to_be = url(data, "image/jpg")
 
-    assert shown({"type": "input_image", "image_url": said_to_be, "detail": "high"}) == Attachment(mime_type, data)
-    assert shown({"type": "input_file", "file_data": said_to_be, "filename": "a.bin"}) == Attachment(mime_type, data)
+    assert attachment_of({"type": "input_image", "image_url": said_to_be, "detail": "high"}) == Attachment(
+        mime_type, data
+    )
+    assert attachment_of({"type": "input_file", "file_data": said_to_be, "filename": "a.bin"}) == Attachment(
+        mime_type, data
+    )
 
 
 @pytest.mark.parametrize("sent", [url(PDF, "application/pdf"), url(PDF, ""), b64encode(PDF).decode()])
 def test_documents(sent: str) -> None:
     named: JsonObject = {"type": "input_file", "file_data": sent, "filename": "bill.pdf"}
 
-    assert shown(named) == Attachment("application/pdf", PDF, "bill.pdf")
-    assert shown({"type": "input_file", "file_data": sent}) == Attachment("application/pdf", PDF)
+    assert attachment_of(named) == Attachment("application/pdf", PDF, "bill.pdf")
+    assert attachment_of({"type": "input_file", "file_data": sent}) == Attachment("application/pdf", PDF)
 
 
 def test_files_of_text_are_read_out() -> None:

@@ -42,7 +42,7 @@ CARRIED = (ProviderItem("anthropic_messages", {"signature": "s"}),)
 ENCRYPTED: JsonObject = {"type": "reasoning", "summary": [], "encrypted_content": encode_provider_items(CARRIED, CODEC)}
 
 
-def said(role: str, content: JsonValue) -> JsonObject:
+def message_item(role: str, content: JsonValue) -> JsonObject:
     return {"role": role, "content": content}
 
 
@@ -66,44 +66,56 @@ def weather(call_id: str = "call_1") -> ToolCall:
 
 def test_who_said_what() -> None:
     """Invariant 41: a message needs no type."""
-    read = translated(
-        said("system", "Be brief."),
-        said("developer", [{"type": "input_text", "text": "Be kind."}]),
-        said("user", "Hi"),
-        said("assistant", "Hello"),
-        said("user", [{"type": "input_text", "text": "Who is it?"}, {"type": "input_image", "image_url": PNG}]),
+    parsed = translated(
+        message_item("system", "Be brief."),
+        message_item("developer", [{"type": "input_text", "text": "Be kind."}]),
+        message_item("user", "Hi"),
+        message_item("assistant", "Hello"),
+        message_item("user", [{"type": "input_text", "text": "Who is it?"}, {"type": "input_image", "image_url": PNG}]),
     )
 
     picture = Attachment("image/png", b"\x89PNG\r\n\x1a\n")
-    assert read.messages == (UserMessage("Hi"), AssistantMessage("Hello"), UserMessage("Who is it?", (picture,)))
-    assert read.instructions == "Be brief.\n\nBe kind."
+    assert parsed.messages == (UserMessage("Hi"), AssistantMessage("Hello"), UserMessage("Who is it?", (picture,)))
+    assert parsed.instructions == "Be brief.\n\nBe kind."
 
 
 def test_what_is_told_later_holds_for_what_is_said_next() -> None:
-    read = translated(said("user", "Hi"), said("developer", "It is late."), said("system", "Very."), said("user", "?"))
+    parsed = translated(
+        message_item("user", "Hi"),
+        message_item("developer", "It is late."),
+        message_item("system", "Very."),
+        message_item("user", "?"),
+    )
 
-    assert read.messages == (UserMessage("Hi"), UserMessage("?", context="It is late.\n\nVery."))
-    assert not read.instructions
+    assert parsed.messages == (UserMessage("Hi"), UserMessage("?", context="It is late.\n\nVery."))
+    assert not parsed.instructions
 
 
 def test_what_is_told_later_keeps_its_place() -> None:
-    read = translated(said("user", "Hi"), said("developer", "One."), said("assistant", "Hm"), said("developer", "Two."))
+    parsed = translated(
+        message_item("user", "Hi"),
+        message_item("developer", "One."),
+        message_item("assistant", "Hm"),
+        message_item("developer", "Two."),
+    )
 
-    told = [UserMessage("", context=text) for text in ("One.", "Two.")]
-    assert read.messages == (UserMessage("Hi"), told[0], AssistantMessage("Hm"), told[1])
+    expected = [UserMessage("", context=text) for text in ("One.", "Two.")]
+    assert parsed.messages == (UserMessage("Hi"), expected[0], AssistantMessage("Hm"), expected[1])
 
 
 def test_what_only_instructs_is_answered() -> None:
-    read = translated(said("system", "Greet me."), said("assistant", ""), said("developer", "Now."))
+    parsed = translated(
+        message_item("system", "Greet me."), message_item("assistant", ""), message_item("developer", "Now.")
+    )
 
-    assert read == ParsedItems((UserMessage("", context="Greet me.\n\nNow."),))
+    assert parsed == ParsedItems((UserMessage("", context="Greet me.\n\nNow."),))
 
 
 def test_calls_are_kept_byte_for_byte() -> None:
     """Invariants 5, 28."""
-    read = translated(said("user", "?"), {**CALL, "id": "fc_1", "arguments": "{'not': JSON"}, OUTPUT)
+    parsed = translated(message_item("user", "?"), {**CALL, "id": "fc_1", "arguments": "{'not': JSON"}, OUTPUT)
 
-    assert read.messages[1:] == (
+    assert parsed.messages[1:] == (
         AssistantMessage(tool_calls=(ToolCall("call_1", "weather", "{'not': JSON"),)),
         ran("call_1", "weather", "rain"),
     )
@@ -111,18 +123,18 @@ def test_calls_are_kept_byte_for_byte() -> None:
 
 def test_calls_of_one_message_are_one_message() -> None:
     """Invariants 33, 34."""
-    read = translated(
-        said("assistant", "I look."),
+    parsed = translated(
+        message_item("assistant", "I look."),
         CALL,
         {**CALL, "call_id": "call_2"},
         {**OUTPUT, "call_id": "call_2"},
         OUTPUT,
         {**CALL, "call_id": "call_3"},
         {**OUTPUT, "call_id": "call_3"},
-        said("assistant", "Done."),
+        message_item("assistant", "Done."),
     )
 
-    assert read.messages == (
+    assert parsed.messages == (
         AssistantMessage("I look.", tool_calls=(weather(), weather("call_2"))),
         ran("call_1", "weather", "rain"),
         ran("call_2", "weather", "rain"),
@@ -136,9 +148,9 @@ def test_results_find_their_calls_wherever_they_stand() -> None:
     """Invariant 3."""
     second, second_output = {**CALL, "call_id": "call_2"}, {**OUTPUT, "call_id": "call_2"}
 
-    read = translated(CALL, said("assistant", "And"), thought("hm"), second, OUTPUT, second_output)
+    parsed = translated(CALL, message_item("assistant", "And"), thought("hm"), second, OUTPUT, second_output)
 
-    assert read.messages == (
+    assert parsed.messages == (
         AssistantMessage(tool_calls=(weather(),)),
         ran("call_1", "weather", "rain"),
         AssistantMessage("And"),
@@ -150,18 +162,20 @@ def test_results_find_their_calls_wherever_they_stand() -> None:
 def test_results_of_what_came_before_come_first() -> None:
     history = (UserMessage("?"), AssistantMessage(tool_calls=(weather(), weather("call_2"))))
 
-    read = translated(said("user", "Well?"), {**OUTPUT, "call_id": "call_2"}, OUTPUT, history=history)
+    parsed = translated(message_item("user", "Well?"), {**OUTPUT, "call_id": "call_2"}, OUTPUT, history=history)
 
-    assert read.messages == (ran("call_1", "weather", "rain"), ran("call_2", "weather", "rain"), UserMessage("Well?"))
+    assert parsed.messages == (ran("call_1", "weather", "rain"), ran("call_2", "weather", "rain"), UserMessage("Well?"))
 
 
 def test_what_a_result_shows_is_shown_after_it() -> None:
     parts: JsonValue = [{"type": "input_text", "text": "a cat"}, {"type": "input_image", "image_url": PNG}]
 
-    read = translated(CALL, {**CALL, "call_id": "call_2"}, {**OUTPUT, "output": parts}, {**OUTPUT, "call_id": "call_2"})
+    parsed = translated(
+        CALL, {**CALL, "call_id": "call_2"}, {**OUTPUT, "output": parts}, {**OUTPUT, "call_id": "call_2"}
+    )
 
     picture = Attachment("image/png", b"\x89PNG\r\n\x1a\n")
-    assert read.messages[1:] == (
+    assert parsed.messages[1:] == (
         ran("call_1", "weather", "a cat"),
         ran("call_2", "weather", "rain"),
         UserMessage("", (picture,), "[Shown by the result of the call call_1.]"),
@@ -169,21 +183,21 @@ def test_what_a_result_shows_is_shown_after_it() -> None:
 
 
 def test_what_is_told_before_something_is_shown_is_told_with_it() -> None:
-    shown: JsonObject = {**OUTPUT, "output": [{"type": "input_image", "image_url": PNG}]}
+    image_output: JsonObject = {**OUTPUT, "output": [{"type": "input_image", "image_url": PNG}]}
 
-    read = translated(CALL, said("developer", "It is late."), shown)
+    parsed = translated(CALL, message_item("developer", "It is late."), image_output)
 
     picture = Attachment("image/png", b"\x89PNG\r\n\x1a\n")
     context = "It is late.\n\n[Shown by the result of the call call_1.]"
-    assert read.messages[2:] == (UserMessage("", (picture,), context),)
+    assert parsed.messages[2:] == (UserMessage("", (picture,), context),)
 
 
 def test_a_call_that_was_cut_off_was_never_made() -> None:
     """Invariant 17: a client may send back all of an incomplete response."""
     cut: JsonObject = {**CALL, "status": "incomplete", "arguments": '{"ci'}
 
-    assert translated(said("user", "?"), cut).messages == (UserMessage("?"),)
-    assert translated(said("assistant", "I look"), cut).messages == (AssistantMessage("I look"),)
+    assert translated(message_item("user", "?"), cut).messages == (UserMessage("?"),)
+    assert translated(message_item("assistant", "I look"), cut).messages == (AssistantMessage("I look"),)
     assert len(translated({**cut, "status": "completed"}).messages) == 2
     assert len(translated(cut, OUTPUT).messages) == 2
 
@@ -202,9 +216,9 @@ def test_a_call_that_was_cut_off_was_never_made() -> None:
 )
 def test_calls_of_the_home_are_calls_with_their_result(outcome: JsonObject, content: str, *, is_error: bool) -> None:
     """Invariant 52."""
-    read = translated(said("user", "On!"), {**MCP, **outcome}, said("assistant", "Well."))
+    parsed = translated(message_item("user", "On!"), {**MCP, **outcome}, message_item("assistant", "Well."))
 
-    assert read.messages == (
+    assert parsed.messages == (
         UserMessage("On!"),
         AssistantMessage(tool_calls=(ToolCall("mcp_1", "turn_on", "{}"),)),
         ToolResult("mcp_1", "turn_on", content, is_error=is_error, open_world=True),
@@ -220,8 +234,8 @@ def test_a_function_that_is_called_after_the_home_ran_something_belongs_to_the_n
     assert [len(message.tool_calls) for message in called(translated(done, MCP | {"id": "mcp_2", "output": ""}))] == [2]
 
 
-def called(read: ParsedItems) -> list[AssistantMessage]:
-    return [message for message in read.messages if isinstance(message, AssistantMessage)]
+def called(parsed: ParsedItems) -> list[AssistantMessage]:
+    return [message for message in parsed.messages if isinstance(message, AssistantMessage)]
 
 
 def test_errors_in_every_form() -> None:
@@ -233,9 +247,9 @@ def test_errors_in_every_form() -> None:
 
 
 def test_ids_of_other_servers_cannot_be_those_of_functions() -> None:
-    read = translated(CALL, {**MCP, "id": "call_1", "output": "on"}, OUTPUT)
+    parsed = translated(CALL, {**MCP, "id": "call_1", "output": "on"}, OUTPUT)
 
-    (message, *results) = read.messages
+    (message, *results) = parsed.messages
     assert isinstance(message, AssistantMessage)
     assert [call.id for call in message.tool_calls] == ["call_1", "mcp_call_1"]
     assert [result.content for result in results if isinstance(result, ToolResult)] == ["rain", "on"]
@@ -243,20 +257,22 @@ def test_ids_of_other_servers_cannot_be_those_of_functions() -> None:
 
 def test_reasoning_stands_with_what_it_led_to() -> None:
     """Invariant 35."""
-    read = translated(said("user", "?"), thought("One."), thought("Two."), CALL, ENCRYPTED, OUTPUT, thought("Lost."))
+    parsed = translated(
+        message_item("user", "?"), thought("One."), thought("Two."), CALL, ENCRYPTED, OUTPUT, thought("Lost.")
+    )
 
-    assert read.messages[1] == AssistantMessage(
+    assert parsed.messages[1] == AssistantMessage(
         reasoning="One.\n\nTwo.", tool_calls=(weather(),), provider_items=CARRIED
     )
-    assert read.messages[2:] == (ran("call_1", "weather", "rain"),)
+    assert parsed.messages[2:] == (ran("call_1", "weather", "rain"),)
 
 
 def test_what_is_carried_tells_messages_apart() -> None:
     second: JsonObject = {**MCP, "id": "mcp_2", "output": "b"}
 
-    read = translated({**MCP, "output": "a"}, ENCRYPTED, second, ENCRYPTED, ENCRYPTED, said("user", "?"))
+    parsed = translated({**MCP, "output": "a"}, ENCRYPTED, second, ENCRYPTED, ENCRYPTED, message_item("user", "?"))
 
-    first, _, other, _, _ = read.messages
+    first, _, other, _, _ = parsed.messages
     assert isinstance(first, AssistantMessage)
     assert isinstance(other, AssistantMessage)
     assert [len(message.tool_calls) for message in (first, other)] == [1, 1]
@@ -264,9 +280,9 @@ def test_what_is_carried_tells_messages_apart() -> None:
 
 
 def test_what_others_have_encrypted_is_left_out() -> None:
-    read = translated({**ENCRYPTED, "encrypted_content": "gAAAA"}, said("assistant", "Hi"), thought("hm"))
+    parsed = translated({**ENCRYPTED, "encrypted_content": "gAAAA"}, message_item("assistant", "Hi"), thought("hm"))
 
-    assert read.messages == (AssistantMessage("Hi"),)
+    assert parsed.messages == (AssistantMessage("Hi"),)
 
 
 def test_what_nobody_vouches_for_tells_no_messages_apart() -> None:
@@ -280,9 +296,11 @@ def test_what_nobody_vouches_for_tells_no_messages_apart() -> None:
 
 
 def test_phases_are_kept() -> None:
-    read = translated({**said("assistant", "I look."), "phase": "commentary"}, said("assistant", "Rain."))
+    parsed = translated(
+        {**message_item("assistant", "I look."), "phase": "commentary"}, message_item("assistant", "Rain.")
+    )
 
-    assert read.messages == (
+    assert parsed.messages == (
         AssistantMessage("I look.", provider_items=(phase_item("commentary"),)),
         AssistantMessage("Rain."),
     )
@@ -292,31 +310,33 @@ def test_control_items_reach_no_model() -> None:
     """Invariants 52, 67."""
     listed: JsonObject = {"type": "mcp_list_tools", "server_label": "assist", "tools": []}
     failed: JsonObject = {"type": "mcp_list_tools", "server_label": "music", "tools": [], "error": "asleep"}
-    asked: JsonObject = {"type": "mcp_approval_request", "server_label": "assist", "name": "open", "arguments": "{}"}
+    request: JsonObject = {"type": "mcp_approval_request", "server_label": "assist", "name": "open", "arguments": "{}"}
 
-    read = translated(said("user", "?"), listed, failed, asked, {"type": "acme:thought", "depth": [1]})
+    parsed = translated(message_item("user", "?"), listed, failed, request, {"type": "acme:thought", "depth": [1]})
 
-    assert read == ParsedItems((UserMessage("?"),), listed=frozenset({"assist"}))
+    assert parsed == ParsedItems((UserMessage("?"),), listed=frozenset({"assist"}))
 
 
 def test_answers_to_questions_are_handed_on() -> None:
     no: JsonObject = {**YES, "approval_request_id": "mcpr_1_1", "approve": False, "reason": "Not now"}
 
-    read = translated(said("system", "Be brief."), YES, no)
+    parsed = translated(message_item("system", "Be brief."), YES, no)
 
     yes = ApprovalResponseItem(approval_request_id="mcpr_1_0", approve=True)
-    assert read.approvals == (
+    assert parsed.approvals == (
         yes,
         ApprovalResponseItem(approval_request_id="mcpr_1_1", approve=False, reason="Not now"),
     )
-    assert read == ParsedItems((), "Be brief.", read.approvals)
-    assert translated(YES, said("user", "And be quick.")).approvals == (yes,)
+    assert parsed == ParsedItems((), "Be brief.", parsed.approvals)
+    assert translated(YES, message_item("user", "And be quick.")).approvals == (yes,)
 
 
-@pytest.mark.parametrize("following", [{**MCP, "output": "open"}, said("assistant", "I opened it."), CALL])
+@pytest.mark.parametrize("following", [{**MCP, "output": "open"}, message_item("assistant", "I opened it."), CALL])
 def test_answers_that_were_acted_on_are_not_acted_on_again(following: JsonObject) -> None:
     """Invariant 45."""
-    assert translated(said("user", "Open"), YES, following, OUTPUT, said("user", "Thanks")).approvals == ()
+    assert (
+        translated(message_item("user", "Open"), YES, following, OUTPUT, message_item("user", "Thanks")).approvals == ()
+    )
 
 
 def test_a_question_ends_the_answers_to_the_one_before() -> None:
@@ -334,39 +354,41 @@ def test_a_question_ends_the_answers_to_the_one_before() -> None:
     )
 
 
-@pytest.mark.parametrize("after", [said("assistant", "Fine."), {**MCP, "output": "on"}, CALL])
+@pytest.mark.parametrize("after", [message_item("assistant", "Fine."), {**MCP, "output": "on"}, CALL])
 def test_a_no_stays_known(after: JsonObject) -> None:
     """Invariant 47: the model must not ask again for what nobody wants."""
-    asked: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
+    request: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
     no: JsonObject = {**YES, "approve": False, "reason": "Not now."}
     refused = ToolCall("mcp_mcpr_1_0", "open", "{}")
 
-    read = translated(said("assistant", "Let me see."), asked, no, thought("Well."), after)
+    parsed = translated(message_item("assistant", "Let me see."), request, no, thought("Well."), after)
 
-    told = replace(ran("mcp_mcpr_1_0", "open", "Not run: the person said no. Not now."), is_error=True)
-    assert read.messages[:3] == (AssistantMessage("Let me see."), AssistantMessage(tool_calls=(refused,)), told)
-    assert called(read)[-1].reasoning == "Well."
-    assert read.approvals == ()
+    expected = replace(ran("mcp_mcpr_1_0", "open", "Not run: the person said no. Not now."), is_error=True)
+    assert parsed.messages[:3] == (AssistantMessage("Let me see."), AssistantMessage(tool_calls=(refused,)), expected)
+    assert called(parsed)[-1].reasoning == "Well."
+    assert parsed.approvals == ()
     assert translated(no, after).messages == translated(after).messages
 
 
 def test_a_no_comes_after_what_ran_beside_it() -> None:
-    asked: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
+    request: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
 
     off: JsonObject = {**MCP, "id": "mcp_2", "name": "turn_off", "output": "off"}
 
-    read = translated({**MCP, "output": "on"}, asked, {**YES, "approve": False}, off)
+    parsed = translated({**MCP, "output": "on"}, request, {**YES, "approve": False}, off)
 
-    names = [[call.name for call in message.tool_calls] for message in called(read)]
+    names = [[call.name for call in message.tool_calls] for message in called(parsed)]
     assert names == [["turn_on"], ["open"], ["turn_off"]]
 
 
 def test_a_compaction_is_read_where_it_stands() -> None:
     content = encode_summary("They spoke of rain.", has_outside_content=False, codec=CODEC)
 
-    read = translated(said("user", "Hi"), {"type": "compaction", "encrypted_content": content}, said("user", "And?"))
+    parsed = translated(
+        message_item("user", "Hi"), {"type": "compaction", "encrypted_content": content}, message_item("user", "And?")
+    )
 
-    before, call, result, after = read.messages
+    before, call, result, after = parsed.messages
     assert (before, after) == (UserMessage("Hi"), UserMessage("And?"))
     assert isinstance(call, AssistantMessage)
     assert isinstance(result, ToolResult)
@@ -384,7 +406,7 @@ def test_a_compaction_is_read_where_it_stands() -> None:
 )
 def test_what_cannot_be_read_is_refused_by_place(item: JsonObject, path: str) -> None:
     with pytest.raises(InvalidItem) as caught:
-        translated(said("user", "?"), item)
+        translated(message_item("user", "?"), item)
 
     assert caught.value.path == path
 

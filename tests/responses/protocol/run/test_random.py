@@ -201,18 +201,18 @@ class Chain:
         handed_out = [str(one["call_id"]) for one in items if one["type"] == "function_call"]
         assert [call.id for call in open_calls(stream.messages)] == handed_out
         assert (stream.resource["status"] == "requires_action") <= bool(handed_out)
-        asked = [one for one in items if one["type"] == "mcp_approval_request"]
+        requests = [one for one in items if one["type"] == "mcp_approval_request"]
         questions = [one.pending for one in events if isinstance(one, ApprovalRequested)]
-        assert len(asked) == sum(len(question.calls) for question in questions)
+        assert len(requests) == sum(len(question.calls) for question in questions)
         pending_call = {one.result.call_id for one in events if isinstance(one, ToolFinished) and one.awaits_approval}
         calls = [call for one in stream.messages if isinstance(one, AssistantMessage) for call in one.tool_calls]
-        shown = [str(one["name"]) for one in items if one["type"] in {"mcp_call", "function_call"}]
+        names = [str(one["name"]) for one in items if one["type"] in {"mcp_call", "function_call"}]
         remaining = iter([call.name for call in calls])
-        assert all(name in remaining for name in shown), "calls are shown in their order"
+        assert all(name in remaining for name in names), "calls are shown in their order"
         not_run = {
             one.call_id for one in stream.messages if isinstance(one, ToolResult) and (one.is_error or one.synthetic)
         }
-        assert len(shown) >= len([call for call in calls if call.id not in pending_call | not_run]), (
+        assert len(names) >= len([call for call in calls if call.id not in pending_call | not_run]), (
             "all that ran is shown"
         )
         if end is not None and end.stop_reason is not StopReason.PROVIDER_FAILED:

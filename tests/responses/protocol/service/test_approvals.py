@@ -59,14 +59,14 @@ async def test_nothing_runs_before_a_yes_and_then_once() -> None:
     talk = Talk(call(TO_UNLOCK), say("It is open."), say("Yes."), say("Still."))
 
     question = await talk.say()
-    (asked,) = items(question, "mcp_approval_request")
-    assert (question["status"], asked["server_label"]) == ("completed", "home")
-    assert (asked["name"], asked["arguments"]) == ("unlock", '{"door":"front"}')
+    (request,) = items(question, "mcp_approval_request")
+    assert (question["status"], request["server_label"]) == ("completed", "home")
+    assert (request["name"], request["arguments"]) == ("unlock", '{"door":"front"}')
     assert (talk.ran, items(question, "mcp_call")) == ([], [])
 
     done = await talk.say(answers(question, YES), previous_response_id=question["id"])
     (ran,) = items(done, "mcp_call")
-    assert (ran["approval_request_id"], ran["status"], talk.ran) == (asked["id"], "completed", ["unlock"])
+    assert (ran["approval_request_id"], ran["status"], talk.ran) == (request["id"], "completed", ["unlock"])
 
     later = await talk.say("And?", previous_response_id=done["id"])
     last = await talk.say("Still?", previous_response_id=later["id"])
@@ -77,10 +77,10 @@ async def test_nothing_runs_before_a_yes_and_then_once() -> None:
 async def test_an_approval_by_replayed_items_is_acted_on_once() -> None:
     """Invariant 45: without a chain, also when the items are brought again with what came after."""
     talk = Talk(call(TO_UNLOCK), say("It is open."), say("Yes."))
-    asked: JsonObject = {"role": "user", "content": "Open up!"}
+    request: JsonObject = {"role": "user", "content": "Open up!"}
 
-    question = await talk.say([asked], store=False)
-    sent: list[JsonValue] = [asked, *items(question), *answers(question, YES)]
+    question = await talk.say([request], store=False)
+    sent: list[JsonValue] = [request, *items(question), *answers(question, YES)]
     done = await talk.say(sent, store=False)
     await talk.say([*sent, *items(done), {"role": "user", "content": "Sure?"}], store=False)
 
@@ -89,10 +89,10 @@ async def test_an_approval_by_replayed_items_is_acted_on_once() -> None:
 
 async def test_a_no_by_replayed_items_does_not_stand_in_the_way_of_the_next_yes() -> None:
     talk = Talk(call(TO_UNLOCK), call(TO_OPEN), say("It is open."))
-    asked: JsonObject = {"role": "user", "content": "Open up!"}
+    request: JsonObject = {"role": "user", "content": "Open up!"}
 
-    first = await talk.say([asked], store=False)
-    sent: list[JsonValue] = [asked, *items(first), *answers(first, NO)]
+    first = await talk.say([request], store=False)
+    sent: list[JsonValue] = [request, *items(first), *answers(first, NO)]
     second = await talk.say(sent, store=False)
     await talk.say([*sent, *items(second), *answers(second, YES)], store=False)
 
@@ -149,8 +149,8 @@ async def test_a_no_reaches_the_model_with_its_reason() -> None:
 
     assert (denied["status"], said(denied), talk.ran) == ("completed", "All right, it stays shut.", [])
     assert items(denied, "mcp_call") == []
-    told = [one.content for one in talk.provider.requests[-1].transcript if isinstance(one, ToolResult)]
-    assert "The dog is out." in told[-1]
+    contents = [one.content for one in talk.provider.requests[-1].transcript if isinstance(one, ToolResult)]
+    assert "The dog is out." in contents[-1]
 
 
 async def test_several_calls_of_one_message_are_asked_at_once_and_answered_one_by_one() -> None:

@@ -47,8 +47,8 @@ async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
     ]
     assert backend.summary not in str(item)
     assert said(response) == "Still on."
-    *before, asked = backend.turns[0].transcript
-    assert (backend.summary in str(before), asked) == (True, UserMessage("And now?"))
+    *before, summary_request = backend.turns[0].transcript
+    assert (backend.summary in str(before), summary_request) == (True, UserMessage("And now?"))
     (result,) = [message for message in before if isinstance(message, ToolResult)]
     assert result.open_world is False
 

@@ -108,9 +108,9 @@ async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pyte
 
     response = last_response(await stream(service))
     assert (response["status"], "a secret" in str(response)) == ("failed", False)
-    with pytest.raises(ApiError) as told:
+    with pytest.raises(ApiError) as raised:
         await ask(service)
-    assert (told.value.status, told.value.code) == (500, "server_error")
+    assert (raised.value.status, raised.value.code) == (500, "server_error")
     assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.ERROR]
     assert ("RuntimeError" in caplog.text, "a secret" in caplog.text) == (True, False)
 

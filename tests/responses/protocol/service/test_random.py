@@ -109,7 +109,7 @@ class Clients:
     backend: BackendDouble
     service: ResponsesService
     known: list[Known] = field(default_factory=list)
-    asked: int = 0
+    requests: int = 0
     approved: int = 0
 
     async def take(self, step: Step) -> None:
@@ -120,8 +120,8 @@ class Clients:
         if step.deletes and previous is not None:
             await self._delete(step, previous)
             return
-        self.asked += 1
-        text = f"text {self.asked}"
+        self.requests += 1
+        text = f"text {self.requests}"
         turns = len(self.backend.turns)
         try:
             response = await self._ask(step, self._input(step, previous, text), previous)
@@ -200,7 +200,7 @@ async def test_whatever_clients_do_what_is_promised_holds(
         await clients.take(step)
 
     assert (backend.taking, provider.open_streams) == (0, 0)
-    kept = {str(one.response["id"]) for one in clients.known if one.is_there}
+    remaining = {str(one.response["id"]) for one in clients.known if one.is_there}
     failed = {key for key, record in backend.memory.records.items() if record.response["status"] == "failed"}
-    assert kept <= backend.memory.records.keys() <= kept | failed
+    assert remaining <= backend.memory.records.keys() <= remaining | failed
     assert sum(one.name == "unlock" for one in backend.dispatcher.started) <= clients.approved
