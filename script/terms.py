@@ -108,7 +108,7 @@ TERMS: Final = (
     *(
         Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read", ceiling=ceiling)
         for participle, noun, ceiling in (
-            ("said", "words, spoken_text, sentence", 256),
+            ("said", "words, spoken_text, sentence", 254),
             ("read", "turn_input, parsed", 53),
             ("shown", "page, form, content, display", 82),
             ("asked", "request, question", 227),

@@ -43,10 +43,10 @@ def _files_in(folder: Path) -> list[str]:
 async def test_sentences_are_answered_and_change_the_home_and_a_door_is_unlocked_after_a_yes(tmp_path: Path) -> None:
     sentences = ["turn on the kitchen lights", "what's the weather", "turn them off again"]
     sentences += ["unlock the front door", "no", "unlock the front door", "yes"]
-    said = [argument for sentence in sentences for argument in ("--say", sentence)]
+    say_arguments = [argument for sentence in sentences for argument in ("--say", sentence)]
     states = ("--state", "light.kitchen_ceiling", "--state", "light.hallway", "--state", "lock.front_door")
 
-    run = await run_demo(tmp_path, *said, "--json", *states)
+    run = await run_demo(tmp_path, *say_arguments, "--json", *states)
 
     assert run.exit_code == 0, run.messages
     *turns, ceiling, hallway, door = _json_lines(run)
@@ -100,8 +100,8 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: P
     assert run.exit_code == 0, run.messages
     for number, scene in enumerate(SCENES, start=1):
         assert f"{number}. {scene.title}\n" in run.output
-    said = [line.removeprefix("Chatterbox").strip() for line in run.output.splitlines() if "Chatterbox  " in line]
-    movie, _, brighter, _, rain, question, not_enough, unlocked, died, pancakes = said
+    answers = [line.removeprefix("Chatterbox").strip() for line in run.output.splitlines() if "Chatterbox  " in line]
+    movie, _, brighter, _, rain, question, not_enough, unlocked, died, pancakes = answers
     assert movie == "The living room is dark, the blinds are closed and the heating is set to 19 degrees."
     assert brighter == "The floor lamp is at full brightness."
     assert rain.startswith("Yes, rain")
@@ -112,7 +112,7 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: P
     assert pancakes.startswith("Whisk 250 g of flour")
     assert pancakes.endswith("I didn't do it: open the Garage Door.")
     assert re.findall(r"is not a parameter|There is no tool|not found", run.output) == []
-    assert len(re.findall(r", \$0\.\d{5}\n", run.output)) == len(said)
+    assert len(re.findall(r", \$0\.\d{5}\n", run.output)) == len(answers)
     assert PIN not in run.output
     assert "what was done" in run.output
     assert " ERROR " not in (tmp_path / "home-assistant.log").read_text()
@@ -179,9 +179,9 @@ async def test_an_error_is_printed_plainly(tmp_path: Path) -> None:
     _expect_failure(run, "the home has no 'light.kitchen_celling'. Did you mean light.kitchen_ceiling")
 
 
-def _expect_failure(run: FinishedDemo, said: str) -> None:
+def _expect_failure(run: FinishedDemo, message: str) -> None:
     assert run.exit_code == 1
-    assert re.search(said, run.messages), run.messages
+    assert re.search(message, run.messages), run.messages
     assert "Traceback" not in run.messages
     assert not run.output
 
@@ -212,13 +212,13 @@ async def _expect_that_servers_are_refused(client: HomeAssistantClient, folder: 
     nobody = "http://127.0.0.1:9/v1"
     with pytest.raises(DemoError, match=re.escape(sentence("config.error.provider_unreachable", url=nobody))):
         await set_up_assistant(client, ChatCompletionsServer(nobody))
-    for script, api_key, said in (
+    for script, api_key, message in (
         (Script(api_key="right"), "wrong", "does not accept this API key, or asks for one. Give a key"),
         (Script(api_key="right"), "two\nlines", "Give the whole key, with CHATTERBOX_API_KEY or"),
         (Script(models=("one", "two")), None, "Choose a --model; the server at .* has: one, two"),
     ):
         async with scripted_server(script, folder) as server:
-            with pytest.raises(DemoError, match=said):
+            with pytest.raises(DemoError, match=message):
                 await set_up_assistant(client, ChatCompletionsServer(server.base_url, api_key=api_key))
 
 
@@ -251,7 +251,7 @@ async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--json"], "add --say"),
         (["--show", "--say", "hello"], "leave out --say"),
@@ -268,13 +268,15 @@ async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         (["--shout"], "unrecognized arguments"),
     ],
 )
-def test_a_wrong_command_line_is_refused(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_line_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
         read_arguments(arguments)
 
     assert stopped.value.code == 2
     messages = capsys.readouterr().err
-    assert said in messages
+    assert message in messages
     assert "secret" not in messages
 
 
