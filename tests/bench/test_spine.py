@@ -10,9 +10,9 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
     ("scenario", "sentence", "most", "entered_too"),
     [
-        ("light", "turn on the kitchen light", 99, "tools/dispatch.py"),  # target: 90
-        ("approval", "unlock the front door", 105, "approvals/questions.py"),  # target: 110
-        ("api", "turn on the kitchen light", 112, "responses/views.py"),  # target: 110
+        ("light", "turn on the kitchen light", 106, "tools/dispatch.py"),  # target: 85
+        ("approval", "unlock the front door", 114, "approvals/questions.py"),  # target: 95
+        ("api", "turn on the kitchen light", 119, "responses/views.py"),  # target: 100
     ],
 )
 async def test_a_turn_enters_a_bounded_number_of_files(
