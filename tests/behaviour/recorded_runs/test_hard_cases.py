@@ -147,7 +147,8 @@ async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
     for said in (*satellite.heard, spoken):
         assert not MARKUP.search(said.removesuffix(END)), (case.id, said)
     meant = [case.meaning(number).says for number in range(len(case.asst))]
-    heard = [re.sub(rf" ({re.escape(NOT_DONE)}|That didn't work: [^.]+\.)\Z", "", said) for said in satellite.heard]
+    spoken_in_signs = [re.sub(r" degrees? (C)elsius| degrees? (F)ahrenheit", r"°\1\2", one) for one in satellite.heard]
+    heard = [re.sub(rf" ({re.escape(NOT_DONE)}|That didn't work: [^.]+\.)\Z", "", one) for one in spoken_in_signs]
     assert letters(heard[: len(meant)]) == letters(meant), case.id
     assert spoken.strip(), case.id
     assert satellite.heard[-1].strip() == spoken, case.id

@@ -219,7 +219,7 @@ async def test_what_is_set_up_is_named_beside_what_is_offered(hass: HomeAssistan
 
 
 @pytest.mark.parametrize(
-    ("answer", "key"),
+    ("answer", "warning"),
     [
         (ONLY_TALKS, "big-model talked about turning on the light"),
         (ScriptedAnswer(content="Done."), "big-model talked about turning on the light"),
@@ -229,13 +229,13 @@ async def test_what_is_set_up_is_named_beside_what_is_offered(hass: HomeAssistan
     ],
 )
 async def test_a_model_that_only_talks_is_warned_of_and_can_be_used(
-    hass: HomeAssistant, answer: ScriptedAnswer | ScriptedFailure, told: str
+    hass: HomeAssistant, answer: ScriptedAnswer | ScriptedFailure, warning: str
 ) -> None:
     script = {"tool_trial_answer": answer, "answers": (ONLY_TALKS,), "after_last": "start again"}
     async with serving_script(TALKING.model_copy(update=script)) as address:
         step = await submit(hass, await connect(hass, address), model="big-model")
         assert step["step_id"] == "no_tools"
-        assert told in str((step["description_placeholders"] or {})["trial"])
+        assert warning in str((step["description_placeholders"] or {})["trial"])
         again = await choose(hass, step, "model")
         assert suggested(again) == {CONF_MODEL: "big-model"}
         step = await choose(hass, await submit(hass, again, model="big-model"), "first_agent")
