@@ -22,6 +22,7 @@ from homeassistant.components import conversation
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
+from homeassistant.util import executor
 from hypothesis import HealthCheck, settings
 from pytest_asyncio import is_async_test
 from xdist.remote import Producer
@@ -42,6 +43,8 @@ logging.getLogger().setLevel(logging.WARNING)
 sys.modules["MySQLdb"] = None  # type: ignore[assignment]  # not to be had
 # It collects garbage after each module. A collection every 2,000 objects takes a fourth of the time of a test.
 gc.set_threshold(1_000_000)
+# It interrupts threads that do not end within a moment, of which an overloaded machine has many.
+vars(executor).update(EXECUTOR_SHUTDOWN_TIMEOUT=300)
 # Each home parses the sentences of its languages anew, which takes longer than all else that a sentence needs.
 _parsed = cache(parse_sentence)
 # A sentence keeps what it needs of the rules of its language: each gets a copy.
