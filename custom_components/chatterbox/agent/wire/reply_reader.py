@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
-from pydantic import NonNegativeInt
+from pydantic import BeforeValidator, Field, NonNegativeInt
 
 from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
@@ -16,7 +16,7 @@ from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcri
 from ..text import read_data_file, sendable_text
 from .call_assembly import CallAssembler, CallFragment, CallIds, new_call_id
 from .event_streams import DONE, ServerSentEvent, SSEDecoder
-from .reply_schema import Lenient, WireModel
+from .reply_schema import WireModel
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -37,7 +37,11 @@ _FINISH_REASONS: Final = {
 _MAX_PARTS: Final = 100_000
 """Commas and opening brackets of one JSON text. Parsed, each takes a hundred times the memory of its character."""
 
-type Count = Lenient[NonNegativeInt]
+_NO_COUNT: Final = 2**63
+"""Stands for a figure that cannot be a count. No reply has so many tokens, so its usage is estimated."""
+
+type _NoCount = Annotated[int | None, BeforeValidator(lambda sent: None if sent is None else _NO_COUNT)]
+type Count = Annotated[NonNegativeInt | _NoCount, Field(union_mode="left_to_right")]
 
 
 class TokenCounts(WireModel):
@@ -50,9 +54,8 @@ class TokenCounts(WireModel):
 
     def usage(self) -> Usage:
         """Return the counts; those that were not sent are zero."""
-        return Usage(
-            self.input_tokens or 0, self.output_tokens or 0, self.cached_tokens or 0, self.reasoning_tokens or 0
-        )
+        cached = 0 if self.cached_tokens == _NO_COUNT else self.cached_tokens or 0
+        return Usage(self.input_tokens or 0, self.output_tokens or 0, cached, self.reasoning_tokens or 0)
 
 
 class ReportedFailure(Exception):

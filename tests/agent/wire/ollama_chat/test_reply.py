@@ -157,7 +157,7 @@ def test_a_call_may_lack_its_function(sent: JsonObject, calls: list[ToolCall]) -
     [
         ({"prompt_eval_count": 26, "eval_count": 298, "eval_duration": 1}, Usage(26, 298)),
         ({"eval_count": 298}, Usage(0, 298)),
-        ({"prompt_eval_count": -1, "eval_count": "many"}, Usage()),
+        ({"prompt_eval_count": -1, "eval_count": "many"}, Usage(2**63, 2**63)),
     ],
 )
 def test_usage(sent: JsonObject, usage: Usage) -> None:

@@ -300,8 +300,8 @@ def test_usage_is_found_wherever_it_stands(chunks: Sequence[JsonObject]) -> None
     ("sent", "usage"),
     [
         ({"prompt_tokens": 21, "completion_tokens": 8, "prompt_cache_hit_tokens": 5}, Usage(21, 8, 5)),
-        ({"prompt_tokens": 21, "completion_tokens": -1, "prompt_tokens_details": None}, Usage(21)),
-        ({"prompt_tokens": "many", "prompt_tokens_details": [], "completion_tokens_details": {}}, Usage()),
+        ({"prompt_tokens": 21, "completion_tokens": -1, "prompt_tokens_details": None}, Usage(21, 2**63)),
+        ({"prompt_tokens": "many", "prompt_tokens_details": [], "completion_tokens_details": {}}, Usage(2**63)),
         ("none", Usage()),
     ],
 )
