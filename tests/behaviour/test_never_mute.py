@@ -15,6 +15,7 @@ LONG = "The light in the kitchen is on, and so is the one in the garden, as you 
 NOBODY_THERE = ScriptedCall(name="HassTurnOn", arguments={"name": "Lighthouse"})
 UNREADABLE = "I have an answer, but it cannot be read aloud."
 NO_ANSWER = "I don't have an answer to that."
+TOO_LOUD = ScriptedCall(name="HassSetVolume", arguments={"name": "TV", "volume_level": 200})
 NOT_DONE = "As far as I can tell, that wasn't done."
 BROKEN = "The language model sent an invalid answer. Please try again."
 
@@ -47,6 +48,7 @@ AFTER_A_CALL = (
     (ACTED, ScriptedAnswer(content=LONG, cut_after_bytes=2500), f"Done: Kitchen Ceiling Light. {BROKEN}"),
     (ACTED, ScriptedAnswer(content="✅"), "Okay."),
     (ScriptedAnswer(tool_calls=(NOBODY_THERE,)), ScriptedAnswer(content=""), NOT_DONE),
+    (ScriptedAnswer(tool_calls=(TOO_LOUD,)), ScriptedAnswer(content=""), NOT_DONE),
 )
 
 

@@ -287,7 +287,7 @@ class _Composer:
         return answer_content(answer, "", self.turn_input.user_input.language).ends_with_announcement
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        if asks_back(answer, self.turn_input.user_input.language):
+        if asks_back(answer, self.turn_input.user_input.language) or (self.guard.refusals and not answer.strip()):
             return ""
         unreachable = self._unreachable()
         offered = {tool.name for tool in self.composer.tools}
@@ -296,8 +296,7 @@ class _Composer:
             for result in tool_results
             if not (result.synthetic and unreachable) and (result.name in offered or acts_by_name(result.name))
         ]
-        said = self._unmeant() or self.composer.undone(tried, answer)
-        return " ".join(filter(None, (said, unreachable)))
+        return " ".join(filter(None, (self._unmeant() or self.composer.undone(tried, answer), unreachable)))
 
     def _unreachable(self) -> str:
         names = self.guard.unreachable()

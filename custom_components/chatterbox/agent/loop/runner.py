@@ -254,7 +254,7 @@ class TurnRunner:
         answer = self._state.answer or AssistantMessage()
         text = answer.text
         composed = not text.strip()
-        undone = "" if composed or reason is not StopReason.COMPLETED else self._undone(text)
+        undone = self._undone(text) if reason is StopReason.COMPLETED and not (composed and self._results()) else ""
         reason = StopReason.NOT_DONE if undone else reason
         if reason not in _ENDS_WITH_ANSWER or composed:
             addition = (
@@ -271,8 +271,7 @@ class TurnRunner:
 
     def _last_text(self) -> str:
         """Return the text of the last message of the model in this turn."""
-        messages = [message for message in self._transcript.messages if isinstance(message, AssistantMessage)]
-        return messages[-1].text
+        return next(one.text for one in reversed(self._transcript.messages) if isinstance(one, AssistantMessage))
 
     def _unanswered(self) -> list[OpenCall]:
         """Return the calls without a result. A call that waits for approval got its result with its siblings."""
