@@ -195,6 +195,8 @@ def test_a_language_without_words_leaves_ticks_out() -> None:
     ("text", "spoken"),
     [
         ("The sky is blue.[1] It is high[2][3].", "The sky is blue. It is high."),
+        ("The sky is blue [1][2]. It is high [3].", "The sky is blue. It is high."),
+        ("Choose [1] red or [2] blue.", "Choose 1 red or 2 blue."),
         ("Readings are [12], [15] and [20] watts.", "Readings are 12, 15 and 20 watts."),
         ("Room [5] is free.", "Room 5 is free."),
     ],
