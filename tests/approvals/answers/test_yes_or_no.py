@@ -314,3 +314,20 @@ def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
 )
 def test_a_language_without_words_is_read_as_english(tag: str, read: str) -> None:
     assert understood_language(tag) == read
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "answer"),
+    [
+        ("zh-HK", "係", YES),
+        ("zh-HK", "係呀", YES),
+        ("zh-HK", "唔好", NO),
+        ("zh-HK", "唔使", NO),
+        ("zh-HK", "好唔好", OTHER),
+        ("zh-HK", "係唔係", OTHER),
+        ("ru", "да, ладно", OTHER),
+        ("ru", "ладно", YES),
+    ],
+)
+def test_answers_in_cantonese_and_a_doubt_in_russian(language: str, text: str, answer: Meaning) -> None:
+    assert understand_answer(text, language) is answer
