@@ -52,7 +52,7 @@ HARMLESS = "play_track add_item start_timer create_event set_volume note_down di
 
 DECLARED_TO_READ = """
 timetable sequentialthinking resolve-library-id pull_request_read lock_status order_history is_door_open
-check_update call_log search_actions render_template browser_snapshot get_order look_up
+check_update call_log search_actions render_template browser_snapshot get_order look_up open_meteo_forecast open_weather
 """
 NO_READING = """
 unlock_front_door door_unlock delete_events get_and_delete_message garage_open set_state clear_history turn_on
