@@ -29,6 +29,9 @@ def test_host_and_port_are_completed(typed: str, address: str) -> None:
         ("user:pw@models.example/v1", "url_with_secrets"),
         ("https://models.example/v1?access-token=abc", "url_with_secrets"),
         ("https://models.example/v1?code=abc", "url_with_secrets"),
+        ("https://models.example/v1?pass=abc", "url_with_secrets"),
+        ("https://models.example/v1?sk=abc", "url_with_secrets"),
+        ("https://models.example/v1?jwt=abc", "url_with_secrets"),
     ],
 )
 def test_no_other_host_is_made_of_an_address_and_none_holds_a_secret(typed: str, problem: str) -> None:
