@@ -51,23 +51,23 @@ class Area:
 AREAS: Final = {
     "next_step": Area(
         ("agent/loop/next_step.py",),
-        ("agent/loop/test_next_step.py", "agent/loop/test_loop_b*.py", "agent/loop/test_*.py"),
+        ("agent/loop/**/test_*.py",),
     ),
     "approvals": Area(
         ("approvals/guard.py", "approvals/policy.py", "approvals/questions.py"),
-        (
-            "approvals/test_guard.py",
-            "approvals/test_policy.py",
-            "approvals/test_questions.py",
-            "approvals/test_a*.py",
-            "actions/test_answers.py",
-        ),
+        ("approvals/**/test_*.py", "actions/test_answers.py"),
     ),
     "effects": Area(
-        ("effects/*.py",), ("effects/test_*.py", "tools/test_call_effects.py", "approvals/test_effects_hold.py")
+        ("effects/*.py",),
+        (
+            "effects/**/test_*.py",
+            "tools/dispatch/test_*.py",
+            "approvals/guard/test_*.py",
+            "behaviour/test_what_has*.py",
+        ),
     ),
-    "history": Area(("history/store/*.py",), ("history/store/test_*.py",)),
-    "wire": Area(("agent/wire/*.py",), ("agent/wire/test_*.py", "agent/providers/test_*.py")),
+    "history": Area(("history/store/*.py",), ("history/store/**/test_*.py",)),
+    "wire": Area(("agent/wire/*.py",), ("agent/wire/**/test_*.py", "agent/providers/**/test_*.py")),
 }
 
 _COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
@@ -100,7 +100,8 @@ class Mutant:
         """Return the test files of the module's own name, and the other files of its area."""
         found = (path for pattern in self.area.tests for path in sorted((_REPOSITORY / "tests").glob(pattern)))
         files = [*dict.fromkeys(path.relative_to(_REPOSITORY) for path in found)]
-        own = [path for path in files if path.match(f"test_{self.path.stem}*.py")]
+        stem = self.path.stem
+        own = [path for path in files if path.match(f"test_{stem}*.py") or path.parent.name == stem]
         return tuple(map(str, own)), tuple(str(path) for path in files if path not in own)
 
 
