@@ -25,6 +25,7 @@ from custom_components.chatterbox.speech.sentences import (
     async_get_composer,
     async_get_sentences,
     error_key,
+    in_sentences,
 )
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import LIGHT_ON, Serve, say, speech
@@ -271,3 +272,16 @@ def test_a_service_that_fails_when_it_is_set_up_is_tried_again_unless_it_is_the_
     expected = ConfigEntryAuthFailed if kind is ProviderRejectedKey else ConfigEntryNotReady
     assert type(error) is expected
     assert error.translation_key == ERROR_KEYS[kind]
+
+
+@pytest.mark.parametrize(
+    ("texts", "joined"),
+    [
+        (["Turned on the light", "I lost the model."], "Turned on the light. I lost the model."),
+        (["Done.", "Turned on the light"], "Done. Turned on the light"),
+        (["灯已打开", "模型出错。"], "灯已打开。 模型出错。"),
+        ([], ""),
+    ],
+)
+def test_what_was_done_and_what_failed_are_sentences(texts: list[str], joined: str) -> None:
+    assert in_sentences(texts) == joined

@@ -137,6 +137,16 @@ def cause_of(sentences: Mapping[str, str], error: type[ProviderError] | None) ->
     return sentences[f"spoken_{key}"]
 
 
+_LATIN: Final = "\u2e7f"
+"""The last character before those of Chinese and Japanese."""
+
+
+def in_sentences(texts: Sequence[str]) -> str:
+    """Join texts, each but the last with a full stop: Home Assistant's "Turned on the light" has none."""
+    stopped = [text + ("。" if text[-1:] > _LATIN else ".") if text[-1:].isalnum() else text for text in texts[:-1]]
+    return " ".join([*stopped, *texts[-1:]])
+
+
 @dataclass(frozen=True, slots=True)
 class TranslatedComposer:
     """The `ResponseComposer` of the voice surface, in the language of the speaker."""
@@ -157,11 +167,11 @@ class TranslatedComposer:
             sentences.append(self._error(error))
         elif not (is_complete and sentences):
             sentences.append(self._say(reason.value))
-        return " ".join(sentences)
+        return in_sentences(sentences)
 
     def done(self, tool_results: Sequence[ToolResult]) -> str:
         """Say what was done. Empty if nothing was."""
-        return " ".join(self._report(tool_results, briefly=self.confirmation is Confirmation.DONE))
+        return in_sentences(self._report(tool_results, briefly=self.confirmation is Confirmation.DONE))
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Name the entities that could not be acted on; if there are none, say whether every call has failed.

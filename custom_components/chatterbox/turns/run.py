@@ -31,7 +31,7 @@ from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
-from ..speech.sentences import TranslatedComposer, async_get_composer
+from ..speech.sentences import TranslatedComposer, async_get_composer, in_sentences
 from ..speech.text import answer_content, asks_back
 from ..tools.tool_words import acts_by_name
 from ..tools.turn_tools import TurnTools
@@ -281,7 +281,7 @@ class _Composer:
         others = [one for one in reasons if one is not Refusal.NOT_MEANT]
         others = [one for one in others if one is not Refusal.UNREACHABLE or not unreachable]
         said += [self._unmeant(), unreachable, *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:])]
-        return " ".join(filter(None, said))
+        return in_sentences([*filter(None, said)])
 
     def announces(self, answer: str) -> bool:
         return answer_content(answer, "", self.turn_input.user_input.language).ends_with_announcement
