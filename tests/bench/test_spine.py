@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
     ("scenario", "sentence", "most", "entered_too"),
     [
         ("light", "turn on the kitchen light", 106, "tools/dispatch.py"),  # target: 85
-        ("approval", "unlock the front door", 114, "approvals/questions.py"),  # target: 95
+        ("approval", "unlock the front door", 116, "approvals/questions.py"),  # target: 95
         ("api", "turn on the kitchen light", 119, "responses/views.py"),  # target: 100
     ],
 )

@@ -134,7 +134,7 @@ async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
         ("[]", None),
         ("[" * 200, None),
         ("{}", "type"),
-        ('{"type": "response.create", "type": "response.create"}', None),
+        ('{"type": "response.create", "type": "response.cancel"}', None),
         (message(stream_id=1), "stream_id"),
         (message(generate=False), "generate"),
         (message(model="conversation.attic"), "model"),
