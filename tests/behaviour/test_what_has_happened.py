@@ -5,7 +5,7 @@ import logging
 
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
@@ -14,6 +14,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import EVENT_CHANGE
+from custom_components.chatterbox.effects.reported import async_script_error
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
@@ -360,6 +361,25 @@ async def test_a_script_that_fails_at_once_is_told_without_a_model(hass: HomeAss
     async_expose_entity(hass, "conversation", "script.coffee", should_expose=True)
 
     assert speech(await say(hass, "run coffee")) == "That didn't work: Coffee. No water in the tank."
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (WALL_SWITCH, "The bulb does not answer: check the wall switch"),
+        (ValueError("token=abc"), "It stopped with an error."),
+    ],
+)
+async def test_the_reason_of_a_device_in_a_script_is_known(hass: HomeAssistant, error: Exception, reason: str) -> None:
+    steps = [{"action": "light.turn_on", "target": {"entity_id": LIGHT}}]
+    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": steps}}})
+    break_down(hass, LIGHT, "turn_on", error)
+    context = Context()
+    with pytest.raises(type(error)):
+        await hass.services.async_call("script", "coffee", blocking=True, context=context)
+
+    assert await async_script_error(hass, "script.coffee", context, "en") == reason
 
 
 LAMP: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}

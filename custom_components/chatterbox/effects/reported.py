@@ -29,11 +29,11 @@ from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.event import async_track_state_change_event
 
 from ..home.entity_matches import entity_name
-from ..internals.trace import traces_of
+from ..internals.trace import exception_of, traces_of
 from ..records.turn_record import UNREACHABLE, FailedTarget, UnconfirmedTarget
 from .actions import ActionReader, controlled_by, members_of
 from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved
-from .failures import shown_reason
+from .failures import async_reason, shown_reason
 from .intents import intent_effects, is_question_intent
 
 _ENTITY: Final = intent.IntentResponseTargetType.ENTITY
@@ -125,7 +125,8 @@ async def async_check_response(
     expected = _expected_states(hass, response.intent, ids) if response.intent else {}
     await _async_wait_until_confirmed(hass, expected)
     failed = {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
-    failed |= {entity_id: error for entity_id in ids if (error := script_error(hass, entity_id, context))}
+    errors = {entity_id: await async_script_error(hass, entity_id, context, response.language) for entity_id in ids}
+    failed |= {entity_id: error for entity_id, error in errors.items() if error}
     unconfirmed = _unconfirmed(hass, expected)
     reader, service = ActionReader(hass), SERVICE_TURN_OFF if asked == intent.INTENT_TURN_OFF else SERVICE_TURN_ON
     reader.touch([one for one in ids if one not in failed], HOMEASSISTANT_DOMAIN, service, {})
@@ -187,7 +188,7 @@ async def _async_wait_until_confirmed(hass: HomeAssistant, expected: Mapping[str
         stop()
 
 
-def script_error(hass: HomeAssistant, entity_id: str, context: Context | None) -> str:
+async def async_script_error(hass: HomeAssistant, entity_id: str, context: Context | None, language: str) -> str:
     """Return why the latest run of a script in a context ended early; empty if it did not, or at a condition.
 
     Home Assistant tells a script that stops with an error only in its trace, with those of the scripts that it called.
@@ -198,18 +199,20 @@ def script_error(hass: HomeAssistant, entity_id: str, context: Context | None) -
     key = f"script.{entry.unique_id if entry else entity_id.partition('.')[2]}"
     for trace in reversed(traces_of(hass, key)):
         if getattr(getattr(trace, "context", None), "id", None) == context.id:
-            return _error_of(hass, trace)
+            return await _async_error_of(hass, trace, language)
     return ""
 
 
-def _error_of(hass: HomeAssistant, trace: object) -> str:
+async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> str:
+    if reason := await async_reason(hass, language, exception_of(trace)):
+        return reason
     as_dict: object = getattr(trace, "as_extended_dict", dict)()
     match as_dict:
         case {"script_execution": str(execution)} if execution in _EXECUTIONS:
             return _EXECUTIONS[execution]
         case {"state": "stopped", "script_execution": execution, "trace": Mapping() as steps}:
             flat = list(_steps(steps))
-            errors = [error for step in flat if (error := _error_of_step(hass, step))]
+            errors = [error for step in flat if (error := await _async_error_of_step(hass, step, language))]
             if execution == "aborted" and flat:  # a condition that is not met has no error
                 errors = errors or [str(flat[-1].get("error", ""))]
             return shown_reason(errors[-1]) if errors else ""
@@ -222,12 +225,12 @@ def _steps(steps: Mapping[object, object]) -> Iterator[Mapping[str, object]]:
         yield from elements if isinstance(elements, list) else ()
 
 
-def _error_of_step(hass: HomeAssistant, step: Mapping[str, object]) -> str:
+async def _async_error_of_step(hass: HomeAssistant, step: Mapping[str, object], language: str) -> str:
     match step:
         case {"child_id": {"domain": str(domain), "item_id": str(item), "run_id": str(run_id)}}:
             runs = traces_of(hass, f"{domain}.{item}")
             child = next((one for one in runs if getattr(one, "run_id", None) == run_id), None)
-            return _error_of(hass, child) if child else ""
+            return await _async_error_of(hass, child, language) if child else ""
         case {"result": {"stop": str(text), "error": True}}:
             return text or _EXECUTIONS["error"]
         case _:

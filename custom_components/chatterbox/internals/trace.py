@@ -15,6 +15,12 @@ _MODELS: Final = Reliance(
 )
 
 
+def exception_of(trace: object) -> BaseException | None:
+    """Return the exception that ended a run; None if there is none. Source: `models.ActionTrace.set_error`."""
+    error: object = getattr(trace, "_error", None)
+    return error if isinstance(error, BaseException) else None
+
+
 @callback
 def traces_of(hass: HomeAssistant, key: str) -> list[object]:
     """Return the stored traces of a script's runs, the latest last. Source: `models.TraceBuckets`."""

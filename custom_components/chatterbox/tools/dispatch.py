@@ -45,7 +45,7 @@ from ..effects.effect import (
 )
 from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures, shown_reason
 from ..effects.intents import delayed_command, intent_effects
-from ..effects.reported import async_check_response, script_error, unavailable_names
+from ..effects.reported import async_check_response, async_script_error, unavailable_names
 from ..home.entity_matches import entity_name, exposed_names, matching_states
 from ..internals.llm import KnownTool, is_unknown, known_tool
 from ..offline.sentence_effects import async_later_effects
@@ -231,7 +231,7 @@ class LlmToolDispatcher:
             result = llm.ToolResult(llm.IntentResponseDict(response), error=result.error)
             if did_nothing(result):
                 return _nothing_done(targets_not_done(result))
-        elif reported := self._reported_error(call, result):
+        elif reported := await self._async_reported_error(call, result):
             unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reported)
             return _failed(reported, [unnamed], result.data)
         elif not result.error:
@@ -242,13 +242,14 @@ class LlmToolDispatcher:
             LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
             return _failed(UNREADABLE)
 
-    def _reported_error(self, call: ToolCall, result: llm.ToolResult) -> str:
+    async def _async_reported_error(self, call: ToolCall, result: llm.ToolResult) -> str:
         """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
         if result.error:
             return ""
         if known_tool(own := unwrapped(self.tools[call.name])) is KnownTool.SCRIPT:
             script = own.name.replace("__", ".", 1)
-            if error := script_error(self._hass, script, self._instance.llm_context.context):
+            context = self._instance.llm_context.context
+            if error := await async_script_error(self._hass, script, context, self._language):
                 return error
         return error_in(result.data)
 
