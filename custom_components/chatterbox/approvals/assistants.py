@@ -3,7 +3,6 @@
 Home Assistant then acts before the agent hears the sentence. Each is reported while it holds, with an example.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +18,7 @@ from ..home.entity_matches import entity_name, exposed_states
 from ..internals.assist_pipeline import assistants
 from ..repairs import async_report_unguarded
 from ..settings.home_rules import SIGNAL_HOME_RULES, HomeRules, async_get_home_rules
-from ..settings.rules import Rule, Verdict
+from ..settings.rules import Verdict
 from ..speech.sentences import async_get_sentences
 from .examples import async_guarded_request, judge_all_actions
 from .policy import is_of_intent
@@ -33,7 +32,9 @@ _DELAY: Final = 2.0
 
 async def _async_unguarded_request(hass: HomeAssistant, home_rules: HomeRules) -> str | None:
     """Return a request that agents would not simply do, empty without an example; None if nothing is guarded."""
-    rules = _strictest(home_rules.policy.rules)
+    # Who is refused or asked at some time is taken for everybody, at any time.
+    given = home_rules.policy.rules
+    rules = tuple(one.for_everybody for one in given if one.verdict is not Verdict.ALLOW or one == one.for_everybody)
     policy = replace(home_rules.policy, rules=rules)
     if example := await async_guarded_request(hass, replace(home_rules, policy=policy)):
         sentences = await async_get_sentences(hass, hass.config.language)
@@ -45,15 +46,6 @@ async def _async_unguarded_request(hass: HomeAssistant, home_rules: HomeRules) -
     policy = replace(policy, rules=(*for_intents, *rules))
     judgements = (judge_all_actions(hass, policy, state.entity_id) for state in exposed_states(hass, CONVERSATION))
     return "" if any(judgement.verdict is not Verdict.ALLOW for judgement in judgements) else None
-
-
-def _strictest(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Return rules that refuse or ask everybody at any time as soon as the given ones do so to somebody."""
-    return tuple(
-        replace(rule, users=frozenset(), devices=frozenset(), window=None)
-        for rule in rules
-        if rule.verdict is not Verdict.ALLOW or not (rule.users or rule.devices or rule.window)
-    )
 
 
 def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipeline]:

@@ -115,6 +115,11 @@ class Rule:
         """Return whether it has a condition on entities or actions."""
         return bool(self.domains or self.device_classes or self.areas or self.labels or self.entities or self.actions)
 
+    @property
+    def for_everybody(self) -> Rule:
+        """Return the rule without its conditions on the speaker, the place and the time."""
+        return replace(self, users=frozenset(), devices=frozenset(), window=None)
+
 
 class TrustLevel(StrEnum):
     """How far a source of tools is trusted."""
@@ -228,8 +233,7 @@ def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
     """Return the number of a rule that lets a use of the PIN be done without it, at any time and for anybody."""
     for number, rule in enumerate(rules, start=1):
         is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or (number == len(rules) and _is_for_the_rest(rule))
-        named = (rule.areas, rule.labels, rule.entities, rule.tools, rule.users, rule.devices, rule.window)
-        if not is_strict and not any(named) and any(_covers(rule, other) for other in pin_rules(uses)):
+        if not is_strict and any(_covers(rule, other) for other in pin_rules(uses)):
             return number
     return None
 
@@ -240,10 +244,12 @@ def _is_for_the_rest(rule: Rule) -> bool:
 
 
 def _covers(rule: Rule, other: Rule) -> bool:
-    """Return whether a rule on kinds of entity is about all those of another one, and about any of its actions."""
-    kinds = ((rule.domains, other.domains), (rule.device_classes, other.device_classes))
-    is_same_action = not rule.actions.isdisjoint(other.actions) or not (rule.actions and other.actions)
-    return is_same_action and all(not mine or (theirs and mine >= theirs) for mine, theirs in kinds)
+    """Return whether a rule, only on kinds of entity, is about all those of another, and about any of its actions."""
+    domains, classes, actions = rule.domains, rule.device_classes, rule.actions
+    is_of_kinds = rule == Rule(verdict=rule.verdict, domains=domains, device_classes=classes, actions=actions)
+    is_same_action = not actions.isdisjoint(other.actions) or not (actions and other.actions)
+    kinds = ((domains, other.domains), (classes, other.device_classes))
+    return is_of_kinds and is_same_action and all(not mine or (theirs and mine >= theirs) for mine, theirs in kinds)
 
 
 _RULES: Final = TypeAdapter(tuple[Rule, ...])
