@@ -6,6 +6,7 @@ calls", "Thinking", "Prompt caching", "Vision", "PDF support"; "Errors".
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
@@ -49,6 +50,13 @@ class AnthropicMessagesDialect:
         b'{"type":"error","error":{"type":"invalid_request_error",'
         b'"message":"`temperature` is deprecated for this model."},"request_id":"req_011CSHoEeqs5C35K2UUqR7Fy"}',
     )
+
+    length = ("max_tokens",)
+    medium_effort: ClassVar[JsonObject] = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
+    low_verbosity: ClassVar[JsonObject] = {}
+    single_calls: ClassVar[JsonObject] = {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
+    output_beside_tools = True
+    output_refusal = "output_config.format: structured outputs are not supported by this model"
 
     provider_class = AnthropicMessagesProvider
 
@@ -129,6 +137,18 @@ class AnthropicMessagesDialect:
     def items(self) -> tuple[ProviderItem, ...]:
         block: JsonObject = {"type": "thinking", "thinking": "Two things are wanted.", "signature": SIGNATURE}
         return (ProviderItem("anthropic_messages", {"block": block, "text": 0, "calls": 0, "skip": 0}),)
+
+    def strict_output(self) -> JsonObject:
+        schema: JsonObject = {
+            "type": "object",
+            "properties": {"lamps": {"type": "integer"}, "note": {"type": "string"}},
+            "required": ["lamps"],
+            "additionalProperties": False,
+        }
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+    def free_output(self) -> JsonObject:
+        return {}
 
     def expected_conversation(self) -> JsonObject:
         """Return the payload. Thinking of an earlier turn may be left out, and is: what stood before it may be gone."""

@@ -46,6 +46,24 @@ def conversation(*items: ProviderItem) -> CompletionRequest:
     )
 
 
+LAMPS: JsonObject = {
+    "type": "object",
+    "properties": {"lamps": {"type": "integer", "minimum": 0}, "note": {"type": "string"}},
+    "required": ["lamps"],
+    "additionalProperties": False,
+}
+STRICT_LAMPS: JsonObject = {
+    "type": "object",
+    "properties": {
+        "lamps": {"type": "integer", "minimum": 0},
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    },
+    "required": ["lamps", "note"],
+    "additionalProperties": False,
+}
+"""As OpenAI wants it."""
+FREE: JsonObject = {"type": "object", "properties": {"any": {}}}
+
 OPTIONS = ModelOptions(
     temperature=0.5, top_p=0.9, max_tokens=300, reasoning_effort=ReasoningEffort.LOW, extra={"custom": {"a": [1]}}
 )

@@ -95,6 +95,36 @@ class Dialect(Protocol):
         ...
 
     @property
+    def length(self) -> tuple[str, ...]:
+        """Where the limit of the length of an answer stands in a payload."""
+        ...
+
+    @property
+    def medium_effort(self) -> JsonObject:
+        """The part of a payload that asks for `ReasoningEffort.MEDIUM`."""
+        ...
+
+    @property
+    def low_verbosity(self) -> JsonObject:
+        """The part that asks for `Verbosity.LOW`; empty where that cannot be said."""
+        ...
+
+    @property
+    def single_calls(self) -> JsonObject:
+        """The part that asks for one call at a time; empty where that cannot be said."""
+        ...
+
+    @property
+    def output_beside_tools(self) -> bool:
+        """Whether a shape of the answer can be enforced while tools may be called."""
+        ...
+
+    @property
+    def output_refusal(self) -> str:
+        """How a service refuses a shape of the answer."""
+        ...
+
+    @property
     def provider_class(self) -> type[HTTPProvider]:
         """The provider of this format."""
         ...
@@ -145,6 +175,14 @@ class Dialect(Protocol):
 
     def items(self) -> tuple[ProviderItem, ...]:
         """Return what a service may have sent to be kept, as in `expected_conversation`; empty for none."""
+        ...
+
+    def strict_output(self) -> JsonObject:
+        """Return the part of a payload that enforces `conversation.LAMPS`."""
+        ...
+
+    def free_output(self) -> JsonObject:
+        """Return the part for `conversation.FREE`, which no service can guarantee; empty where it is not sent."""
         ...
 
     def expected_conversation(self) -> JsonObject:

@@ -6,6 +6,7 @@ models", "Errors".
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
@@ -20,6 +21,7 @@ from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatP
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, request_to_payload
 
+from .conversation import FREE, LAMPS
 from .dialect import KEY, MODEL, Answer, Refusal, SystemMessageFirst
 
 _DONE_REASONS = {
@@ -45,6 +47,13 @@ class OllamaChatDialect(SystemMessageFirst):
         ("think",),
         b'{"error":"\\"small-1\\" does not support thinking"}',
     )
+
+    length = ("options", "num_predict")
+    medium_effort: ClassVar[JsonObject] = {"think": "medium"}
+    low_verbosity: ClassVar[JsonObject] = {}
+    single_calls: ClassVar[JsonObject] = {}
+    output_beside_tools = False
+    output_refusal = "format is not supported by this model"
 
     provider_class = OllamaChatProvider
 
@@ -78,6 +87,12 @@ class OllamaChatDialect(SystemMessageFirst):
 
     def items(self) -> tuple[ProviderItem, ...]:
         return ()
+
+    def strict_output(self) -> JsonObject:
+        return {"format": LAMPS}
+
+    def free_output(self) -> JsonObject:
+        return {"format": FREE}
 
     def expected_conversation(self) -> JsonObject:
         light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

@@ -5,6 +5,7 @@ Source: OpenAI API reference, "Create chat completion", "The chat completion chu
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
@@ -19,6 +20,7 @@ from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatP
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
 
+from .conversation import FREE, STRICT_LAMPS
 from .dialect import KEY, MODEL, Answer, Refusal, SystemMessageFirst
 
 SIGNED: JsonObject = {"type": "reasoning.encrypted", "data": "c2lnbmVk", "id": "r1", "index": 0}
@@ -41,6 +43,13 @@ class OpenAIChatDialect(SystemMessageFirst):
         b'Only the default (1) value is supported.","type":"invalid_request_error","param":"temperature",'
         b'"code":"unsupported_value"}}',
     )
+
+    length = ("max_tokens",)
+    medium_effort: ClassVar[JsonObject] = {"reasoning_effort": "medium"}
+    low_verbosity: ClassVar[JsonObject] = {"verbosity": "low"}
+    single_calls: ClassVar[JsonObject] = {"parallel_tool_calls": False}
+    output_beside_tools = False
+    output_refusal = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
 
     provider_class = OpenAIChatProvider
 
@@ -84,6 +93,14 @@ class OpenAIChatDialect(SystemMessageFirst):
 
     def items(self) -> tuple[ProviderItem, ...]:
         return (ProviderItem("openai_chat", {"reasoning_details": [SIGNED]}),)
+
+    def strict_output(self) -> JsonObject:
+        schema: JsonObject = {"name": "lamps", "schema": STRICT_LAMPS, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+    def free_output(self) -> JsonObject:
+        schema: JsonObject = {"name": "lamps", "schema": FREE, "strict": False}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
     def expected_conversation(self) -> JsonObject:
         weather: JsonObject = {"name": "weather", "arguments": "{}"}

@@ -6,6 +6,7 @@ the OpenResponses specification.
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
@@ -21,6 +22,7 @@ from custom_components.chatterbox.agent.providers.openai_responses import OpenAI
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader, request_to_payload
 
+from .conversation import FREE, STRICT_LAMPS
 from .dialect import KEY, MODEL, Answer, Refusal
 
 _INCOMPLETE = {
@@ -52,6 +54,13 @@ class OpenAIResponsesDialect:
         b'{"error":{"message":"Unsupported value: \'reasoning.effort\' does not support \'minimal\' with this model.",'
         b'"type":"invalid_request_error","param":"reasoning.effort","code":"unsupported_value"}}',
     )
+
+    length = ("max_output_tokens",)
+    medium_effort: ClassVar[JsonObject] = {"reasoning": {"effort": "medium"}}
+    low_verbosity: ClassVar[JsonObject] = {"text": {"verbosity": "low"}}
+    single_calls: ClassVar[JsonObject] = {"parallel_tool_calls": False}
+    output_beside_tools = True
+    output_refusal = "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model."
 
     provider_class = OpenAIResponsesProvider
 
@@ -98,6 +107,12 @@ class OpenAIResponsesDialect:
     def items(self) -> tuple[ProviderItem, ...]:
         block: JsonObject = {"model": MODEL, "item": _REASONING}
         return (ProviderItem("openai_responses", {"block": block, "text": 0, "calls": 0, "skip": 0}),)
+
+    def strict_output(self) -> JsonObject:
+        return {"text": {"format": {"type": "json_schema", "name": "lamps", "schema": STRICT_LAMPS, "strict": True}}}
+
+    def free_output(self) -> JsonObject:
+        return {"text": {"format": {"type": "json_schema", "name": "lamps", "schema": FREE, "strict": False}}}
 
     def expected_conversation(self) -> JsonObject:
         light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

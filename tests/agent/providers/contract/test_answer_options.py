@@ -19,30 +19,6 @@ WITH_TOOLS = replace(HI, tools=(TURN_ON,))
 OWNERS = ModelOptions(temperature=0.5, top_p=0.9, max_tokens=300)
 WARMER = AnswerOptions(temperature=0.75, top_p=0.96)
 
-LENGTHS: dict[str, tuple[str, ...]] = {
-    "openai_chat": ("max_tokens",),
-    "openai_responses": ("max_output_tokens",),
-    "anthropic_messages": ("max_tokens",),
-    "ollama_chat": ("options", "num_predict"),
-}
-EFFORTS: dict[str, JsonObject] = {
-    "openai_chat": {"reasoning_effort": "medium"},
-    "openai_responses": {"reasoning": {"effort": "medium"}},
-    "anthropic_messages": {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}},
-    "ollama_chat": {"think": "medium"},
-}
-VERBOSITIES: dict[str, JsonObject] = {
-    "openai_chat": {"verbosity": "low"},
-    "openai_responses": {"text": {"verbosity": "low"}},
-}
-"""Services that can be told how much to say."""
-ONE_BY_ONE: dict[str, JsonObject] = {
-    "openai_chat": {"parallel_tool_calls": False},
-    "openai_responses": {"parallel_tool_calls": False},
-    "anthropic_messages": {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
-}
-"""Services that can be told not to call several tools at once."""
-
 
 async def sent(
     dialect: Dialect,
@@ -95,31 +71,31 @@ async def test_the_shorter_of_two_lengths_applies(
 ) -> None:
     """Invariant 16."""
     payload = await sent(dialect, session, AnswerOptions(max_output_tokens=wished), ModelOptions(max_tokens=owners))
-    assert at(payload, LENGTHS[dialect.name]) == told
+    assert at(payload, dialect.length) == told
 
 
 async def test_an_answer_may_be_longer_than_where_nobody_says(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     payload = await sent(dialect, session, AnswerOptions(max_output_tokens=50_000))
-    assert at(payload, LENGTHS[dialect.name]) == 50_000
+    assert at(payload, dialect.length) == 50_000
 
 
 async def test_how_long_to_think(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     wishes = AnswerOptions(reasoning_effort=ReasoningEffort.MEDIUM)
-    assert await added(dialect, session, wishes) == EFFORTS[dialect.name]
+    assert await added(dialect, session, wishes) == dialect.medium_effort
     owners = ModelOptions(reasoning_effort=ReasoningEffort.LOW)
     payload = await sent(dialect, session, wishes, owners)
-    assert {name: payload[name] for name in EFFORTS[dialect.name]} == EFFORTS[dialect.name]
+    assert {name: payload[name] for name in dialect.medium_effort} == dialect.medium_effort
 
 
 async def test_how_much_to_say(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     wishes = AnswerOptions(verbosity=Verbosity.LOW)
-    assert await added(dialect, session, wishes) == VERBOSITIES.get(dialect.name, {})
+    assert await added(dialect, session, wishes) == dialect.low_verbosity
 
 
 async def test_one_call_at_a_time(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     """Invariant 31."""
     wishes = AnswerOptions(parallel_tool_calls=False)
-    assert await added(dialect, session, wishes) == ONE_BY_ONE.get(dialect.name, {})
+    assert await added(dialect, session, wishes) == dialect.single_calls
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -25,13 +24,6 @@ REQUEST = CompletionRequest(
 )
 WISHES = ModelOptions(temperature=0.5, max_tokens=500, reasoning_effort=ReasoningEffort.HIGH)
 LIMITS = TimeLimits(connect=5, between_bytes=5, after_finish=0.1)
-SHORTEST: Mapping[str, tuple[str, ...]] = {
-    "openai_chat": ("max_tokens",),
-    "openai_responses": ("max_output_tokens",),
-    "anthropic_messages": ("max_tokens",),
-    "ollama_chat": ("options", "num_predict"),
-}
-
 pytestmark = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 CACHING, FREE_OF_CACHE = (replace(LLAMA_CPP, caches_prefix=caches) for caches in (True, False))
 
@@ -56,7 +48,7 @@ async def test_prefilling_sends_the_later_request_but_for_the_length_of_the_answ
 
         ahead, later = _payloads(server)
         assert server.connections == 1
-    *inside, last = SHORTEST[dialect.name]
+    *inside, last = dialect.length
     shortened, whole = ahead, later
     for name in inside:
         for payload in (shortened, whole):
@@ -67,7 +59,7 @@ async def test_prefilling_sends_the_later_request_but_for_the_length_of_the_answ
 
 
 async def test_the_answer_is_short_whatever_the_owner_wants(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    name, *inside = SHORTEST[dialect.name]
+    name, *inside = dialect.length
     extras: list[JsonObject] = [{}, {name: {inside[0]: 900} if inside else 900}]
     for extra in extras:
         async with raw_http_server(answered(dialect, HELLO)) as server:
@@ -129,7 +121,7 @@ async def test_a_server_that_does_not_stop_is_left(dialect: Dialect, session: ai
 
 
 async def test_a_refusal_teaches_nothing(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    name = ".".join(SHORTEST[dialect.name])
+    name = ".".join(dialect.length)
     body = dialect.render_error(400, f"'{name}' must be at least 16")
     async with raw_http_server(reply(body, status=400), answered(dialect, HELLO)) as server:
         provider = _provider(dialect, server, session)
@@ -138,4 +130,4 @@ async def test_a_refusal_teaches_nothing(dialect: Dialect, session: aiohttp.Clie
         await collect(provider, REQUEST)
 
         payload = json.dumps(_payloads(server)[-1])
-    assert f'"{SHORTEST[dialect.name][-1]}": 500' in payload
+    assert f'"{dialect.length[-1]}": 500' in payload
