@@ -36,10 +36,10 @@ from ..effects.effect import (
 )
 from ..effects.reported import out_of_reach, unavailable_names
 from ..home.entity_matches import is_named_in
-from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Asking, Speaker
 from ..settings.home_rules import HomeRules, OutsideCare, async_get_home_rules
 from ..settings.rules import ToolSource, TrustLevel, Verdict
+from ..settings.tool_names import SENTENCE_TOOL
 from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
 from .policy import action_keys, is_risky, judge, lets_in, target_temperatures
@@ -126,7 +126,7 @@ class CallGuard(Hooks):
         self._given_rules = rules
         self._speaker = speaker
         self.effects_of = effects_of
-        self._labels = {**labels, PROCESS_SENTENCE.name: LLM_API_ASSIST}
+        self._labels = {**labels, SENTENCE_TOOL: LLM_API_ASSIST}
         self._has_outside_content = has_outside_content
         self._temperatures = {} if temperatures is None else temperatures
         self._request, self._language = (agreed.request, agreed.language) if agreed else (request, language)
@@ -336,7 +336,7 @@ def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
     """
     if isinstance(effects, Annotated) and not effects.annotations.read_only:
         return True
-    return not tool.annotations.read_only and (effects != NOTHING or tool.name != PROCESS_SENTENCE.name)
+    return not tool.annotations.read_only and (effects != NOTHING or tool.name != SENTENCE_TOOL)
 
 
 _TARGETS: Final = frozenset(

@@ -21,10 +21,10 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_KIND, CONF_PIN, CONF_RULES, DOMAIN, SCRIPT_DOMAIN, ServiceKind
-from ..offline.provider import PROCESS_SENTENCE
 from ..settings.options import Problem
 from ..settings.rules import Policy, PolicyError, Rule, Verdict, policy_from_json
 from ..settings.tasks import settings_of_subentry
+from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import async_get_sentences
 from ..tools.turn_tools import async_offer_common_tools
 from .dialog import async_viewer_language
@@ -159,7 +159,7 @@ async def _async_tools(hass: HomeAssistant) -> set[str]:
     names = set[str]()
     for entry in hass.config_entries.async_entries(DOMAIN):
         if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
-            names.add(PROCESS_SENTENCE.name)
+            names.add(SENTENCE_TOOL)
             continue
         for agent in entry.subentries.values():
             offer = await async_offer_common_tools(hass, settings_of_subentry(agent), owner.id if owner else None)

@@ -23,12 +23,13 @@ from ..agent.messages import (
     canonical_json,
 )
 from ..agent.protocols import CompletionRequest
+from ..settings.tool_names import SENTENCE_TOOL
 
 SENTENCE: Final = "sentence"
 """The argument of the tool."""
 
 PROCESS_SENTENCE: Final = ToolDefinition(
-    name="conversation__process_sentence",
+    name=SENTENCE_TOOL,
     description="Lets Home Assistant understand a sentence in the speaker's language, act on it and word the answer.",
     parameters={
         "type": "object",

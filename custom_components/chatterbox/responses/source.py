@@ -24,12 +24,11 @@ from ..agent.messages import (
 )
 from ..agent.protocols import Ask, Hooks
 from ..agent.transcript import TranscriptRecorder
-from ..offline.local_commands import LocalRequests
-from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import Speaker
 from ..records.turn_record import TurnRecord
 from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
+from ..settings.tool_names import SENTENCE_TOOL
 from ..tools.own.own_tool import Offering
 from ..tools.own.registry import offered_to
 from ..tools.turn_tools import TurnTools
@@ -119,8 +118,9 @@ class ApiTurnSource(TurnSource):
         return self.asks_in_words()
 
     @override
-    def local_requests(self, requests: LocalRequests) -> None:
-        """Leave every request to the model that the client has chosen."""
+    def acts_locally(self) -> bool:
+        """Return False, since the client has chosen the model."""
+        return False
 
     @override
     def asks_in_words(self) -> bool:
@@ -185,7 +185,7 @@ class ApiTurnSource(TurnSource):
         )
         by_label: dict[str, list[ToolDefinition]] = {label: [] for label in wishes}
         for tool in definitions_of_home:
-            if tool.name != PROCESS_SENTENCE.name:
+            if tool.name != SENTENCE_TOOL:
                 by_label.setdefault(tools.labels.get(tool.name, OWN_LABEL), []).append(tool)
         self._check(tools, definitions_of_home)
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}

@@ -17,8 +17,9 @@ from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
 from ..agent.wire.model_lists import ChatModel
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
-from ..offline.provider import PROCESS_SENTENCE, OfflineProvider
+from ..offline.provider import OfflineProvider
 from ..settings.agent import settings_of
+from ..settings.tool_names import SENTENCE_TOOL
 from ..usage.prices import read_known_models
 from ..usage.tracker import async_get_usage_tracker
 
@@ -172,8 +173,8 @@ def offline_provider(announcement: Callable[[], str] = str) -> ManagedProvider:
 
 def is_for_models(tool: ToolDefinition) -> bool:
     """Return whether a model may see a tool: all but the one by which Home Assistant understands a sentence."""
-    return tool.name != PROCESS_SENTENCE.name
+    return tool.name != SENTENCE_TOOL
 
 
 def _is_for_sentences(tool: ToolDefinition) -> bool:
-    return tool.name == PROCESS_SENTENCE.name
+    return tool.name == SENTENCE_TOOL

@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 import slugify as unicode_slug
 
+SENTENCE_TOOL: Final = "conversation__process_sentence"
+"""The tool by which Home Assistant understands a sentence; see `offline/provider.py`."""
 MAX_NAME_LENGTH: Final = 64
 """The longest name that every provider accepts."""
 

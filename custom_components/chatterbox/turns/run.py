@@ -200,14 +200,13 @@ class AgentTurns:
 
     def _local_requests(self, turn_input: TurnInput, turn: Turn, guard: CallGuard) -> LocalRequests | None:
         """Return the requests that Home Assistant may handle without the model; None if the model handles all."""
-        user_input = turn_input.user_input
-        if not (self._agent.acts_locally and turn_input.source.falls_back()):
+        user_input, source = turn_input.user_input, turn_input.source
+        if not (self._agent.acts_locally and source.falls_back() and source.acts_locally()):
             return None
         is_new = turn_input.answered is None and not turn.attachments and not user_input.extra_system_prompt
-        requests = LocalRequests(
+        return LocalRequests(
             self._hass, self._agent.settings, user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
         )
-        return turn_input.source.local_requests(requests)
 
     def _requester(
         self, turn_input: TurnInput, record: TurnRecord, guard: CallGuard, composer: TranslatedComposer

@@ -15,7 +15,6 @@ from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
 from ..agent.protocols import Hooks
 from ..approvals.questions import Resume
-from ..offline.local_commands import LocalRequests
 from ..people.speakers import Speaker
 from ..records.turn_record import TurnRecord
 from ..runtime.summaries import ConversationSummaries
@@ -74,9 +73,9 @@ class TurnSource:
         """Return whether Home Assistant's built-in agent may answer in place of a model."""
         return True
 
-    def local_requests(self, requests: LocalRequests) -> LocalRequests | None:
-        """Return the requests that Home Assistant may handle without the model; None if the model handles all."""
-        return requests
+    def acts_locally(self) -> bool:
+        """Return whether Home Assistant may handle requests without the model."""
+        return True
 
     def asks_in_words(self) -> bool:
         """Return whether a question is part of the answer; otherwise the source presents the pending calls itself."""

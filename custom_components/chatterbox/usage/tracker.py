@@ -25,8 +25,8 @@ from ..agent.events import StopReason
 from ..agent.messages import JsonObject, Usage
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..offline.provider import PROCESS_SENTENCE
 from ..records.turn_record import SIGNAL_TURN, InferenceFacts, ToolFacts, TurnFacts, TurnRecord
+from ..settings.tool_names import SENTENCE_TOOL
 from .prices import ModelPrice
 
 _TURNS_KNOWN: Final = 50
@@ -48,7 +48,7 @@ def _came_to_nothing(facts: TurnFacts) -> bool:
     """Return whether Home Assistant answered in place of a model, and could not do what was asked."""
     match facts.inferences, facts.tools:
         case (*_, InferenceFacts(answered_by="")), (*_, ToolFacts(name=name, is_error=True)):
-            return name == PROCESS_SENTENCE.name
+            return name == SENTENCE_TOOL
         case _:
             return False
 
