@@ -81,14 +81,14 @@ class Household:
             origin=origin,
             began_at=_BEGAN_AT + number * _EVERY,
             duration=2.0,
-            messages=self._said(number),
+            messages=self._transcript(number),
             stop_reason=StopReason.COMPLETED,
             iterations=2,
             phases=tuple(PhaseTime(phase, 0.1) for phase in Phase),
             timings={"first_words": 0.8, "inferences": [{"seconds": 0.7, "model": "a-model"}]},
         )
 
-    def _said(self, number: int) -> Transcript:
+    def _transcript(self, number: int) -> Transcript:
         if number % 3:
             words = " ".join(self._chance.choices(self._words, self._weights, k=self._chance.randint(3, 30)))
             answer = " ".join(self._chance.choices(self._words, self._weights, k=self._chance.randint(5, 60)))
@@ -104,7 +104,7 @@ class Household:
     def response(self, number: int, chain: str, picture: bytes = b"") -> ResponseRecord:
         """Return a response; a hundred make a chain."""
         turn = self.turn(number)
-        shown = (Attachment("image/png", picture),) if picture else ()
+        attachments = (Attachment("image/png", picture),) if picture else ()
         parts: list[JsonValue] = [{"type": "input_text", "text": said_in(turn.messages)}]
         if picture:
             url = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
@@ -121,7 +121,7 @@ class Household:
             created_at=turn.began_at,
             response={"id": f"{chain} {number}", "status": "completed", "output": output, "usage": {}, "tools": []},
             input=({"type": "message", "id": f"msg {number}", "role": "user", "content": parts},),
-            messages=(UserMessage(said_in(turn.messages), shown), *turn.messages[1:]),
+            messages=(UserMessage(said_in(turn.messages), attachments), *turn.messages[1:]),
         )
 
     def query(self, number: int) -> HistoryQuery:

@@ -226,8 +226,8 @@ async def complaints(folder: Path, tests: Sequence[str], seconds: float) -> str:
     )
     try:
         async with asyncio.timeout(seconds):
-            told, _ = await process.communicate()
-        return told.decode() if process.returncode else ""
+            message, _ = await process.communicate()
+        return message.decode() if process.returncode else ""
     except TimeoutError:
         return f"not done after {seconds:g} seconds"
     finally:
@@ -268,18 +268,18 @@ class Run:
         for tests in filter(None, mutant.tests()):
             seconds = self.seconds.get(tests) or await self._time(folder, tests)
             path.write_text(mutant.source)
-            told = await complaints(folder, tests, 3 * seconds + _TEST_TIME)
+            message = await complaints(folder, tests, 3 * seconds + _TEST_TIME)
             path.write_text(source)
             for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
                 compiled.unlink()  # Python looks at whole seconds, and at the size
-            if told:
+            if message:
                 return True
         return False
 
     async def _time(self, folder: Path, tests: tuple[str, ...]) -> float:
         began = time.perf_counter()
-        if told := await complaints(folder, tests, _TIME):
-            raise UnchangedTestsFail(told)
+        if message := await complaints(folder, tests, _TIME):
+            raise UnchangedTestsFail(message)
         return self.seconds.setdefault(tests, time.perf_counter() - began)
 
 

@@ -41,11 +41,11 @@ def read_prose() -> Iterator[Prose]:
     """Yield what was written in each language, then what models said in the recorded runs, all of them in English."""
     for language, written in sorted(WITH_UNITS.items()):
         yield Prose(language, language, _plain([written], language))
-    yield _said("en, `assist-mini.jsonl`", (message for run in read_runs() for message in run.asst))
-    yield _said("en, `hard-cases.jsonl`", (message for case in read_hard_cases() for message in case.asst))
+    yield _prose("en, `assist-mini.jsonl`", (message for run in read_runs() for message in run.asst))
+    yield _prose("en, `hard-cases.jsonl`", (message for case in read_hard_cases() for message in case.asst))
 
 
-def _said(name: str, messages: Iterable[RecordedMessage]) -> Prose:
+def _prose(name: str, messages: Iterable[RecordedMessage]) -> Prose:
     return Prose(name, "en", _plain(((message.content or "").strip() for message in messages), "en"))
 
 

@@ -65,9 +65,9 @@ async def recogniser(pieces: Iterable[str], language: str) -> AsyncGenerator[str
     model.known = True  # as after its first answer
     message = model.message(request)
     for event in chain[TextDelta | CompletionResult](map(TextDelta, pieces), [CompletionResult(FinishReason.STOP)]):
-        for read in await message.read(event):
-            if isinstance(read, TextDelta):
-                yield read.text
+        for parsed in await message.read(event):
+            if isinstance(parsed, TextDelta):
+                yield parsed.text
 
 
 async def speech(pieces: Iterable[str], language: str) -> AsyncGenerator[str]:
@@ -92,18 +92,18 @@ async def measure_held(stage: Stage, text: str, language: str) -> Held:
 
     Raises ValueError when prose comes out changed.
     """
-    said: list[str] = []
+    words: list[str] = []
     held: list[str] = []
 
     def characters() -> Iterable[str]:
         for index, character in enumerate(text):
-            held.append(text[len("".join(said)) : index])  # of the characters before this one
+            held.append(text[len("".join(words)) : index])  # of the characters before this one
             yield character
 
     async with aclosing(stage(characters(), language)) as pieces:
         async for piece in pieces:
-            said.append(piece)  # noqa: PERF401  # what comes out is looked at while more goes in
-    if (result := "".join(said)) != text:
+            words.append(piece)  # noqa: PERF401  # what comes out is looked at while more goes in
+    if (result := "".join(words)) != text:
         raise ValueError(f"{language}: {result!r} came out of {text!r}")
     return Held(max(map(len, held)), max(len(piece.split()) for piece in held))
 

@@ -150,10 +150,10 @@ async def approval(sentence: str) -> Entered:
     """Unlock a door by voice: the agent asks, and the answer is "yes"."""
     async with _home(_UNLOCK) as hass:
         with recording() as entered:
-            asked = await _say(hass, sentence)
+            requested = await _say(hass, sentence)
             answered = await _say(hass, "yes")
-        if not asked.continue_conversation or not hass.states.is_state("lock.front_door", "unlocked"):
-            raise RuntimeError(f"The door is locked: {speech(asked)} {speech(answered)}")
+        if not requested.continue_conversation or not hass.states.is_state("lock.front_door", "unlocked"):
+            raise RuntimeError(f"The door is locked: {speech(requested)} {speech(answered)}")
     return entered
 
 

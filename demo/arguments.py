@@ -60,19 +60,19 @@ class DemoOptions:
 def read_arguments(arguments: Sequence[str]) -> DemoOptions:
     """Return what `arguments` ask for; print what is wrong with them and exit with code 2 otherwise."""
     parser = _parser()
-    read = parser.parse_args(arguments, namespace=_Arguments())
-    if (problem := _problem(read)) is not None:
+    parsed = parser.parse_args(arguments, namespace=_Arguments())
+    if (problem := _problem(parsed)) is not None:
         parser.error(problem)
-    key = read.api_key if read.api_key is not None else os.environ.get(API_KEY_VARIABLE) or None
-    server = ChatCompletionsServer(read.base_url, read.model, key) if read.base_url is not None else None
+    key = parsed.api_key if parsed.api_key is not None else os.environ.get(API_KEY_VARIABLE) or None
+    server = ChatCompletionsServer(parsed.base_url, parsed.model, key) if parsed.base_url is not None else None
     return DemoOptions(
-        sentences=tuple(read.say),
-        states=tuple(read.state),
-        shows=read.show,
-        as_json=read.json,
+        sentences=tuple(parsed.say),
+        states=tuple(parsed.state),
+        shows=parsed.show,
+        as_json=parsed.json,
         server=server,
-        port=read.port,
-        log=None if read.log is None else read.log.absolute(),
+        port=parsed.port,
+        log=None if parsed.log is None else parsed.log.absolute(),
     )
 
 
@@ -121,20 +121,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _problem(read: _Arguments) -> str | None:
+def _problem(parsed: _Arguments) -> str | None:
     """Return what does not go together, in words."""
-    if read.show and (read.say or read.state or read.base_url is not None):
+    if parsed.show and (parsed.say or parsed.state or parsed.base_url is not None):
         return "--show has its own sentences and model: leave out --say, --state and --base-url"
-    if not (read.say or read.show) and (read.json or read.state):
+    if not (parsed.say or parsed.show) and (parsed.json or parsed.state):
         return "--json and --state tell about sentences: add --say TEXT"
-    if any(not sentence.strip() for sentence in read.say):
+    if any(not sentence.strip() for sentence in parsed.say):
         return "--say needs a sentence, not an empty text"
-    if read.base_url is None and (read.model is not None or read.api_key is not None):
+    if parsed.base_url is None and (parsed.model is not None or parsed.api_key is not None):
         return "--model and --api-key need a server: add --base-url URL"
-    if read.base_url is not None and not _is_web_address(read.base_url):
+    if parsed.base_url is not None and not _is_web_address(parsed.base_url):
         # What was given is not repeated: it may hold a password.
         return "what --base-url names is not a web address; it looks like http://127.0.0.1:8080/v1"
-    if read.port is not None and not 1 <= read.port <= 65535:  # noqa: PLR2004 - the range of TCP ports
+    if parsed.port is not None and not 1 <= parsed.port <= 65535:  # noqa: PLR2004 - the range of TCP ports
         return "--port must be between 1 and 65535"
     return None
 

@@ -76,9 +76,9 @@ async def choose(client: HomeAssistantClient, step: Step, option: str) -> Step:
 
 def offered_values(step: Step, field: str) -> list[str]:
     """Return what the list of `field` offers in the form that `step` shows."""
-    for shown in step.data_schema or ():
-        if shown.name == field and shown.selector is not None and shown.selector.select is not None:
-            return [option if isinstance(option, str) else option.value for option in shown.selector.select.options]
+    for form in step.data_schema or ():
+        if form.name == field and form.selector is not None and form.selector.select is not None:
+            return [option if isinstance(option, str) else option.value for option in form.selector.select.options]
     return []
 
 
@@ -96,8 +96,8 @@ async def entry_of(
     if step.reason is not None:
         problems.append(f"abort.{step.reason}")
     own, placeholders = words or {}, step.description_placeholders or {}
-    said = [own.get(key) or await _in_english(client, integration, key, placeholders) for key in problems]
-    raise DemoError(" ".join(said) or f"Setting up {integration} stopped at its step {step.step_id!r}.")
+    spoken_text = [own.get(key) or await _in_english(client, integration, key, placeholders) for key in problems]
+    raise DemoError(" ".join(spoken_text) or f"Setting up {integration} stopped at its step {step.step_id!r}.")
 
 
 async def _in_english(

@@ -133,15 +133,15 @@ class _Request(BaseModel):
 class ScriptedModel:
     """The answers, and what the model has read before, which costs less the next time."""
 
-    _read: list[str] = field(default_factory=list)
+    _bodies: list[str] = field(default_factory=list)
 
     def answer(self, request: _Request) -> Step:
         """Return what the model does next."""
         messages = request.messages
-        asked = [place for place, message in enumerate(messages) if message.role == "user"]
+        requested = [place for place, message in enumerate(messages) if message.role == "user"]
         if messages[-1].role == "user":
             return self._step(messages[-1].text, 0, ())
-        for place in reversed(asked):
+        for place in reversed(requested):
             if _scene(messages[place].text):
                 since = messages[place + 1 :]
                 results = [one.text for one in takewhile(lambda one: one.role == "tool", reversed(since))]
@@ -157,13 +157,13 @@ class ScriptedModel:
     def usage(self, request: _Request, written: int) -> dict[str, JsonValue]:
         """Return the tokens of a request: those of the longest beginning that it has in common with an earlier one."""
         body = request.model_dump_json()
-        cached = max((_common(body, earlier) for earlier in self._read), default=0)
-        self._read = [*self._read[-8:], body]
-        read, cached, written = (size // _CHARACTERS_OF_A_TOKEN for size in (len(body), cached, written))
+        cached = max((_common(body, earlier) for earlier in self._bodies), default=0)
+        self._bodies = [*self._bodies[-8:], body]
+        parsed, cached, written = (size // _CHARACTERS_OF_A_TOKEN for size in (len(body), cached, written))
         return {
-            "prompt_tokens": read,
+            "prompt_tokens": parsed,
             "completion_tokens": written + 1,
-            "total_tokens": read + written + 1,
+            "total_tokens": parsed + written + 1,
             "prompt_tokens_details": {"cached_tokens": cached},
         }
 
@@ -180,8 +180,8 @@ def _plain(words: str) -> str:
 
 
 def _scene(words: str) -> tuple[Step, ...]:
-    said = _plain(words)
-    return next((steps for sentence, steps in SCENES.items() if said.endswith(_plain(sentence))), ())
+    spoken_text = _plain(words)
+    return next((steps for sentence, steps in SCENES.items() if spoken_text.endswith(_plain(sentence))), ())
 
 
 def _rounds(since: Sequence[_Message]) -> int:
@@ -200,11 +200,11 @@ async def running_scripted_model() -> AsyncIterator[str]:
     model = ScriptedModel()
 
     async def complete(request: web.Request) -> web.StreamResponse:
-        asked = _Request.model_validate_json(await request.text())
-        step = model.answer(asked)
+        model_request = _Request.model_validate_json(await request.text())
+        step = model.answer(model_request)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for delta in _deltas(step, asked):
+        for delta in _deltas(step, model_request):
             await response.write(_event(choices=[{"index": 0, "delta": delta, "finish_reason": None}]))
             await asyncio.sleep(_SECONDS_OF_A_PIECE)
         if step.dies and request.transport:
@@ -213,7 +213,7 @@ async def running_scripted_model() -> AsyncIterator[str]:
         reason = "tool_calls" if step.calls else "stop"
         await response.write(_event(choices=[{"index": 0, "delta": {}, "finish_reason": reason}]))
         written = len(step.says) + len(json.dumps(step.calls))
-        await response.write(_event(choices=[], usage=model.usage(asked, written)))
+        await response.write(_event(choices=[], usage=model.usage(model_request, written)))
         await response.write(b"data: [DONE]\n\n")
         return response
 
@@ -232,15 +232,15 @@ async def running_scripted_model() -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-def _deltas(step: Step, asked: _Request) -> Iterator[dict[str, JsonValue]]:
+def _deltas(step: Step, model_request: _Request) -> Iterator[dict[str, JsonValue]]:
     yield {"role": "assistant", "content": None}
     for word in re.findall(r"\S+\s*", step.says):
         yield {"content": word}
-    names = [tool.function.name for tool in asked.tools]
+    names = [tool.function.name for tool in model_request.tools]
     for index, (wanted, arguments) in enumerate(step.calls):
         name = next((name for name in names if name.endswith(wanted)), wanted)
         function: JsonValue = {"name": name, "arguments": json.dumps(arguments)}
-        call_id = f"call_{len(asked.messages)}_{index}"
+        call_id = f"call_{len(model_request.messages)}_{index}"
         yield {"tool_calls": [{"index": index, "id": call_id, "type": "function", "function": function}]}
 
 

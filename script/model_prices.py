@@ -166,14 +166,14 @@ def rows_of(provider: Provider) -> list[dict[str, Any]]:
     """Return the models of a service, so that the first that fits a name is the right one."""
     wanted = [model for model in provider.models if is_wanted(provider, model)]
     rows = [row_of(model) for model in wanted]
-    kept = {id(model) for model in wanted}
+    remaining = {id(model) for model in wanted}
     # What is left out must not be taken for something else.
     for model in provider.models:
-        if id(model) not in kept and any(fits(row, model.id.lower()) for row in rows):
-            kept.add(id(model))
-    ordered = [model for model in provider.models if id(model) in kept]
-    shown = [row_of(model) for model in ordered if not model.id.endswith(":free")]
-    return [FREE, *shown] if provider.id == "openrouter" else shown
+        if id(model) not in remaining and any(fits(row, model.id.lower()) for row in rows):
+            remaining.add(id(model))
+    ordered = [model for model in provider.models if id(model) in remaining]
+    content = [row_of(model) for model in ordered if not model.id.endswith(":free")]
+    return [FREE, *content] if provider.id == "openrouter" else content
 
 
 def main() -> None:

@@ -2,11 +2,9 @@
 
 `script/terms.py` prints how often each retired term is still in use, by folder: in identifiers, docstrings and comments
 of Python files, in documentation, and in `translations/en.json`. `--list` prints the places, with the standard term
-(`--list link` those of one term). `--strict`, as in `script/lint`, ends with status 1 when a term is in use more often
-than its ceiling, or so much less often that the ceiling has to be lowered.
+(`--list link` those of one term). `--strict`, as in `script/lint`, ends with status 1 when a retired term is in use.
 
-A term is retired by a row of `TERMS`. Only a term that is being replaced has a ceiling above 0. Records of decisions
-and the change log keep the words of their day.
+A term is retired by a row of `TERMS`. Records of decisions and the change log keep the words of their day.
 """
 
 import argparse
@@ -45,8 +43,6 @@ class Term:
     """Whether functions may be called like `things`."""
     openings: str = ""
     """What no docstring may begin with; whole words."""
-    ceiling: int = 0
-    """How often the term may still be in use."""
     elsewhere: tuple[str, ...] = ()
     """Folders in which the term means something else."""
 
@@ -106,17 +102,17 @@ TERMS: Final = (
         names=frozenset({"Said", "Told", "Shown", "Wanted", "Seen", "Gathered", "Words", "Ways", "Asked", "Taken"}),
     ),
     *(
-        Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read", ceiling=ceiling)
-        for participle, noun, ceiling in (
-            ("said", "words, spoken_text, sentence", 254),
-            ("read", "turn_input, parsed", 53),
-            ("shown", "page, form, content, display", 82),
-            ("asked", "request, question", 227),
-            ("kept", "stored, remaining, retained", 60),
-            ("told", "message, answer, notice", 132),
+        Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read")
+        for participle, noun in (
+            ("said", "words, spoken_text, sentence"),
+            ("read", "turn_input, parsed"),
+            ("shown", "page, form, content, display"),
+            ("asked", "request, question"),
+            ("kept", "stored, remaining, retained"),
+            ("told", "message, answer, notice"),
         )
     ),
-    Term("What, Who", "a subject that says what the thing is", openings="what|who", ceiling=31),
+    Term("What, Who", "a subject that says what the thing is", openings="what|who"),
     Term("others their turn", "yield to the event loop", prose=r"(?:giv(?:e|es|ing)|let) others (?:have )?their turn"),
     Term("wish of a model", "call", prose=r"wish(?:es)? of (?:a|the) model|models?'s? wish(?:es)?"),
     Term("the same of", "the same for", prose=r"the same of an? \w+"),
@@ -124,8 +120,6 @@ TERMS: Final = (
 """The Words table of the redraw."""
 
 _THINGS: Final = {name: term for term in TERMS for name in term.things}
-_ROOM: Final = 20
-"""How far a count may be below its ceiling."""
 _OF_OTHERS: Final = frozenset(
     {"sys", "_getframe", "f_back", "ag_frame", "FrameType", "frame", "stack_info", "seal_all", "async_clean_spot"}
 )
@@ -267,10 +261,8 @@ def table(found: Sequence[Place]) -> str:
     rows: list[str] = []
     for term, count in Counter(place.term for place in found).most_common():
         folders = Counter(place.folder for place in found if place.term is term).most_common()
-        ceiling = f" of {term.ceiling}" if term.ceiling else ""
         rows.append(
-            f"{count:6}{ceiling}  {term.retired} → {term.standard}: "
-            + ", ".join(f"{name} {number}" for name, number in folders)
+            f"{count:6}  {term.retired} → {term.standard}: " + ", ".join(f"{name} {number}" for name, number in folders)
         )
     return "\n".join([*rows, f"{len(found):6}  in all", ""])
 
@@ -278,7 +270,7 @@ def table(found: Sequence[Place]) -> str:
 def main() -> int:
     """Print what is found, and judge."""
     parser = argparse.ArgumentParser(prog="script/terms.py", description=__doc__)
-    parser.add_argument("--strict", action="store_true", help="end with status 1 when a term exceeds its ceiling")
+    parser.add_argument("--strict", action="store_true", help="end with status 1 when a retired term is in use")
     parser.add_argument("--list", nargs="?", const="", metavar="TERM", help="print the places, of one term or of all")
     arguments = parser.parse_args()
     found = [*places()]
@@ -288,11 +280,7 @@ def main() -> int:
                 print(f"{place.path}:{place.line}: {place.term.retired} → {place.term.standard}: {place.text}")
     else:
         sys.stdout.write(table(found))
-    counts = Counter(place.term for place in found)
-    wrong = [term for term in TERMS if not term.ceiling - _ROOM <= counts[term] <= term.ceiling]
-    for term in wrong if arguments.strict else ():
-        sys.stderr.write(f"terms: {term.retired}: {counts[term]}, with a ceiling of {term.ceiling}\n")
-    return int(arguments.strict and bool(wrong))
+    return int(arguments.strict and bool(found))
 
 
 if __name__ == "__main__":

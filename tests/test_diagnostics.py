@@ -174,7 +174,7 @@ async def test_the_number_and_size_of_responses_are_shown(
     store = await async_get_histories(hass).async_open(entry)
     assert store
     agent = only_agent(entry).subentry_id
-    assert await store.record(response(1, agent=agent, said="x" * 150_000)).stored()
+    assert await store.record(response(1, agent=agent, words="x" * 150_000)).stored()
     assert await store.record(response(2, agent="of another service")).stored()
 
     data = await download(hass_client, entry)

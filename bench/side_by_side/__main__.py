@@ -70,15 +70,15 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 def main(given: Sequence[str] | None = None) -> int:
     """Read the command line, measure, publish; 1 when a target is checked and missed, 3 when something failed."""
-    asked = _arguments(given)
-    if asked.results:
-        results = Results.model_validate_json(asked.results.read_bytes())
-    elif asked.quick:
+    requested = _arguments(given)
+    if requested.results:
+        results = Results.model_validate_json(requested.results.read_bytes())
+    elif requested.quick:
         results = measure(jobs.a_little(), complete=False)
     else:
-        results = measure(jobs.everything(_REHEARSAL if asked.rehearse else 1), complete=not asked.rehearse)
-    if not asked.results or asked.publish:
-        _tell(f"the page is {publish(results, anyway=asked.publish)}")
+        results = measure(jobs.everything(_REHEARSAL if requested.rehearse else 1), complete=not requested.rehearse)
+    if not requested.results or requested.publish:
+        _tell(f"the page is {publish(results, anyway=requested.publish)}")
     if not results.machine.was_quiet:
         _tell("others were at work on this machine: do not trust the times")
     sys.stdout.write(page.target_table(results))
@@ -86,7 +86,7 @@ def main(given: Sequence[str] | None = None) -> int:
         _tell(f"failed: {failure}")
     if results.failed:
         return _FAILED
-    return _MISSED if asked.check and any(row.met is False for row in targets.check(results)) else 0
+    return _MISSED if requested.check and any(row.met is False for row in targets.check(results)) else 0
 
 
 if __name__ == "__main__":

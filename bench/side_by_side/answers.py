@@ -132,5 +132,5 @@ def whole_message(text: str, calls: Sequence[Call]) -> bytes:
 
 
 def _chunks(spoken: Format, answer: ScriptedAnswer) -> list[bytes]:
-    asked = ModelRequest(MODEL, is_trial=False, streams=True)
-    return list(_SERVERS[spoken](Script()).stream(answer, asked))
+    parsed = ModelRequest(MODEL, is_trial=False, streams=True)
+    return list(_SERVERS[spoken](Script()).stream(answer, parsed))

@@ -119,11 +119,11 @@ async def _interleaved(setting: Setting, scenario: str, plan: Plan, way: Way) ->
         firsts = [await setting.server.ask_bare(body) for body in bodies]
         return Heard(began, firsts[-1], time.monotonic())
 
-    async def told(agent: Agent) -> Heard:
+    async def speak(agent: Agent) -> Heard:
         return await way(setting.hass, agent, TimedTurn())
 
     turns: list[tuple[str, Turn]] = [(BARE, bare)] if bodies else []
-    turns += [(agent.name, partial(told, agent)) for agent in setting.speakers]
+    turns += [(agent.name, partial(speak, agent)) for agent in setting.speakers]
     for _ in range(_FIRST):
         for _, turn in turns:
             await turn()
@@ -155,17 +155,17 @@ class _Sampling:
             heard.append(await turn())
             await flush(self.setting.hass)
         cpu = time.process_time() - used - self.idle * (time.monotonic() - began)
-        asked = await self.setting.server.log()
+        requested = await self.setting.server.log()
         self.samples.add(name, "cpu_ms", cpu * 1000 / len(heard))
         for one in heard:
             self.samples.add(name, "turn_ms", (one.ended - one.began) * 1000)
             if not self.plan.calls:
-                self.samples.add(name, "first_ms", (one.first - one.began - _server_took(one, asked)) * 1000)
+                self.samples.add(name, "first_ms", (one.first - one.began - _server_took(one, requested)) * 1000)
 
 
-def _server_took(heard: Heard, asked: Sequence[ServedRequest]) -> float:
+def _server_took(heard: Heard, parsed: Sequence[ServedRequest]) -> float:
     """Return the seconds from a turn's request to the server's first word."""
-    request = next(one for one in asked if heard.began <= one.received <= heard.ended)
+    request = next(one for one in parsed if heard.began <= one.received <= heard.ended)
     return request.first_word - request.received
 
 
@@ -175,7 +175,7 @@ async def _show_bodies(setting: Setting, plan: Plan, way: Way) -> list[bytes]:
         return []
     await setting.server.plan(plan.model_copy(update={"keeps_bodies": True}))
     await way(setting.hass, setting.agent(REFERENCE), TimedTurn())
-    bodies = [asked.body.encode() for asked in await setting.server.log()]
+    bodies = [requested.body.encode() for requested in await setting.server.log()]
     await setting.server.plan(plan)
     if setting.alone:
         setting.alone[1].bodies = bodies

@@ -28,16 +28,16 @@ async def measure_growth(setting: Setting) -> list[Figure]:
         taken: dict[str, dict[int, tuple[float, int]]] = defaultdict(dict)
         for turn in range(max(WINDOWS)):
             for agent in setting.agents:
-                said = TimedTurn(f"And what about {turn}?", f"conversation {conversation} of {agent.entity_id}")
+                words = TimedTurn(f"And what about {turn}?", f"conversation {conversation} of {agent.entity_id}")
                 if turn not in measured:
-                    await converse(setting.hass, agent, said)
+                    await converse(setting.hass, agent, words)
                     continue
                 if turn - 1 not in measured:
                     await flush(setting.hass)
                 await setting.server.plan(Plan())
                 clear_away()
                 used = time.process_time()
-                await converse(setting.hass, agent, said)
+                await converse(setting.hass, agent, words)
                 await flush(setting.hass)
                 cpu = time.process_time() - used
                 taken[agent.name][turn] = cpu * 1000, (await setting.server.log())[0].size

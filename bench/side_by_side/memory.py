@@ -71,8 +71,8 @@ async def measure_idle(setting: Setting) -> list[Figure]:
     memory, blocks = resident_bytes(), sys.getallocatedblocks()
     await _hold(setting, agent, setting.extent.conversations)
     held = sys.getallocatedblocks() - blocks
-    kept = (resident_bytes() - memory) / _KIB / setting.extent.conversations
-    samples.add(agent.name, "kept_kib", kept)
+    remaining = (resident_bytes() - memory) / _KIB / setting.extent.conversations
+    samples.add(agent.name, "kept_kib", remaining)
     if setting.extent.minutes:
         setting.rest()
         await _forgotten(setting)

@@ -71,8 +71,8 @@ class _Server:
         application = web.Application(client_max_size=64 * 1024**2)
         application.add_routes([web.post("/plan", self._set_plan), web.get("/log", self._tell_log)])
         for spoken in Format:
-            models, asked = answers.paths(spoken)
-            application.add_routes([web.get(models, self._models), web.post(asked, self._answer)])
+            models, requested = answers.paths(spoken)
+            application.add_routes([web.get(models, self._models), web.post(requested, self._answer)])
         application.add_routes([web.post(f"{answers.root(Format.OLLAMA)}/api/show", self._show)])
         return application
 
@@ -82,7 +82,7 @@ class _Server:
         return web.Response()
 
     async def _tell_log(self, _request: web.Request) -> web.Response:
-        return web.json_response([asked.model_dump() for asked in self.log])
+        return web.json_response([requested.model_dump() for requested in self.log])
 
     async def _models(self, request: web.Request) -> web.Response:
         return web.json_response(answers.model_list(_format(request)))
@@ -98,13 +98,13 @@ class _Server:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         received = time.monotonic()
         plan, spoken, body = self.plan, _format(request), await request.read()
-        asked = ServedRequest(received=received, size=len(body), body=body.decode() if plan.keeps_bodies else "")
-        self.log.append(asked)
-        read = json.loads(body)
-        calls = [] if _has_result(read) else _named(plan.calls, read)
+        served = ServedRequest(received=received, size=len(body), body=body.decode() if plan.keeps_bodies else "")
+        self.log.append(served)
+        content = json.loads(body)
+        calls = [] if _has_result(content) else _named(plan.calls, content)
         await asyncio.sleep(plan.first_delay)
-        if spoken is Format.CHAT and not read.get("stream"):
-            return await _whole(asked, plan, calls)
+        if spoken is Format.CHAT and not content.get("stream"):
+            return await _whole(served, plan, calls)
         stream = (
             answers.calling_answer(spoken, calls)
             if calls
@@ -112,31 +112,31 @@ class _Server:
         )
         response = web.StreamResponse(headers={"Content-Type": answers.content_type(spoken)})
         await response.prepare(request)
-        await _send(response, stream, asked, plan.per_second)
+        await _send(response, stream, served, plan.per_second)
         return response
 
 
-async def _send(response: web.StreamResponse, stream: Stream, asked: ServedRequest, per_second: float) -> None:
+async def _send(response: web.StreamResponse, stream: Stream, served: ServedRequest, per_second: float) -> None:
     if stream.opening:
         await response.write(stream.opening)
     began = time.monotonic()
     for number, fragment in enumerate(stream.fragments):
         if per_second and (early := began + number / per_second - time.monotonic()) > 0:
             await asyncio.sleep(early)
-        asked.first_word = asked.first_word or time.monotonic()
+        served.first_word = served.first_word or time.monotonic()
         await response.write(fragment)
     await response.write(stream.ending)
-    asked.ended = time.monotonic()
+    served.ended = time.monotonic()
     await response.write_eof()
 
 
-async def _whole(asked: ServedRequest, plan: Plan, calls: list[Call]) -> web.Response:
+async def _whole(served: ServedRequest, plan: Plan, calls: list[Call]) -> web.Response:
     """Answer without a stream, once a stream would have been over."""
     text = "" if calls else answers.words(plan.fragments, plan.characters)
     if text:
-        asked.first_word = time.monotonic()  # the model has it; who asks for no stream waits for the last
+        served.first_word = time.monotonic()  # the model has it; who asks for no stream waits for the last
         await asyncio.sleep((plan.fragments - 1) / plan.per_second if plan.per_second else 0)
-    asked.ended = time.monotonic()
+    served.ended = time.monotonic()
     return web.Response(body=answers.whole_message(text, calls), content_type="application/json")
 
 

@@ -53,9 +53,9 @@ async def measure_prompts(setting: Setting) -> list[Figure]:
     for agent in setting.agents:
         await setting.server.plan(Plan(keeps_bodies=True))
         await converse(setting.hass, agent, TimedTurn(_WORDS[0]))
-        asked = (await setting.server.log())[0]
-        prompt = prompt_of(json.loads(asked.body))
-        samples.add(agent.name, "request_bytes", asked.size)
+        requested = (await setting.server.log())[0]
+        prompt = prompt_of(json.loads(requested.body))
+        samples.add(agent.name, "request_bytes", requested.size)
         samples.add(agent.name, "prompt_bytes", len(prompt.encode()))
         samples.add(agent.name, "prompt_tokens", count_tokens(prompt))
     return list(samples.figures(setting.entities))
@@ -69,11 +69,13 @@ async def measure_prefix(setting: Setting) -> list[Figure]:
         for agent in setting.agents:
             await setting.server.plan(Plan(keeps_bodies=True))
             one = number % len(satellites)
-            said = TimedTurn(
+            words = TimedTurn(
                 _WORDS[number % len(_WORDS)], f"conversation of {agent.entity_id} at satellite {one}", satellites[one]
             )
-            await converse(setting.hass, agent, said)
-            prompts[agent.name] += [prompt_of(json.loads(asked.body)).encode() for asked in await setting.server.log()]
+            await converse(setting.hass, agent, words)
+            prompts[agent.name] += [
+                prompt_of(json.loads(requested.body)).encode() for requested in await setting.server.log()
+            ]
         if number < TURNS - 1:
             setting.rest()
             await asyncio.sleep(setting.extent.minutes * 60 / (TURNS - 1))

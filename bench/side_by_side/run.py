@@ -115,16 +115,16 @@ class Run:
         if process.stdout is None or process.stderr is None:
             raise RuntimeError("a worker was started without outputs to read")
         complaints = asyncio.create_task(process.stderr.read())
-        said = b""
+        words = b""
         async for line in process.stdout:
             if line.decode().strip() == RESTS:
                 rests.set()
-            said = line
+            words = line
         complained = (await complaints).decode(errors="replace")[-_LAST_WORDS:]
         if await process.wait():
             return f"it ended with status {process.returncode}: {complained}"
         try:
-            measured = MEASURED.validate_json(said)
+            measured = MEASURED.validate_json(words)
         except ValueError as wrong:
             return f"what it said is no measurement: {wrong}"
         self._measured += [one for one in measured if isinstance(one, Figure)]

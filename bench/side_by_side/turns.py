@@ -46,7 +46,7 @@ type Way = Callable[[HomeAssistant, Agent, TimedTurn], Awaitable[Heard]]
 """A way to say something."""
 
 
-async def converse(hass: HomeAssistant, agent: Agent, said: TimedTurn) -> Heard:
+async def converse(hass: HomeAssistant, agent: Agent, words: TimedTurn) -> Heard:
     """Say something with `conversation.async_converse`, and listen to the deltas as a pipeline does.
 
     Raises RuntimeError when the agent fails.
@@ -59,18 +59,18 @@ async def converse(hass: HomeAssistant, agent: Agent, said: TimedTurn) -> Heard:
             first = time.monotonic()
 
     with (
-        chat_session.async_get_chat_session(hass, said.conversation_id) as session,
+        chat_session.async_get_chat_session(hass, words.conversation_id) as session,
         conversation.async_get_chat_log(hass, session, chat_log_delta_listener=listen),
     ):
         result = await conversation.async_converse(
-            hass, said.text, session.conversation_id, Context(), "en", agent.entity_id, device_id=said.device_id
+            hass, words.text, session.conversation_id, Context(), "en", agent.entity_id, device_id=words.device_id
         )
     ended = time.monotonic()
     _check(agent, result.response.as_dict())
     return Heard(began, first or ended, ended)
 
 
-async def through_pipeline(hass: HomeAssistant, agent: Agent, said: TimedTurn) -> Heard:
+async def through_pipeline(hass: HomeAssistant, agent: Agent, words: TimedTurn) -> Heard:
     """Say something through the Assist pipeline, text to text. Raises RuntimeError when the agent fails."""
     began, first = time.monotonic(), 0.0
     outputs: list[object] = []
@@ -86,7 +86,7 @@ async def through_pipeline(hass: HomeAssistant, agent: Agent, said: TimedTurn) -
             case _:
                 pass
 
-    with chat_session.async_get_chat_session(hass, said.conversation_id) as session:
+    with chat_session.async_get_chat_session(hass, words.conversation_id) as session:
         run = PipelineRun(
             hass,
             context=Context(),
@@ -95,7 +95,7 @@ async def through_pipeline(hass: HomeAssistant, agent: Agent, said: TimedTurn) -
             end_stage=PipelineStage.INTENT,
             event_callback=on_event,
         )
-        turn = PipelineInput(run=run, session=session, intent_input=said.text, device_id=said.device_id)
+        turn = PipelineInput(run=run, session=session, intent_input=words.text, device_id=words.device_id)
         await turn.execute(validate=True)
     ended = time.monotonic()
     _check(agent, *outputs)

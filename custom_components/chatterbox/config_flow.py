@@ -229,7 +229,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
                 errors=errors,
                 description_placeholders={
                     "docs": docs_url(self.hass),
-                    "asked": form.asked,
+                    "asked": form.approval,
                     "trial": self._trial_sentence(form.sentences),
                 },
             )

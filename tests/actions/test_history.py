@@ -195,7 +195,7 @@ async def test_many_records_are_written_in_steps(hass: HomeAssistant, store: His
 
 
 async def test_too_much_for_a_response_is_refused(hass: HomeAssistant, store: HistoryStore) -> None:
-    assert await store.record(turn(6, said="x" * 600_000)).stored()
+    assert await store.record(turn(6, words="x" * 600_000)).stored()
 
     error = await refusal(hass, SERVICE_EXPORT, everything=True, as_response=True)
     assert isinstance(error, ServiceValidationError)

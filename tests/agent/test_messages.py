@@ -46,7 +46,7 @@ def test_impossible_token_counts_are_clamped(reported: Usage, usage: Usage) -> N
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "words"),
     [
         (png(3, 2), ("image/png", 3, 2)),
         (jpeg(640, 480), ("image/jpeg", 640, 480)),
@@ -62,15 +62,15 @@ def test_impossible_token_counts_are_clamped(reported: Usage, usage: Usage) -> N
         (b"", None),
     ],
 )
-def test_a_file_says_what_it_is_and_how_large(file: bytes, said: object) -> None:
-    assert read_picture(file) == said
+def test_a_file_says_what_it_is_and_how_large(file: bytes, words: object) -> None:
+    assert read_picture(file) == words
 
 
 @given(st.sampled_from([png(3, 2), jpeg(9, 9), webp(b"VP8X", 9, 9)]), st.integers(0, 60), st.binary(max_size=20))
 def test_no_file_is_too_broken_to_be_looked_at(file: bytes, cut: int, rest: bytes) -> None:
-    read = read_picture(file[:cut] + rest)
+    parsed = read_picture(file[:cut] + rest)
 
-    assert read is None or read[0].startswith("image/")
+    assert parsed is None or parsed[0].startswith("image/")
 
 
 PICTURE = Attachment("image/png", b"\x89PNG\xff", "door.png")

@@ -515,17 +515,17 @@ async def test_interrupting_nothing_does_nothing() -> None:
 async def test_a_turn_is_interrupted_from_another_task_and_the_conversation_goes_on() -> None:
     talk, provider = session([TextDelta("Once upon "), never], say("As I said."))
     heard: list[TurnEvent] = []
-    told = asyncio.Event()
+    message = asyncio.Event()
 
     async def listener() -> None:
         async with aclosing(talk.say("Tell me a story")) as events:
             async for event in events:
                 heard.append(event)
                 if isinstance(event, TextDelta):
-                    told.set()
+                    message.set()
 
     listening = asyncio.create_task(listener())
-    await told.wait()
+    await message.wait()
     await asyncio.gather(talk.interrupt(), talk.interrupt())
 
     assert talk.history == (UserMessage("Tell me a story"), AssistantMessage("Once upon "))
@@ -625,8 +625,8 @@ async def test_a_turn_may_interrupt_itself(who: str) -> None:
             await stop()
 
     box = Toolbox([hang_up if who == "tool" else unlock])
-    asked = ToolCall("1", "hang_up", "{}") if who == "tool" else UNLOCK
-    provider = ScriptedProvider(call(asked), say("Hello."))
+    requested = ToolCall("1", "hang_up", "{}") if who == "tool" else UNLOCK
+    provider = ScriptedProvider(call(requested), say("Hello."))
     talk = Session(provider, box, hooks=[HangsUp()] if who == "hook" else [])
     talks.append(talk)
 

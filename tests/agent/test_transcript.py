@@ -203,7 +203,7 @@ def test_any_messages_are_repaired_once_and_for_all(messages: list[Message]) -> 
             due = [call.id for call in message.tool_calls] if isinstance(message, AssistantMessage) else []
     assert not due
     assert repair(repaired) == repaired
-    results, kept = (
+    results, remaining = (
         {one.call_id: one for one in reversed(each) if isinstance(one, ToolResult)} for each in (messages, repaired)
     )
-    assert all(one == results.get(call_id, one) for call_id, one in kept.items()), "a result of a call is kept"
+    assert all(one == results.get(call_id, one) for call_id, one in remaining.items()), "a result of a call is kept"

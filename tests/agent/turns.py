@@ -103,11 +103,11 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
         min(used_before.iterations, turn.limits.max_iterations) if used_before else 0
     )
 
-    asked = calls(events)
+    pending_calls = calls(events)
     answers = results(events)
-    assert len({call.id for call in asked}) == len(asked)
+    assert len({call.id for call in pending_calls}) == len(pending_calls)
     handed_out = {call.id for call in end.client_calls}
-    assert sorted(result.call_id for result in answers) == sorted({call.id for call in asked} - handed_out)
+    assert sorted(result.call_id for result in answers) == sorted({call.id for call in pending_calls} - handed_out)
     started = [event.call.id for event in events if isinstance(event, ToolStarted)]
     assert len(set(started)) == len(started)
     assert len(started) <= max(turn.limits.max_tool_calls - (used_before.tool_calls if used_before else 0), 0)
@@ -128,17 +128,17 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
 
 
 def _assert_messages_say_what_was_streamed(events: Sequence[TurnEvent]) -> None:
-    said = ""
-    asked: tuple[ToolCall, ...] = ()
+    sentence = ""
+    requested: tuple[ToolCall, ...] = ()
     for event in events:
         match event:
             case TextDelta(text):
-                said += text
+                sentence += text
             case ToolCallReady(call):
-                asked += (call,)
+                requested += (call,)
             case MessageDone(message):
-                assert (message.text, message.tool_calls) == (said, asked)
-                said, asked = "", ()
+                assert (message.text, message.tool_calls) == (sentence, requested)
+                sentence, requested = "", ()
             case _:
                 pass
-    assert (said, asked) == ("", ()), "said or called without a message"
+    assert (sentence, requested) == ("", ()), "said or called without a message"

@@ -62,8 +62,8 @@ async def test_an_assistant_that_asks_nobody_is_reported_and_repaired(home: Home
 
     (issue,) = issues(home)
     assert issue.is_fixable
-    told = {"assistant": ANY, "request": "Unlock Front Door", "action": "unlock Front Door"}
-    assert issue.translation_placeholders == told
+    sent = {"assistant": ANY, "request": "Unlock Front Door", "action": "unlock Front Door"}
+    assert issue.translation_placeholders == sent
     flows = repairs_flow_manager(home)
     assert flows is not None
     step = await flows.async_init(DOMAIN, context={"issue_id": issue.issue_id})
@@ -134,9 +134,9 @@ async def test_every_rule_about_an_exposed_device_counts(
     await set_up(home, offline_entry(rules=[rule]))
     await prefer_local(home)
 
-    told = [(one.translation_key, (one.translation_placeholders or {})["request"]) for one in issues(home)]
+    sent = [(one.translation_key, (one.translation_placeholders or {})["request"]) for one in issues(home)]
     key = "unguarded" if request_named else "unguarded_rules"
-    assert told == ([] if request_named is None else [(key, request_named)])
+    assert sent == ([] if request_named is None else [(key, request_named)])
 
 
 async def test_a_rule_for_a_time_of_the_day_counts_all_day(home: HomeAssistant) -> None:

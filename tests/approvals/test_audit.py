@@ -53,7 +53,7 @@ def changes(hass: HomeAssistant) -> Changes:
     return async_capture_events(hass, EVENT_CHANGE)
 
 
-def told(changes: Changes, *keys: str) -> list[tuple[object, ...]]:
+def change_facts(changes: Changes, *keys: str) -> list[tuple[object, ...]]:
     return [tuple(event.data[key] for key in keys) for event in changes]
 
 
@@ -115,7 +115,7 @@ async def test_what_fails_is_told_with_the_reason(talk: AuditedTalk, changes: Ch
     await talk.events_of(call(LAMP_ON), say("That did not work."))
 
     reason = "The bulb is broken"
-    assert told(changes, "outcome", "entity_ids", "done_to", "error", "message") == [
+    assert change_facts(changes, "outcome", "entity_ids", "done_to", "error", "message") == [
         ("failed", ["light.lamp"], [], reason, f"did not turn on Lamp: failed ({reason})")
     ]
 
@@ -133,7 +133,7 @@ async def test_what_is_done_in_part_names_what_was_not(talk: AuditedTalk, change
     await talk.events_of(call(lights), say("Not all of them."))
 
     # Home Assistant 2026.10 takes one for the other.
-    assert told(changes, "outcome", "error", "message") in (
+    assert change_facts(changes, "outcome", "error", "message") in (
         [("partly", f"Lamp ({broken})", f"turned on Spot, but not: Lamp ({broken})")],
         [("partly", f"Spot ({broken})", f"turned on Lamp, but not: Spot ({broken})")],
     )
@@ -143,17 +143,17 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
     question = await talk.take(call(UNLOCK, LAMP_ON))
     await talk.answer(question, YES, say("There you are."))
 
-    assert told(changes, "entity_ids", "outcome", "approval", "question_id", "answered_through") == [
+    assert change_facts(changes, "entity_ids", "outcome", "approval", "question_id", "answered_through") == [
         (["light.lamp"], "done", "not_needed", None, None),
         (["lock.front"], "waiting", "missing", question.id, None),
         (["lock.front"], "done", "voice", question.id, "voice"),
     ]
-    assert told(changes, "message") == [
+    assert change_facts(changes, "message") == [
         ("turned on Lamp",),
         ("did not unlock Front Door: waiting for confirmation",),
         ("unlocked Front Door, approved in conversation",),
     ]
-    assert told(changes[-1:], "verdict", "decided_by", "answered_by") == [("ask", ["default"], YES.user_id)]
+    assert change_facts(changes[-1:], "verdict", "decided_by", "answered_by") == [("ask", ["default"], YES.user_id)]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ async def test_the_way_of_a_yes_is_told(
 ) -> None:
     await talk.answer(await talk.take(call(UNLOCK)), answer, say("There you are."))
 
-    assert told(changes[1:], "approval", "message") == [(approval, f"unlocked Front Door, {words}")]
+    assert change_facts(changes[1:], "approval", "message") == [(approval, f"unlocked Front Door, {words}")]
 
 
 async def expire(hass: HomeAssistant, _question_id: str) -> None:
@@ -201,7 +201,7 @@ async def test_a_question_without_an_answer_is_recorded_once(
     await end(talk.hass, question.id)
     await talk.hass.async_block_till_done()
 
-    assert told(changes[1:], "outcome", "question_id", "message") == [
+    assert change_facts(changes[1:], "outcome", "question_id", "message") == [
         (outcome, question.id, f"did not unlock Front Door: {reason}")
     ]
 
@@ -211,7 +211,7 @@ async def test_of_a_question_for_several_calls_each_is_told(talk: AuditedTalk, c
     question = await talk.take(call(UNLOCK, shed))
     await talk.answer(question, YES, say("There you are."))
 
-    assert sorted(told(changes, "entity_ids", "outcome"), key=str) == [
+    assert sorted(change_facts(changes, "entity_ids", "outcome"), key=str) == [
         (["lock.front"], "done"),
         (["lock.front"], "waiting"),
         (["lock.shed"], "done"),
@@ -223,7 +223,7 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
     question = await talk.take(call(calling("intent__HassTurnOff", {"area": "Hall"})))
     await talk.answer(question, YES, say("Good night."))
 
-    assert told(changes, "entity_ids", "message") == [
+    assert change_facts(changes, "entity_ids", "message") == [
         (
             ["lock.front", "light.lamp", "light.spot"],
             "did not unlock Front Door; did not turn off Lamp, Spot: waiting for confirmation",
@@ -243,7 +243,7 @@ async def test_a_home_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, c
     (anew,) = async_get_approvals(talk.hass).waiting
     await talk.answer(anew, replace(YES, way=ApprovalWay.PIN), say("There you are."))
 
-    assert told(changes, "outcome", "question_id", "verdict", "approval") == [
+    assert change_facts(changes, "outcome", "question_id", "verdict", "approval") == [
         ("waiting", question.id, "ask", "missing"),
         ("waiting", anew.id, "pin", "missing"),
         ("done", anew.id, "pin", "pin"),
@@ -256,7 +256,7 @@ async def test_rules_that_changed_before_the_yes_refuse_it(talk: AuditedTalk, ch
     talk.settings = NEVER_LOCKS
     await talk.answer(question, YES, say("I may not."))
 
-    assert told(changes[1:], "outcome", "approval", "decided_by", "verdict") == [
+    assert change_facts(changes[1:], "outcome", "approval", "decided_by", "verdict") == [
         ("refused_by_rules", "voice", ["rule"], "deny")
     ]
 
@@ -267,7 +267,7 @@ async def test_an_approved_call_that_does_not_come_to_run_is_told(talk: AuditedT
     async_get_approvals(talk.hass).take(question.id, YES)
     await talk.events_of(say("That was too late."), answered=late.with_answer(YES))
 
-    assert told(changes[1:], "outcome", "approval", "message") == [
+    assert change_facts(changes[1:], "outcome", "approval", "message") == [
         ("not_run", "voice", "did not unlock Front Door: it was approved, but did not run")
     ]
 
@@ -287,7 +287,7 @@ async def test_a_refusal_is_told_once_a_turn(
 
     await talk.events_of(call(UNLOCK), call(replace(UNLOCK, id="again")), say("I may not."))
 
-    assert told(changes, "outcome", "approval", "message") == [
+    assert change_facts(changes, "outcome", "approval", "message") == [
         (outcome, "missing", f"did not unlock Front Door: {reason}")
     ]
 
@@ -299,7 +299,7 @@ async def test_who_may_not_control_it_is_told(
 
     await talk.events_of(call(LAMP_ON), say("You may not."))
 
-    assert told(changes, "outcome", "person", "message") == [
+    assert change_facts(changes, "outcome", "person", "message") == [
         ("not_permitted", "Guest", "did not turn on Lamp: this user doesn't have permission")
     ]
 
@@ -309,7 +309,7 @@ async def test_a_trusted_automation_is_named_as_the_reason(talk: AuditedTalk, ch
 
     await talk.events_of(call(UNLOCK), say("There you are."))
 
-    assert told(changes, "outcome", "approval", "caller", "verdict", "message") == [
+    assert change_facts(changes, "outcome", "approval", "caller", "verdict", "message") == [
         ("done", "trusted_automation", "automation.away", "ask", "unlocked Front Door, for a trusted automation")
     ]
 
@@ -319,7 +319,7 @@ async def test_a_script_that_refuses_is_told_with_what_it_prevented(talk: Audite
 
     await talk.events_of(call(LAMP_ON, READ), call(replace(LAMP_ON, id="again")), say("Not now."))
 
-    assert told(changes, "outcome", "entity_ids", "verdict", "decided_by", "message") == [
+    assert change_facts(changes, "outcome", "entity_ids", "verdict", "decided_by", "message") == [
         ("refused_by_script", ["light.lamp"], None, ["script"], "did not turn on Lamp: refused by a script")
     ]
 
@@ -329,7 +329,7 @@ async def test_a_script_that_asks_is_told(talk: AuditedTalk, changes: Changes) -
     question = await talk.take(call(LAMP_ON))
     await talk.answer(question, YES, say("It is on."))
 
-    assert told(changes, "outcome", "verdict", "decided_by", "approval") == [
+    assert change_facts(changes, "outcome", "verdict", "decided_by", "approval") == [
         ("waiting", "allow", ["script"], "missing"),
         ("done", "allow", ["script"], "voice"),
     ]
@@ -340,7 +340,7 @@ async def test_a_script_that_refuses_after_the_yes_is_told(talk: AuditedTalk, ch
     talk.scripts = [ScriptedHooks(approved=lambda _name, _arguments: Deny("Not any more."))]
     await talk.answer(question, YES, say("Not any more."))
 
-    assert told(changes[1:], "outcome", "approval", "decided_by") == [
+    assert change_facts(changes[1:], "outcome", "approval", "decided_by") == [
         ("refused_by_script", "voice", ["default", "script"])
     ]
 
@@ -353,7 +353,7 @@ async def test_what_a_script_puts_in_place_is_what_is_told(talk: AuditedTalk, ch
 
     await talk.events_of(call(LAMP_ON), say("It is on."))
 
-    assert told(changes, "outcome", "approval", "arguments", "entity_ids", "message") == [
+    assert change_facts(changes, "outcome", "approval", "arguments", "entity_ids", "message") == [
         ("done", "not_needed", {"name": "Spot", "domain": ["light"]}, ["light.spot"], "turned on Spot")
     ]
 
@@ -367,7 +367,7 @@ async def test_a_refused_call_of_which_nothing_can_be_told_is_told(talk: Audited
 
     await talk.events_of(call(LAMP_ON), say("Not now."))
 
-    assert told(changes, "outcome", "entity_ids", "message") == [
+    assert change_facts(changes, "outcome", "entity_ids", "message") == [
         ("refused_by_script", [], "did not use hass turn on: refused by a script")
     ]
 
@@ -385,7 +385,7 @@ async def test_a_call_that_is_not_judged_in_time_is_told(talk: AuditedTalk, chan
 
     await talk.events_of(call(LAMP_ON), say("It did not work."))
 
-    assert told(changes, "outcome", "entity_ids", "verdict") == [("refused_by_script", ["light.lamp"], None)]
+    assert change_facts(changes, "outcome", "entity_ids", "verdict") == [("refused_by_script", ["light.lamp"], None)]
 
 
 async def test_what_repeats_an_approved_call_is_told_with_its_answer(talk: AuditedTalk, changes: Changes) -> None:
@@ -393,7 +393,7 @@ async def test_what_repeats_an_approved_call_is_told_with_its_answer(talk: Audit
     question = await talk.take(call(LAMP_ON))
     await talk.answer(question, YES, call(calling("intent__HassTurnOn", {"name": "Spot"}, "spot")), say("Both are on."))
 
-    assert told(changes, "outcome", "approval", "question_id") == [
+    assert change_facts(changes, "outcome", "approval", "question_id") == [
         ("waiting", "missing", question.id),
         ("done", "voice", question.id),
         ("done", "voice", question.id),
@@ -408,7 +408,7 @@ async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, ch
     question = await talk.take(call(calling("order", {}), calling("look_up", {}, "look-up")))
     await talk.answer(question, YES, say("It is ordered."))
 
-    assert told(changes, "outcome", "entity_ids", "decided_by", "message") == [
+    assert change_facts(changes, "outcome", "entity_ids", "decided_by", "message") == [
         ("waiting", [], ["tool"], "did not use order: waiting for confirmation"),
         ("done", [], ["tool"], "used order, approved in conversation"),
     ]
@@ -426,7 +426,7 @@ async def test_outside_content_is_named_as_the_reason(talk: AuditedTalk, changes
     talk.outside, talk.settings = True, HomeRules(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
     await talk.take(call(LAMP_ON))
 
-    assert told(changes, "outcome", "verdict", "decided_by") == [("waiting", "ask", ["outside_content"])]
+    assert change_facts(changes, "outcome", "verdict", "decided_by") == [("waiting", "ask", ["outside_content"])]
 
 
 class Jam:
@@ -448,7 +448,7 @@ async def test_a_call_that_is_interrupted_is_told(talk: AuditedTalk, changes: Ch
     turn.cancel()
     await asyncio.wait({turn})
 
-    assert told(changes, "outcome", "approval", "message") == [
+    assert change_facts(changes, "outcome", "approval", "message") == [
         ("interrupted", "not_needed", "did not turn on Lamp, as far as is known: interrupted")
     ]
 
@@ -461,7 +461,7 @@ async def test_an_approved_call_that_is_interrupted_is_told(talk: AuditedTalk, c
     turn.cancel()
     await asyncio.wait({turn})
 
-    assert told(changes[1:], "outcome", "approval", "question_id") == [("interrupted", "voice", question.id)]
+    assert change_facts(changes[1:], "outcome", "approval", "question_id") == [("interrupted", "voice", question.id)]
 
 
 async def test_a_yes_to_a_turn_that_breaks_before_it_begins_is_told(talk: AuditedTalk, changes: Changes) -> None:
@@ -471,7 +471,7 @@ async def test_a_yes_to_a_turn_that_breaks_before_it_begins_is_told(talk: Audite
     begun.audit.finished()
     begun.audit.finished()
 
-    assert told(changes[1:], "outcome", "approval", "tool_call_id") == [("not_run", "voice", "door")]
+    assert change_facts(changes[1:], "outcome", "approval", "tool_call_id") == [("not_run", "voice", "door")]
 
 
 async def test_the_documented_note_about_locks_is_left(talk: AuditedTalk) -> None:

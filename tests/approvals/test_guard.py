@@ -97,9 +97,9 @@ async def test_what_lets_somebody_in_is_asked_about(home: HomeAssistant) -> None
     assert isinstance(ask, Ask)
     assert ask.reason == ""  # whoever asks finds the words
     pending = PendingCall(call_with({"name": "Door"}), "", ask.terms)
-    (asked,) = guard.asked(PendingApproval("an-id", (pending,), 0, 1, 0))
-    assert (asked.call, asked.effects, asked.needs_pin) == (pending.call, UNLOCK, False)
-    assert asked.entity_ids == {"lock.door"}
+    (pending_calls,) = guard.reviews_of(PendingApproval("an-id", (pending,), 0, 1, 0))
+    assert (pending_calls.call, pending_calls.effects, pending_calls.needs_pin) == (pending.call, UNLOCK, False)
+    assert pending_calls.entity_ids == {"lock.door"}
 
 
 async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(home: HomeAssistant) -> None:
@@ -173,8 +173,8 @@ async def test_by_default_only_what_matters_needs_a_yes_after_outside_content(ho
     some_lamp, some_heater = (
         Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE, reach=one.actions)})) for one in (LAMP, LARGE_STEP)
     )
-    asked = ((LAMP, False), (some_lamp, False), (NOTHING, False), (SOME_SCRIPT, True), (LARGE_STEP, True))
-    for effects, is_asked in (*asked, (some_heater, True)):
+    requested = ((LAMP, False), (some_lamp, False), (NOTHING, False), (SOME_SCRIPT, True), (LARGE_STEP, True))
+    for effects, is_asked in (*requested, (some_heater, True)):
         guard = guarding(home, effects, outside=True)
 
         assert isinstance(await guard.pre_tool_use(TOOL, {}), Ask) is is_asked, effects
@@ -192,10 +192,10 @@ async def test_small_steps_of_a_temperature_in_a_conversation_are_a_large_one(ho
         effects_of, settings = Effective(warming(degrees)), HomeRules()
         guard = CallGuard(home, settings, PERSON, effects_of, has_outside_content=outside, temperatures=temperatures)
         judge = guard.pre_approved_use if approved else guard.pre_tool_use
-        asked = isinstance(await judge(TOOL, {"temperature": degrees}), Ask)
-        if approved or not asked:
+        requested = isinstance(await judge(TOOL, {"temperature": degrees}), Ask)
+        if approved or not requested:
             set_room(home, degrees)
-        return asked
+        return requested
 
     set_room(home, 20)
     assert not await set_to(22, outside=False)
@@ -255,9 +255,9 @@ async def test_the_mark_is_set_in_the_middle_of_a_turn(home: HomeAssistant) -> N
     ask = await guard.pre_tool_use(TOOL, {})
 
     assert isinstance(ask, Ask)
-    (asked,) = guard.asked(PendingApproval("an-id", (PendingCall(call_with({}), "", ask.terms),), 0, 1, 0))
-    assert asked.for_outside_content
-    assert not asked.needs_pin
+    (pending_calls,) = guard.reviews_of(PendingApproval("an-id", (PendingCall(call_with({}), "", ask.terms),), 0, 1, 0))
+    assert pending_calls.for_outside_content
+    assert not pending_calls.needs_pin
 
 
 async def test_a_call_of_which_nobody_can_tell_what_it_would_do_is_asked_about(

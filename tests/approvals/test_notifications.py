@@ -73,38 +73,38 @@ async def finish(hass: HomeAssistant) -> None:
 
 async def test_a_phone_is_asked_at_once_with_two_buttons(hass: HomeAssistant, anna: Phone) -> None:
     hass.states.async_set("assist_satellite.hall", "idle", {"friendly_name": "Hall satellite"})
-    asked = question(satellite_id="assist_satellite.hall")
+    questions = question(satellite_id="assist_satellite.hall")
 
-    ask(hass, asked)
+    ask(hass, questions)
 
-    shown = await anna.next()
-    assert shown.payload["title"] == "Talker"
-    assert shown.message == f"{TEXT}\nAnna · Hall satellite"
-    assert list(shown.buttons) == ["Yes", "No"]
-    yes, no = shown.data.pop("actions") or [], shown.data
+    content = await anna.next()
+    assert content.payload["title"] == "Talker"
+    assert content.message == f"{TEXT}\nAnna · Hall satellite"
+    assert list(content.buttons) == ["Yes", "No"]
+    yes, no = content.data.pop("actions") or [], content.data
     assert isinstance(yes, list)
     assert [action["authenticationRequired"] for action in yes if isinstance(action, dict)] == [True, False]
-    assert no["tag"] == f"chatterbox_{asked.id}"
+    assert no["tag"] == f"chatterbox_{questions.id}"
     assert (no["priority"], no["ttl"], no["importance"]) == ("high", 0, "high")
     assert no["push"] == {"interruption-level": "time-sensitive"}
     assert isinstance(no["timeout"], int)
     assert 50 <= no["timeout"] <= 60
-    assert asked.id not in "".join(shown.buttons.values())
+    assert questions.id not in "".join(content.buttons.values())
 
 
 async def test_a_yes_takes_the_turn_on_and_is_told(hass: HomeAssistant, anna: Phone) -> None:
-    asked = question()
-    turn = ask(hass, asked)
-    shown = await anna.next()
+    questions = question()
+    turn = ask(hass, questions)
+    content = await anna.next()
 
-    await anna.tap(shown.buttons["Yes"])
+    await anna.tap(content.buttons["Yes"])
 
     (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
     assert turn.answers == [GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION, user_id=user.id)]
     assert (await anna.next()).message == f"{TEXT}\nApproved by Anna."
     last = await anna.next()
     assert last.message == f"{TEXT}\nApproved by Anna. It is unlocked."
-    assert last.data["tag"] == shown.data["tag"]
+    assert last.data["tag"] == content.data["tag"]
     assert last.buttons == {}
     assert last.data["push"] == {"interruption-level": "passive", "sound": "none"}
     assert "ttl" not in last.data
@@ -125,11 +125,11 @@ async def test_a_name_cannot_hide_what_is_asked(hass: HomeAssistant, anna: Phone
 async def test_a_question_for_a_pin_can_only_be_declined(hass: HomeAssistant, anna: Phone) -> None:
     turn = ask(hass, question(asked_call(needs_pin=True)))
 
-    shown = await anna.next()
+    content = await anna.next()
 
-    assert list(shown.buttons) == ["No"]
-    assert shown.message.endswith("This requires the PIN. Please say it where the question was asked.")
-    await anna.tap(shown.buttons["No"])
+    assert list(content.buttons) == ["No"]
+    assert content.message.endswith("This requires the PIN. Please say it where the question was asked.")
+    await anna.tap(content.buttons["No"])
     assert [answer.approved for answer in turn.answers] == [False]
     await anna.next()
     assert (await anna.next()).message == f"{TEXT}\nDenied by Anna. It is unlocked."
@@ -137,27 +137,27 @@ async def test_a_question_for_a_pin_can_only_be_declined(hass: HomeAssistant, an
 
 async def test_a_second_tap_is_told_what_became_of_it(hass: HomeAssistant, anna: Phone) -> None:
     turn = ask(hass, question())
-    shown = await anna.next()
-    await anna.tap(shown.buttons["Yes"])
+    content = await anna.next()
+    await anna.tap(content.buttons["Yes"])
     await anna.next()
     await anna.next()
 
-    await anna.tap(shown.buttons["No"])
+    await anna.tap(content.buttons["No"])
 
     assert (await anna.next()).message == f"{TEXT}\nApproved by Anna. It is unlocked."
     assert [answer.approved for answer in turn.answers] == [True]
 
 
 async def test_what_is_answered_where_it_was_asked_is_cleared(hass: HomeAssistant, anna: Phone) -> None:
-    asked = question()
-    turn = ask(hass, asked)
-    shown = await anna.next()
+    questions = question()
+    turn = ask(hass, questions)
+    content = await anna.next()
 
-    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
+    async_get_approvals(hass).take(questions.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
 
     cleared = await anna.next()
-    assert (cleared.message, cleared.data) == ("clear_notification", {"tag": shown.data["tag"]})
-    await anna.tap(shown.buttons["Yes"])
+    assert (cleared.message, cleared.data) == ("clear_notification", {"tag": content.data["tag"]})
+    await anna.tap(content.buttons["Yes"])
     assert (await anna.next()).message == "clear_notification"
     assert turn.answers == []
 
@@ -166,30 +166,30 @@ async def test_a_question_that_runs_out_is_said_not_to_be_done(
     hass: HomeAssistant, anna: Phone, freezer: FrozenDateTimeFactory
 ) -> None:
     turn = ask(hass, question(), expires_in=30)
-    shown = await anna.next()
+    content = await anna.next()
 
     freezer.tick(timedelta(seconds=31))
     async_fire_time_changed(hass)
 
     over = f"{TEXT}\nNobody answered in time, so nothing was done."
     assert (await anna.next()).message == over
-    await anna.tap(shown.buttons["Yes"])
+    await anna.tap(content.buttons["Yes"])
     assert (await anna.next()).message == over
     assert turn.answers == []
 
 
 async def test_made_up_buttons_do_nothing(hass: HomeAssistant, anna: Phone) -> None:
-    asked = question()
-    turn = ask(hass, asked)
+    questions = question()
+    turn = ask(hass, questions)
     await anna.next()
 
-    for action in ("", "Yes", asked.id, f"chatterbox_{asked.id}", f"{asked.id}_yes"):
+    for action in ("", "Yes", questions.id, f"chatterbox_{questions.id}", f"{questions.id}_yes"):
         await anna.tap(action)
     await anna.fire("mobile_app_notification_action", {})
     await anna.fire("mobile_app_notification_action", {"action": ["Yes"]})
 
     assert turn.answers == []
-    assert async_get_approvals(hass).waiting == (asked,)
+    assert async_get_approvals(hass).waiting == (questions,)
 
 
 async def test_a_button_works_on_the_phone_that_showed_it(
@@ -197,10 +197,10 @@ async def test_a_button_works_on_the_phone_that_showed_it(
 ) -> None:
     stolen = await shop.phone_of(await user_of(hass, GROUP_ID_ADMIN, "Ben"), "Ben's phone")
     turn = ask(hass, question())
-    shown = await anna.next()
+    content = await anna.next()
 
-    await stolen.tap(shown.buttons["Yes"])
-    hass.bus.async_fire("mobile_app_notification_action", {"action": shown.buttons["Yes"]})
+    await stolen.tap(content.buttons["Yes"])
+    hass.bus.async_fire("mobile_app_notification_action", {"action": content.buttons["Yes"]})
     await finish(hass)
 
     assert turn.answers == []
@@ -212,9 +212,9 @@ async def test_who_may_not_control_the_door_cannot_open_it(hass: HomeAssistant, 
     anna = await shop.phone_of(await user_of(hass, GROUP_ID_USER), "Anna's phone")
     await agent_that_tells(hass, guest.entity_id, anna.entity_id)
     turn = ask(hass, question())
-    shown = await guest.next()
+    content = await guest.next()
 
-    await guest.tap(shown.buttons["Yes"])
+    await guest.tap(content.buttons["Yes"])
 
     assert turn.answers == []
     refused = await guest.next()
@@ -245,11 +245,11 @@ async def test_nobody_waits_for_a_phone_and_it_hears_all_in_order(
     slow, quick = [await shop.phone_of(await user_of(hass, GROUP_ID_USER, name), name) for name in ("Anna", "Ben")]
     await agent_that_tells(hass, slow.entity_id, quick.entity_id)
     release = push.held["Anna"] = asyncio.Event()
-    asked = question()
-    turn = ask(hass, asked)
+    questions = question()
+    turn = ask(hass, questions)
     assert (await quick.next()).buttons
 
-    assert await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    assert await async_get_approvals(hass).answer(questions.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
 
     assert turn.answers
     over = f"{TEXT}\nApproved. It is unlocked."
@@ -269,8 +269,8 @@ async def test_a_phone_that_cannot_be_reached_keeps_nobody_from_answering(hass: 
     await hass.config_entries.async_unload(entry.entry_id)
 
     turn = ask(hass, question())
-    shown = await phones[1].next()
-    await phones[1].tap(shown.buttons["Yes"])
+    content = await phones[1].next()
+    await phones[1].tap(content.buttons["Yes"])
 
     assert len(turn.answers) == 1
     assert phones[0].inbox.empty()
@@ -279,11 +279,11 @@ async def test_a_phone_that_cannot_be_reached_keeps_nobody_from_answering(hass: 
 @pytest.mark.usefixtures("socket_enabled", "anna")
 async def test_a_push_service_that_refuses_breaks_nothing(hass: HomeAssistant, push: PushService) -> None:
     push.refuses = True
-    asked = question()
-    ask(hass, asked)
+    questions = question()
+    ask(hass, questions)
     await finish(hass)
 
-    assert async_get_approvals(hass).waiting == (asked,)
+    assert async_get_approvals(hass).waiting == (questions,)
 
 
 class Bell(NotifyEntity):
@@ -312,10 +312,10 @@ async def bell(hass: HomeAssistant) -> Bell:
 
 
 async def test_who_is_no_phone_is_told_the_question_in_plain_words(hass: HomeAssistant, bell: Bell) -> None:
-    asked = question()
-    ask(hass, asked)
+    questions = question()
+    ask(hass, questions)
     await finish(hass)
-    await async_get_approvals(hass).answer(asked.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    await async_get_approvals(hass).answer(questions.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
     await finish(hass)
 
     assert [message for message, _ in bell.heard] == [f"{TEXT}\nAnna"]
@@ -345,13 +345,13 @@ async def test_what_fails_to_be_told_is_logged(
 async def test_an_agent_that_goes_takes_its_questions_back(hass: HomeAssistant, anna: Phone) -> None:
     (entry,) = hass.config_entries.async_entries("chatterbox")
     turn = ask(hass, question())
-    shown = await anna.next()
+    content = await anna.next()
 
     assert await hass.config_entries.async_unload(entry.entry_id)
 
     assert async_get_approvals(hass).waiting == ()
     assert (await anna.next()).message == "clear_notification"
-    await anna.tap(shown.buttons["Yes"])
+    await anna.tap(content.buttons["Yes"])
     assert turn.answers == []
     assert anna.inbox.empty()
 
@@ -366,14 +366,14 @@ async def test_agents_tell_only_of_their_own_questions(hass: HomeAssistant, anna
 async def test_of_very_many_questions_the_latest_are_kept_in_mind(hass: HomeAssistant, anna: Phone) -> None:
     first = question(conversation_id="0")
     turn = ask(hass, first)
-    shown = await anna.next()
+    content = await anna.next()
     for number in range(1, 50):
         ask(hass, question(conversation_id=str(number)))
         await anna.next()
     ask(hass, question(conversation_id="the last one"))
     last = await anna.next()
 
-    await anna.tap(shown.buttons["Yes"])
+    await anna.tap(content.buttons["Yes"])
     assert turn.answers == []
     await anna.tap(last.buttons["Yes"])
     assert len(async_get_approvals(hass).waiting) == 50

@@ -141,8 +141,8 @@ async def test_no_way_to_try_compares_more_than_five_wrong_pins_in_ten_minutes(
                     now += step
                     continue
                 pin = watched_pin()
-                said = [WRONG] * step if isinstance(step, int) else [RIGHT]
-                tried = await asyncio.gather(*(tries.async_try(HALL, pin, one) for one in said))
+                words = [WRONG] * step if isinstance(step, int) else [RIGHT]
+                tried = await asyncio.gather(*(tries.async_try(HALL, pin, one) for one in words))
                 assert sum(not isinstance(one, Locked) for one in tried) == len(pin.compared)
                 wrong = [] if Right() in tried else [*wrong, *[now] * len(pin.compared)]
                 pauses = [after - before for before, after in zip(wrong[4::5], wrong[5::5], strict=False)]

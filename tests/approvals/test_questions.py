@@ -73,35 +73,35 @@ async def test_questions_wait_in_their_order_and_are_told(
 async def test_an_answer_where_it_was_asked_is_taken_once(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
-    asked = question()
-    turn = ask(hass, asked)
+    questions = question()
+    turn = ask(hass, questions)
 
-    assert approvals.asked_at(asked.scope) is asked
-    assert approvals.take(asked.id, NO) == asked.with_answer(NO)
+    assert approvals.asked_at(questions.scope) is questions
+    assert approvals.take(questions.id, NO) == questions.with_answer(NO)
 
     assert approvals.waiting == ()
-    assert approvals.asked_at(asked.scope) is None
+    assert approvals.asked_at(questions.scope) is None
     with pytest.raises(QuestionGone):
-        approvals.take(asked.id, YES)
+        approvals.take(questions.id, YES)
     assert turn.answers == []
-    assert news[1:] == [QuestionUpdate(asked.with_answer(NO), CallState.DENIED)]
+    assert news[1:] == [QuestionUpdate(questions.with_answer(NO), CallState.DENIED)]
 
 
 @pytest.mark.parametrize("with_pin", [False, True])
 def test_a_yes_without_the_pin_that_it_needs_approves_no_call(*, with_pin: bool) -> None:
-    asked = question(asked_call(needs_pin=True))
+    questions = question(asked_call(needs_pin=True))
     yes = replace(YES, way=ApprovalWay.PIN) if with_pin else YES
-    (waiting,) = asked.pending.calls
+    (waiting,) = questions.pending.calls
 
-    assert bool(asked.with_answer(yes).pending.approved) is with_pin
-    assert bool(asked.with_answer(yes, {waiting.call.id: Answer(approved=True)}).pending.approved) is with_pin
-    assert asked.pending.approved == ()
+    assert bool(questions.with_answer(yes).pending.approved) is with_pin
+    assert bool(questions.with_answer(yes, {waiting.call.id: Answer(approved=True)}).pending.approved) is with_pin
+    assert questions.pending.approved == ()
 
 
 def test_an_answer_to_each_call_approves_no_other_call() -> None:
-    asked = question(asked_call())
+    questions = question(asked_call())
 
-    assert asked.with_answer(YES, {"another-call": YES}).pending.approved == ()
+    assert questions.with_answer(YES, {"another-call": YES}).pending.approved == ()
 
 
 async def test_only_the_same_scope_is_asked(hass: HomeAssistant, approvals: Approvals) -> None:
@@ -115,29 +115,29 @@ async def test_only_the_same_scope_is_asked(hass: HomeAssistant, approvals: Appr
 async def test_an_answer_from_elsewhere_takes_the_turn_on(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
-    asked = question()
-    turn = ask(hass, asked)
+    questions = question()
+    turn = ask(hass, questions)
 
-    assert await approvals.answer(asked.id, YES) == "It is unlocked."
+    assert await approvals.answer(questions.id, YES) == "It is unlocked."
 
     assert turn.answers == [YES]
     assert news[1:] == [
-        QuestionUpdate(asked.with_answer(YES), CallState.APPROVED),
-        QuestionUpdate(asked.with_answer(YES), CallState.CONCLUDED, "It is unlocked."),
+        QuestionUpdate(questions.with_answer(YES), CallState.APPROVED),
+        QuestionUpdate(questions.with_answer(YES), CallState.CONCLUDED, "It is unlocked."),
     ]
 
 
 async def test_the_first_answer_wins_while_its_turn_still_goes_on(hass: HomeAssistant, approvals: Approvals) -> None:
-    asked = question()
-    turn = ask(hass, asked)
+    questions = question()
+    turn = ask(hass, questions)
     turn.may_end = asyncio.Event()
-    first = hass.async_create_task(approvals.answer(asked.id, YES))
+    first = hass.async_create_task(approvals.answer(questions.id, YES))
 
     with pytest.raises(QuestionGone):
-        await approvals.answer(asked.id, NO)
+        await approvals.answer(questions.id, NO)
     with pytest.raises(QuestionGone):
-        approvals.take(asked.id, NO)
-    assert not approvals.drop(asked.id)
+        approvals.take(questions.id, NO)
+    assert not approvals.drop(questions.id)
     turn.may_end.set()
 
     assert await first == "It is unlocked."
@@ -147,14 +147,14 @@ async def test_the_first_answer_wins_while_its_turn_still_goes_on(hass: HomeAssi
 async def test_a_turn_that_breaks_is_told_to_be_over(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate]
 ) -> None:
-    asked = question()
-    turn = ask(hass, asked)
+    questions = question()
+    turn = ask(hass, questions)
     turn.error = RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):
-        await approvals.answer(asked.id, YES)
+        await approvals.answer(questions.id, YES)
 
-    assert news[-1] == QuestionUpdate(asked.with_answer(YES), CallState.CONCLUDED)
+    assert news[-1] == QuestionUpdate(questions.with_answer(YES), CallState.CONCLUDED)
     assert approvals.waiting == ()
 
 
@@ -176,34 +176,34 @@ async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_on
 async def test_an_expired_question_is_still_found_by_its_scope(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:
-    asked = question()
-    turn = ask(hass, asked, expires_in=60)
+    questions = question()
+    turn = ask(hass, questions, expires_in=60)
 
     await pass_time(hass, freezer, 59)
-    assert ids(approvals.waiting) == [asked.id]
+    assert ids(approvals.waiting) == [questions.id]
     await pass_time(hass, freezer, 2)
 
     assert ids(approvals.waiting) == []
-    assert approvals.asked_at(asked.scope) is asked
+    assert approvals.asked_at(questions.scope) is questions
     with pytest.raises(QuestionGone):
-        approvals.take(asked.id, YES)
+        approvals.take(questions.id, YES)
     with pytest.raises(QuestionGone):
-        await approvals.answer(asked.id, YES)
+        await approvals.answer(questions.id, YES)
     assert turn.answers == []
     assert states(news) == [CallState.WAITING, CallState.EXPIRED]
 
     await pass_time(hass, freezer, 601)
-    assert approvals.asked_at(asked.scope) is None
+    assert approvals.asked_at(questions.scope) is None
     assert states(news) == [CallState.WAITING, CallState.EXPIRED]
 
 
 async def test_what_was_answered_does_not_run_out(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:
-    asked, dropped = question(), question(conversation_id="another")
-    ask(hass, asked)
+    questions, dropped = question(), question(conversation_id="another")
+    ask(hass, questions)
     ask(hass, dropped)
-    approvals.take(asked.id, YES)
+    approvals.take(questions.id, YES)
     approvals.drop(dropped.id)
 
     await pass_time(hass, freezer, 700)
@@ -214,13 +214,13 @@ async def test_what_was_answered_does_not_run_out(
 async def test_a_question_is_dropped_once(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:
-    asked, late = question(), question(conversation_id="late")
-    ask(hass, asked)
+    questions, late = question(), question(conversation_id="late")
+    ask(hass, questions)
     ask(hass, late, expires_in=1)
     await pass_time(hass, freezer, 2)
 
-    assert approvals.drop(asked.id)
-    assert not approvals.drop(asked.id)
+    assert approvals.drop(questions.id)
+    assert not approvals.drop(questions.id)
     assert not approvals.drop(late.id)
     assert not approvals.drop("never heard of")
 
@@ -231,35 +231,35 @@ async def test_a_question_is_dropped_once(
 
 async def test_the_questions_of_an_agent_go_with_it(hass: HomeAssistant, approvals: Approvals) -> None:
     gone = [question(agent_id="conversation.gone", conversation_id=talk) for talk in ("a", "b")]
-    kept = question(conversation_id="c")
-    for one in (*gone, kept):
+    remaining = question(conversation_id="c")
+    for one in (*gone, remaining):
         ask(hass, one)
 
     approvals.drop_all_of("conversation.gone")
 
-    assert ids(approvals.waiting) == [kept.id]
+    assert ids(approvals.waiting) == [remaining.id]
 
 
 async def test_a_question_knows_what_a_yes_would_do() -> None:
     lamp, door = EntityAction("light.lamp", "light.turn_on"), EntityAction("lock.door", "lock.unlock")
     partly = Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE)}), frozenset({lamp}))
 
-    asked = question(asked_call(partly), asked_call(Touches(frozenset({door})), needs_pin=True))
+    questions = question(asked_call(partly), asked_call(Touches(frozenset({door})), needs_pin=True))
 
-    assert asked.entity_ids == {"light.lamp", "lock.door"}
-    assert asked.needs_pin
+    assert questions.entity_ids == {"light.lamp", "lock.door"}
+    assert questions.needs_pin
     assert not question(asked_call(partly)).needs_pin
-    assert not asked.is_foreseen
+    assert not questions.is_foreseen
     assert question(asked_call(Touches(frozenset({door})))).is_foreseen
-    assert asked.id == asked.pending.id
+    assert questions.id == questions.pending.id
 
 
 async def test_a_question_is_told_with_what_a_yes_would_do(hass: HomeAssistant) -> None:
     events = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
     context = Context(user_id="anna")
-    asked = question(asked_call(needs_pin=True), context=context)
+    questions = question(asked_call(needs_pin=True), context=context)
 
-    ask(hass, asked)
+    ask(hass, questions)
     await hass.async_block_till_done()
 
     (event,) = events
@@ -267,7 +267,7 @@ async def test_a_question_is_told_with_what_a_yes_would_do(hass: HomeAssistant) 
     assert event.data == {
         "turn_id": "a-turn",
         "entity_id": "conversation.talker",
-        "approval_id": asked.id,
+        "approval_id": questions.id,
         "question": TEXT,
         "calls": [
             {
@@ -289,10 +289,10 @@ async def test_a_question_is_told_with_what_a_yes_would_do(hass: HomeAssistant) 
 
 async def test_a_question_that_is_gone_at_once_is_not_told(hass: HomeAssistant) -> None:
     events = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
-    asked = question()
+    questions = question()
 
-    ask(hass, asked)
-    async_get_approvals(hass).drop(asked.id)
+    ask(hass, questions)
+    async_get_approvals(hass).drop(questions.id)
     await hass.async_block_till_done()
 
     assert events == []
@@ -310,6 +310,6 @@ async def test_the_event_can_be_recorded(hass: HomeAssistant, character: str, ca
 
     (event,) = events
     assert len(json_bytes(event.data)) < 32_768
-    shown = event.data["calls"][0]
-    assert len(shown["entity_ids"]) + shown["more_entity_ids"] == 2000
+    content = event.data["calls"][0]
+    assert len(content["entity_ids"]) + content["more_entity_ids"] == 2000
     assert len(event.data["calls"]) == calls

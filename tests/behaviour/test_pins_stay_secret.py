@@ -83,7 +83,9 @@ def said_to(server: ScriptedChatCompletions) -> list[str]:
 
 
 @everywhere
-@pytest.mark.parametrize("said", [PIN, "859 361 4207", IN_WORDS, f"Yes, unlock the front door, {PIN}."], ids=range(4))
+@pytest.mark.parametrize(
+    "sentence", [PIN, "859 361 4207", IN_WORDS, f"Yes, unlock the front door, {PIN}."], ids=range(4)
+)
 async def test_the_right_pin(
     hass: HomeAssistant,
     serve: Serve,
@@ -91,13 +93,13 @@ async def test_the_right_pin(
     hass_client: ClientSessionGenerator,
     *,
     way: Callable[[HomeAssistant], Awaitable[Say]],
-    said: str,
+    sentence: str,
 ) -> None:
     server = await serve(Script(answers=(ASKS, OPENS, ScriptedAnswer(content="You are welcome."))), **WITH_PIN)
     say = await way(hass)
 
     await say("unlock the front door")
-    assert await say(said) == "Come in."
+    assert await say(sentence) == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
     await say("thank you")
 
@@ -171,8 +173,8 @@ async def test_a_pin_where_a_yes_would_do(hass: HomeAssistant, serve: Serve, lea
     server = await serve(Script(answers=(ASKS, OPENS)), pin=WITH_PIN["pin"])
     say = await by_device(hass)
 
-    asked = await say("unlock the front door")
-    assert await say(PIN) == asked
+    question = await say("unlock the front door")
+    assert await say(PIN) == question
     assert hass.states.is_state(DOOR, "locked")
     assert await say("yes") == "Come in."
 
@@ -190,20 +192,20 @@ async def test_numbers_after_a_question_that_needs_no_pin_are_a_request(
 
     await say("unlock the front door")
     await say("yes")
-    for said in ("ten thirty", "12:30", "no, at 10:15"):
+    for words in ("ten thirty", "12:30", "no, at 10:15"):
         await say("set an alarm")
-        assert await say(said) == "It is set."
-        assert said_to(server)[-1].endswith(said)
+        assert await say(words) == "It is set."
+        assert said_to(server)[-1].endswith(words)
 
 
 async def test_a_pin_that_is_cut_off_in_the_middle_of_its_turn(hass: HomeAssistant, serve: Serve, leaks: Leaks) -> None:
     server = await serve(Script(answers=(ASKS, ScriptedAnswer(content="Come in.", delay_seconds=30))), **WITH_PIN)
     room = await furnish(hass, StreamingVoice())
     await room.say("unlock the front door", TALK)
-    server.asked.clear()
+    server.request_arrived.clear()
 
     turn = asyncio.create_task(room.say(PIN, TALK))
-    await server.asked.wait()
+    await server.request_arrived.wait()
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await turn

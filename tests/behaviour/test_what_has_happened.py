@@ -59,20 +59,20 @@ WALL_SWITCH = HomeAssistantError("The bulb does not answer: check the wall switc
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "spoken_text"),
     [
         ("The light is on.", f"The light is on. {LIGHT_FAILED}"),
         (NO_WORDS, LIGHT_FAILED),
     ],
 )
 async def test_the_reason_of_a_device_is_told_to_model_person_and_audit(
-    hass: HomeAssistant, serve: Serve, answer: str, said: str
+    hass: HomeAssistant, serve: Serve, answer: str, spoken_text: str
 ) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
     server = await serve(calling(LIGHT_ON, answer))
     break_down(hass, LIGHT, "turn_on", WALL_SWITCH)
 
-    assert speech(await say(hass, "Please put the light on")) == said
+    assert speech(await say(hass, "Please put the light on")) == spoken_text
 
     assert "check the wall switch" in result_read(server.requests[-1])
     assert "check the wall switch" in changes[-1].data["message"]
@@ -86,11 +86,11 @@ async def test_a_value_out_of_range_is_answered_with_the_range(
     )
     server = await serve(calling(call, NO_WORDS))
 
-    said = speech(await say(hass, "Please make it 72 degrees"))
+    answer = speech(await say(hass, "Please make it 72 degrees"))
 
-    read = json.loads(result_read(server.requests[-1]))["error"]
-    assert read == "Provided temperature 72.0 is not valid. Accepted range is 7 to 35."
-    assert read in said
+    parsed = json.loads(result_read(server.requests[-1]))["error"]
+    assert parsed == "Provided temperature 72.0 is not valid. Accepted range is 7 to 35."
+    assert parsed in answer
     ours = [record for record in caplog.records if record.name.startswith("custom_components.chatterbox")]
     warnings = [record.getMessage() for record in ours if record.levelno == logging.WARNING]
     assert [text for text in warnings if "HassClimateSetTemperature failed" in text] == [
@@ -107,9 +107,9 @@ async def test_the_reason_is_told_in_the_language_of_the_speaker(hass: HomeAssis
     )
     break_down(hass, LIGHT, "turn_on", refusal)
 
-    said = speech(await say(hass, "Schalte die Kitchen Ceiling Light ein", language="de"))
+    answer = speech(await say(hass, "Schalte die Kitchen Ceiling Light ein", language="de"))
 
-    assert all(part in said for part in ("72", "35", "Temperatur"))
+    assert all(part in answer for part in ("72", "35", "Temperatur"))
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ async def test_a_reason_gives_no_secret_away(
     server = await serve(calling(LIGHT_ON, NO_WORDS), local_commands="first")
     break_down(hass, LIGHT, "turn_on", error)
 
-    said = speech(await say(hass, text))
+    answer = speech(await say(hass, text))
 
-    assert secret not in said
+    assert secret not in answer
     assert secret not in json.dumps([change.data for change in changes], default=str)
     assert all(secret not in json.dumps(messages_of(request)) for request in server.requests)
 
@@ -159,7 +159,7 @@ DEAD_DOOR = "Front Door cannot be reached."
 
 
 @pytest.mark.parametrize(
-    ("call", "answer", "said"),
+    ("call", "answer", "spoken_text"),
     [
         (DOOR_ON, "The front door is locked.", f"The front door is locked. {DEAD_DOOR}"),
         (DOOR_ON, NO_WORDS, DEAD_DOOR),
@@ -168,13 +168,13 @@ DEAD_DOOR = "Front Door cannot be reached."
     ],
 )
 async def test_a_dead_device_is_neither_asked_about_nor_called_done(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, answer: str, said: str
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, answer: str, spoken_text: str
 ) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
     server = await serve(calling(call, answer))
     kill(hass, "lock.front_door", "switch.printer")
 
-    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == said
+    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == spoken_text
 
     assert "cannot be reached, and the call would end in an error" in result_read(server.requests[-1])
     assert [change.data["outcome"] for change in changes] == ["unreachable"]
@@ -187,27 +187,27 @@ async def test_the_dead_devices_of_an_area_are_named(hass: HomeAssistant, serve:
     server = await serve(calling(KITCHEN_ON, answer))
     kill(hass, LIGHT)
 
-    said = speech(await say(hass, "Please light the kitchen"))
+    spoken_text = speech(await say(hass, "Please light the kitchen"))
 
-    assert said.endswith("Kitchen Ceiling Light cannot be reached.")
-    assert said.startswith(answer or "Done: Kitchen Counter Light, Kitchen Pendant.")
+    assert spoken_text.endswith("Kitchen Ceiling Light cannot be reached.")
+    assert spoken_text.startswith(answer or "Done: Kitchen Counter Light, Kitchen Pendant.")
     assert "Kitchen Ceiling Light (It cannot be reached.)" in result_read(server.requests[-1])
     assert changes[0].data["outcome"] == "partly"
 
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         ("turn on the kitchen ceiling light", "Kitchen Ceiling Light cannot be reached."),
         ("unlock the front door", DEAD_DOOR),
         ("turn on the kitchen lights", "Turned on the lights. Kitchen Ceiling Light cannot be reached."),
     ],
 )
-async def test_dead_devices_are_named_without_a_model(hass: HomeAssistant, text: str, said: str) -> None:
+async def test_dead_devices_are_named_without_a_model(hass: HomeAssistant, text: str, sentence: str) -> None:
     kill(hass, LIGHT, "lock.front_door")
 
-    assert speech(await say(hass, text, satellite_id="assist_satellite.kitchen")) == said
+    assert speech(await say(hass, text, satellite_id="assist_satellite.kitchen")) == sentence
 
 
 async def test_dead_devices_are_named_after_local_commands(hass: HomeAssistant, serve: Serve) -> None:
@@ -251,9 +251,9 @@ async def test_what_a_device_does_not_confirm_is_asked_and_not_done(
     report(hass, "lock.front_door", "unlocked")
     pretend(hass, "lock.front_door", "lock")
 
-    said = speech(await say(hass, "Please lock up"))
+    spoken_text = speech(await say(hass, "Please lock up"))
 
-    assert said == (answer or "Asked, but not confirmed yet: Front Door.")
+    assert spoken_text == (answer or "Asked, but not confirmed yet: Front Door.")
     assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["Front Door (still unlocked)"]')
     assert changes[0].data["outcome"] == "unconfirmed"
     assert not changes[0].data["activity"]
@@ -261,27 +261,29 @@ async def test_what_a_device_does_not_confirm_is_asked_and_not_done(
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(
-    ("state", "said"), [("unlocked", "Asked, but not confirmed yet: Front Door."), ("locking", "Locking")]
+    ("state", "sentence"), [("unlocked", "Asked, but not confirmed yet: Front Door."), ("locking", "Locking")]
 )
-async def test_what_is_on_its_way_is_no_failure(hass: HomeAssistant, state: str, said: str) -> None:
+async def test_what_is_on_its_way_is_no_failure(hass: HomeAssistant, state: str, sentence: str) -> None:
     report(hass, "lock.front_door", "unlocked")
     pretend(hass, "lock.front_door", "lock", state)
 
-    assert speech(await say(hass, "lock the front door")) == said
+    assert speech(await say(hass, "lock the front door")) == sentence
 
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         ("turn off the kitchen lights and turn on the kitchen pendant", "Turned off the lights. Turned on the light."),
         ("turn on the kitchen pendant and turn off the kitchen pendant", "Turned on the light. Turned off the light."),
     ],
 )
-async def test_of_two_commands_for_a_device_the_first_is_not_missed(hass: HomeAssistant, text: str, said: str) -> None:
+async def test_of_two_commands_for_a_device_the_first_is_not_missed(
+    hass: HomeAssistant, text: str, sentence: str
+) -> None:
     await say(hass, "turn on the kitchen lights")
 
-    assert speech(await say(hass, text)) == said
+    assert speech(await say(hass, text)) == sentence
 
 
 @pytest.mark.usefixtures("offline")
@@ -289,9 +291,9 @@ async def test_what_is_done_is_said_beside_what_is_not_confirmed(hass: HomeAssis
     report(hass, LIGHT, "off")
     pretend(hass, LIGHT, "turn_on")
 
-    said = speech(await say(hass, "turn on the kitchen lights"))
+    answer = speech(await say(hass, "turn on the kitchen lights"))
 
-    assert said.split("\n") == ["Turned on the lights", "Asked, but not confirmed yet: Kitchen Ceiling Light."]
+    assert answer.split("\n") == ["Turned on the lights", "Asked, but not confirmed yet: Kitchen Ceiling Light."]
 
 
 async def with_script(hass: HomeAssistant, serve: Serve, script: dict[str, object], answer: str) -> tuple[str, str]:
@@ -301,8 +303,8 @@ async def with_script(hass: HomeAssistant, serve: Serve, script: dict[str, objec
     assert await async_setup_component(hass, "script", {"script": scripts})
     async_expose_entity(hass, "conversation", "script.coffee", should_expose=True)
     server = await serve(calling(ScriptedCall(name="script__coffee"), answer))
-    said = speech(await say(hass, "Please do that script thing"))
-    return result_read(server.requests[-1]), said
+    spoken_text = speech(await say(hass, "Please do that script thing"))
+    return result_read(server.requests[-1]), spoken_text
 
 
 def answering(response: dict[str, object]) -> list[object]:
@@ -329,10 +331,10 @@ async def test_a_script_that_ends_in_an_error_is_a_failure(
 ) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
 
-    read, said = await with_script(hass, serve, script, "The coffee is on its way.")
+    parsed, words = await with_script(hass, serve, script, "The coffee is on its way.")
 
-    assert json.loads(read)["error"] == reason
-    assert said == f"The coffee is on its way. As far as I can tell, that wasn't done. {reason}."
+    assert json.loads(parsed)["error"] == reason
+    assert words == f"The coffee is on its way. As far as I can tell, that wasn't done. {reason}."
     assert [change.data["outcome"] for change in changes] == ["failed"]
 
 
@@ -349,10 +351,10 @@ async def test_a_script_that_ends_in_an_error_is_a_failure(
 async def test_a_script_that_ends_well_is_done_and_gives_its_response(
     hass: HomeAssistant, serve: Serve, sequence: list[object], response: JsonObject, mode: str
 ) -> None:
-    read, said = await with_script(hass, serve, {"mode": mode, "sequence": sequence}, "The coffee is on its way.")
+    parsed, words = await with_script(hass, serve, {"mode": mode, "sequence": sequence}, "The coffee is on its way.")
 
-    assert json.loads(read) == {"result": response}
-    assert said == "The coffee is on its way."
+    assert json.loads(parsed) == {"result": response}
+    assert words == "The coffee is on its way."
 
 
 @pytest.mark.usefixtures("offline")
@@ -411,7 +413,7 @@ def turning_on(name: str) -> ScriptedCall:
 
 
 @pytest.mark.parametrize(
-    ("call", "steps", "said"),
+    ("call", "steps", "sentence"),
     [
         (RUN_COFFEE, [LAMP], DEAD_LAMP),
         (RUN_COFFEE, [{"delay": 0}, {"if": "{{ true }}", "then": [LAMP]}], DEAD_LAMP),
@@ -424,16 +426,16 @@ def turning_on(name: str) -> ScriptedCall:
     ],
 )
 async def test_what_a_script_a_scene_or_a_group_cannot_reach_is_not_done(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], said: str
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], sentence: str
 ) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
     server = await serve(calling(call, NO_WORDS))
     await with_wrappers(hass, steps)
 
-    assert speech(await say(hass, "Please see to it")) == said
+    assert speech(await say(hass, "Please see to it")) == sentence
 
     assert "cannot be reached" in result_read(server.requests[-1])
-    assert [change.data["outcome"] for change in changes] == ["partly" if said != DEAD_LAMP else "unreachable"]
+    assert [change.data["outcome"] for change in changes] == ["partly" if sentence != DEAD_LAMP else "unreachable"]
 
 
 @pytest.mark.parametrize("steps", [[LAMP], [LAMP, COUNTER]])
@@ -461,17 +463,19 @@ async def test_what_a_script_makes_unreachable_has_not_failed(hass: HomeAssistan
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         ("run coffee", DEAD_LAMP),
         ("activate the bright scene", DEAD_LAMP),
         ("activate the cosy scene", DEAD_LAMP),
     ],
 )
-async def test_what_wrappers_cannot_reach_is_told_without_a_model(hass: HomeAssistant, text: str, said: str) -> None:
+async def test_what_wrappers_cannot_reach_is_told_without_a_model(
+    hass: HomeAssistant, text: str, sentence: str
+) -> None:
     await with_wrappers(hass, [LAMP])
 
-    assert speech(await say(hass, text)).endswith(said)
+    assert speech(await say(hass, text)).endswith(sentence)
 
 
 SUNNY = ("It is sunny.", "It is sunny.")
@@ -490,10 +494,10 @@ SUNNY = ("It is sunny.", "It is sunny.")
 async def test_a_tool_that_does_not_exist_spoils_no_answer_unless_it_would_act(
     hass: HomeAssistant, serve: Serve, apis: list[str], tool: str, answer: tuple[str, str]
 ) -> None:
-    text, said = answer
+    text, spoken_text = answer
     await serve(calling(ScriptedCall(name=tool, arguments={"q": "Rome"}), text), llm_hass_api=apis)
 
-    assert speech(await say(hass, "What is the weather in Rome like")) == said
+    assert speech(await say(hass, "What is the weather in Rome like")) == spoken_text
 
 
 RADIO = ScriptedCall(name="HassTurnOn", arguments={"name": "Radioo"})
@@ -508,7 +512,7 @@ NOTE = "As far as I can tell, that wasn't done."
 
 
 @pytest.mark.parametrize(
-    ("calls", "answer", "said"),
+    ("calls", "answer", "spoken_text"),
     [
         ((SEARCH,), "It is sunny.", "It is sunny."),
         ((WEATHER,), "It is sunny.", "It is sunny."),
@@ -522,9 +526,9 @@ NOTE = "As far as I can tell, that wasn't done."
     ],
 )
 async def test_only_a_failed_change_is_noted_after_an_answer(
-    hass: HomeAssistant, serve: Serve, calls: tuple[ScriptedCall, ...], answer: str, said: str
+    hass: HomeAssistant, serve: Serve, calls: tuple[ScriptedCall, ...], answer: str, spoken_text: str
 ) -> None:
     steps = [ScriptedAnswer(tool_calls=(call,)) for call in calls]
     await serve(Script(answers=(*steps, ScriptedAnswer(content=answer))))
 
-    assert speech(await say(hass, "Please see to it")) == said
+    assert speech(await say(hass, "Please see to it")) == spoken_text

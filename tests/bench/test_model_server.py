@@ -27,8 +27,8 @@ async def test_calls_come_first_and_words_once_their_results_are_there() -> None
     async with model_server() as server:
         await server.plan(Plan(calls=(PlannedCall(tool="HassTurnOn"),), fragments=3))
         assert b"intent__HassTurnOn" in await ask(server, SAID)
-        assert b"intent__HassTurnOn" not in (said := await ask(server, SAID, DONE))
-        assert said.count(b'"content": "') >= 3
+        assert b"intent__HassTurnOn" not in (words := await ask(server, SAID, DONE))
+        assert words.count(b'"content": "') >= 3
         called, answered = await server.log()
         assert called.first_word == 0 < called.received <= called.ended <= answered.received
         assert answered.received <= answered.first_word <= answered.ended
@@ -39,15 +39,15 @@ async def test_who_asks_for_no_stream_gets_the_same_words_at_once() -> None:
         await server.plan(Plan(fragments=3, characters=5, keeps_bodies=True))
         message = json.loads(await ask(server, SAID, stream=False))["choices"][0]["message"]
         assert message["content"] == answers.words(3, 5)
-        (asked,) = await server.log()
-        assert json.loads(asked.body)["messages"] == [SAID]
-        assert asked.size == len(asked.body)
+        (requested,) = await server.log()
+        assert json.loads(requested.body)["messages"] == [SAID]
+        assert requested.size == len(requested.body)
 
 
 async def test_the_bare_client_reads_a_stream_to_its_end() -> None:
     async with model_server() as server:
         body: JsonValue = {"messages": [SAID], "stream": True}
         first = await server.ask_bare(json.dumps(body).encode())
-        (asked,) = await server.log()
-        assert asked.first_word <= first
-        assert asked.ended
+        (requested,) = await server.log()
+        assert requested.first_word <= first
+        assert requested.ended

@@ -27,8 +27,8 @@ match sys.argv[1]:
 """
 
 
-def run_of(told: list[str]) -> Run:
-    return Run(told.append, (sys.executable, "-c", WORKER))
+def run_of(messages: list[str]) -> Run:
+    return Run(messages.append, (sys.executable, "-c", WORKER))
 
 
 def plan(*kinds: str, beside: tuple[Job, ...] = (), limit: float = 60) -> Plan:
@@ -36,14 +36,14 @@ def plan(*kinds: str, beside: tuple[Job, ...] = (), limit: float = 60) -> Plan:
 
 
 async def test_a_failed_job_is_repeated_and_reported_and_the_others_continue() -> None:
-    told: list[str] = []
-    run = run_of(told)
+    messages: list[str] = []
+    run = run_of(messages)
     await run.follow(plan("fails", "measures"))
     assert run.figures() == (FIGURE,)
     assert run.profiles == [PROFILE]
     assert len(run.failed) == 1
     assert "it broke" in run.failed[0]
-    assert sum("Once more" in line for line in told) == 1
+    assert sum("Once more" in line for line in messages) == 1
 
 
 async def test_a_worker_that_says_no_measurement_has_failed() -> None:
@@ -53,11 +53,11 @@ async def test_a_worker_that_says_no_measurement_has_failed() -> None:
 
 
 async def test_a_worker_that_hangs_is_ended_at_its_limit_and_not_tried_again() -> None:
-    told: list[str] = []
-    run = run_of(told)
+    messages: list[str] = []
+    run = run_of(messages)
     await run.follow(plan("hangs", limit=0.2))
     assert "longer than" in run.failed[0]
-    assert not any("Once more" in line for line in told)
+    assert not any("Once more" in line for line in messages)
 
 
 async def test_what_goes_on_beside_the_others_may_fail_and_keeps_nobody_waiting() -> None:

@@ -150,9 +150,9 @@ def test_words_are_sent_in_as_many_fragments_as_are_planned(spoken: Format) -> N
 
 
 def test_an_answer_without_a_stream_holds_words_or_calls() -> None:
-    said = json.loads(whole_message("Hello.", []))["choices"][0]
+    messages = json.loads(whole_message("Hello.", []))["choices"][0]
     called = json.loads(whole_message("", [Call("turn_on", "{}")]))["choices"][0]
-    assert (said["message"]["content"], said["finish_reason"]) == ("Hello.", "stop")
+    assert (messages["message"]["content"], messages["finish_reason"]) == ("Hello.", "stop")
     assert (called["message"]["tool_calls"][0]["function"]["name"], called["finish_reason"]) == (
         "turn_on",
         "tool_calls",

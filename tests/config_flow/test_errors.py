@@ -115,10 +115,10 @@ async def test_https_where_http_is_spoken_is_an_error(hass: HomeAssistant) -> No
 async def test_after_a_wrong_address_the_right_one_works_and_the_key_is_kept(hass: HomeAssistant) -> None:
     step = await connect_internet(hass, "groq", address_without_server(), "right-key")
     assert step["errors"] == {CONF_SERVER: "provider_unreachable"}
-    shown = suggested(step)[CONF_API_KEY]
-    assert "right-key" not in shown
+    form = suggested(step)[CONF_API_KEY]
+    assert "right-key" not in form
     async with serving_script(GUARDED) as address:
-        step = await submit(hass, step, api_key=shown, address={CONF_BASE_URL: address})
+        step = await submit(hass, step, api_key=form, address={CONF_BASE_URL: address})
         result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY

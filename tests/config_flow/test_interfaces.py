@@ -231,13 +231,13 @@ def test_an_interface_is_chosen_by_the_name_that_errors_call_it(kind: ServiceKin
 
 
 async def test_a_search_for_another_interface_has_an_end() -> None:
-    asked = asyncio.Event()
+    requested = asyncio.Event()
 
     class SilentServer:
         """Takes every question, and answers none."""
 
         async def list_models(self) -> list[str]:
-            asked.set()
+            requested.set()
             return await asyncio.Future()
 
         async def chat_models(self) -> list[ChatModel]:
@@ -249,4 +249,4 @@ async def test_a_search_for_another_interface_has_an_end() -> None:
     servers: dict[ServiceKind, ModelServer] = {ServiceKind.OLLAMA_CHAT: SilentServer()}
 
     assert await answering_interface(servers, has_model=False, seconds=0.01) is None
-    assert asked.is_set()
+    assert requested.is_set()

@@ -25,10 +25,10 @@ async def _moved_in(hass: HomeAssistant) -> None:
 async def test_a_device_does_what_it_is_told(
     hass: HomeAssistant, entity_id: str, calls: list[Call], state: str, attributes: dict[str, JsonValue]
 ) -> None:
-    shown = await act(hass, entity_id, calls)
+    content = await act(hass, entity_id, calls)
 
-    assert shown.state == state
-    found = {name: shown.attributes.get(name) for name in attributes}
+    assert content.state == state
+    found = {name: content.attributes.get(name) for name in attributes}
     assert {name: [*value] if isinstance(value, tuple) else value for name, value in found.items()} == attributes
 
 

@@ -112,18 +112,18 @@ async def test_a_home_that_cannot_be_built_says_why(hass: HomeAssistant, tmp_pat
 async def test_the_dialog_takes_only_a_file_that_describes_a_home(hass: HomeAssistant, tmp_path: Path) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
     path = tmp_path / "home.yaml"
-    asked = await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
-    assert asked["type"] is FlowResultType.FORM
+    query = await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
+    assert query["type"] is FlowResultType.FORM
 
-    missing = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOME_FILE: str(path)})
+    missing = await hass.config_entries.flow.async_configure(query["flow_id"], {CONF_HOME_FILE: str(path)})
     assert missing["errors"] == {CONF_HOME_FILE: "home_file_invalid"}
     path.write_text("entities: []", encoding="utf-8")
-    wrong = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOME_FILE: str(path)})
+    wrong = await hass.config_entries.flow.async_configure(query["flow_id"], {CONF_HOME_FILE: str(path)})
     assert wrong["errors"] == {CONF_HOME_FILE: "home_file_invalid"}
     assert wrong["description_placeholders"] is not None
     assert "at least 1" in wrong["description_placeholders"]["problem"]
     path.write_text(HOME, encoding="utf-8")
-    done = await hass.config_entries.flow.async_configure(asked["flow_id"], {CONF_HOME_FILE: str(path)})
+    done = await hass.config_entries.flow.async_configure(query["flow_id"], {CONF_HOME_FILE: str(path)})
     await hass.async_block_till_done()
 
     assert done["type"] is FlowResultType.CREATE_ENTRY

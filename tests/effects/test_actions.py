@@ -48,7 +48,7 @@ async def steps(hass: HomeAssistant, *sequence: ConfigType) -> Touches | Unresol
     return reader.effects()
 
 
-def told(effects: Touches | Unresolved) -> set[tuple[str, str]]:
+def facts_of(effects: Touches | Unresolved) -> set[tuple[str, str]]:
     return {(action.entity_id, action.action) for action in effects.actions}
 
 
@@ -125,7 +125,7 @@ async def test_a_step_tells_what_it_would_do(
     effects = await steps(home, step)
 
     assert isinstance(effects, Touches)
-    assert told(effects) == expected
+    assert facts_of(effects) == expected
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ async def test_what_is_known_beside_the_unknown_is_told(home: HomeAssistant) -> 
         {"action": "zwave_js.set_value", "target": {"entity_id": "lock.door"}},
     )
 
-    assert told(effects) == {("lock.door", "zwave_js.set_value")}
+    assert facts_of(effects) == {("lock.door", "zwave_js.set_value")}
     assert isinstance(effects, Unresolved)
     assert effects.unknowns == {
         Unknown(UnknownReason.TEMPLATE, reach=UNLOCK_ALL),
@@ -226,7 +226,7 @@ async def test_a_script_is_read_whatever_variables_it_is_given(home: HomeAssista
     effects = await steps(home, {"action": "script.door", "data": {"entity_id": "{{ which }}"}})
 
     assert isinstance(effects, Touches)
-    assert told(effects) == {("script.door", "script.turn_on"), *UNLOCKED_DOOR}
+    assert facts_of(effects) == {("script.door", "script.turn_on"), *UNLOCKED_DOOR}
 
 
 async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) -> None:
@@ -247,7 +247,7 @@ async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) 
 
     effects = reader.effects()
     assert isinstance(effects, Touches)
-    assert told(effects) == {
+    assert facts_of(effects) == {
         ("cover.garage", "cover.open_cover"),
         ("cover.garage", "cover.close_cover"),
         ("lock.door", "lock.unlock"),
@@ -369,13 +369,13 @@ PLAYER: JsonObject = {"entity_id": "media_player.hall", "media_content_type": "m
     ],
 )
 async def test_an_address_is_told_from_music_by_name(home: HomeAssistant, media: str, *, is_page: bool) -> None:
-    called, nested, shown = ActionReader(home), ActionReader(home), ActionReader(home)
+    called, nested, content = ActionReader(home), ActionReader(home), ActionReader(home)
 
     called.call("media_player", "play_media", {**PLAYER, "media_content_id": media})
     nested.call("media_player", "play_media", {**PLAYER, "media": {"media_content_id": media}})
-    shown.call("scene", "apply", {"entities": {"media_player.hall": {"state": "playing", "media_content_id": media}}})
+    content.call("scene", "apply", {"entities": {"media_player.hall": {"state": "playing", "media_content_id": media}}})
 
-    assert [is_risky(home, reader.effects()) for reader in (called, nested, shown)] == [is_page] * 3
+    assert [is_risky(home, reader.effects()) for reader in (called, nested, content)] == [is_page] * 3
 
 
 async def test_an_address_that_stands_in_a_script_is_its_owners(home: HomeAssistant) -> None:
@@ -410,12 +410,12 @@ async def test_words_that_are_spoken_are_an_effect(home: HomeAssistant, data: Js
     chosen.call("tts", "speak", {**data, "message": "Yes."})
     clearing.call("tts", "clear_cache", {})
     own, wished = ({"action": "tts.speak", "data": {**data, "message": text}} for text in ("Dinner!", "{{ words }}"))
-    written, told = ActionReader(home), ActionReader(home)
+    written, message = ActionReader(home), ActionReader(home)
     written.sequence(script_helper.cv.SCRIPT_SCHEMA([own]), OWN_SCRIPT)
-    told.sequence(script_helper.cv.SCRIPT_SCHEMA([wished]), OWN_SCRIPT)
+    message.sequence(script_helper.cv.SCRIPT_SCHEMA([wished]), OWN_SCRIPT)
 
     assert [action.action for action in actions_of(chosen.effects())] == ["tts.speak"]
-    assert [is_risky(home, reader.effects()) for reader in (chosen, told, written, clearing)] == [
+    assert [is_risky(home, reader.effects()) for reader in (chosen, message, written, clearing)] == [
         True,
         True,
         False,
@@ -514,7 +514,7 @@ async def test_scripts_are_read_through_scripts_automations_and_scenes(home: Hom
     effects = await steps(home, {"action": "script.outer"})
 
     assert isinstance(effects, Touches)
-    assert told(effects) == {
+    assert facts_of(effects) == {
         ("script.outer", "script.turn_on"),
         ("automation.evening", "automation.trigger"),
         ("script.inner", "script.toggle"),
@@ -541,21 +541,21 @@ async def test_a_group_passes_on_what_is_done_to_it(home: HomeAssistant) -> None
     home.states.async_set("light.odd", "off", {ATTR_ENTITY_ID: ["light.lamp", "switch.plug", "lock.door", 5]})
     home.states.async_set("group.mixed", "off", {ATTR_ENTITY_ID: ["light.lamp", "lock.shed", "script.x"]})
 
-    assert told(await steps(home, {"action": "lock.unlock", "entity_id": "lock.all"})) == {
+    assert facts_of(await steps(home, {"action": "lock.unlock", "entity_id": "lock.all"})) == {
         ("lock.all", "lock.unlock"),
         ("lock.door", "lock.unlock"),
         ("lock.shed", "lock.unlock"),
     }
-    assert told(await steps(home, {"action": "light.turn_on", "entity_id": "light.odd"})) == {
+    assert facts_of(await steps(home, {"action": "light.turn_on", "entity_id": "light.odd"})) == {
         ("light.odd", "light.turn_on"),
         ("light.lamp", "light.turn_on"),
         ("switch.plug", "switch.turn_on"),
     }
-    assert told(await steps(home, {"action": "homeassistant.turn_off", "entity_id": "group.mixed"})) == {
+    assert facts_of(await steps(home, {"action": "homeassistant.turn_off", "entity_id": "group.mixed"})) == {
         ("group.mixed", "group.turn_off"),
         ("light.lamp", "light.turn_off"),
     }
-    assert told(await steps(home, {"action": "lock.unlock", "entity_id": "group.mixed"})) == {
+    assert facts_of(await steps(home, {"action": "lock.unlock", "entity_id": "group.mixed"})) == {
         ("group.mixed", "lock.unlock"),
         ("lock.shed", "lock.unlock"),
     }
@@ -567,7 +567,7 @@ async def test_a_group_that_home_assistant_expands_itself_is_read_too(home: Home
     await home.async_block_till_done()
     home.states.async_set("lock.doors", "locked")
 
-    assert told(await steps(home, {"action": "lock.unlock", "entity_id": "lock.doors"})) == {
+    assert facts_of(await steps(home, {"action": "lock.unlock", "entity_id": "lock.doors"})) == {
         ("lock.doors", "lock.unlock"),
         ("lock.door", "lock.unlock"),
         ("lock.shed", "lock.unlock"),

@@ -19,7 +19,7 @@ from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence, template
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.script import Script, ScriptedFailure
-from tests.support.service_dialogs import is_open, problems_in, shown
+from tests.support.service_dialogs import display_data, is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -86,7 +86,7 @@ async def submit(hass: HomeAssistant, step: SubentryFlowResult, form: Mapping[st
 
 def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
     """Return what a form shows in its fields."""
-    return shown(step["data_schema"])
+    return display_data(step["data_schema"])
 
 
 def text_of_error(step: SubentryFlowResult, place: str) -> str:

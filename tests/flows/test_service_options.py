@@ -18,7 +18,7 @@ from custom_components.chatterbox.flows.service_options import shown_address, ty
 from custom_components.chatterbox.history.stores import async_get_histories
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.sentences import sentence
-from tests.support.service_dialogs import is_open, problems_in, shown
+from tests.support.service_dialogs import display_data, is_open, problems_in
 
 SWITCHED_OFF = {"responses_api": False, "response_days": 30, "response_megabytes": 100, "request_megabytes": 1}
 SERVER = "postgresql://anna:s3cret%40home@db.local/chatterbox"
@@ -37,7 +37,7 @@ async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) 
 async def test_conversations_are_stored_where_the_owner_wants(hass: HomeAssistant, tmp_path: Path) -> None:
     entry = await set_up(hass, offline_entry())
     step = await open_options(hass, entry)
-    assert shown(step["data_schema"]) == {"history_address": "", "api": SWITCHED_OFF}
+    assert display_data(step["data_schema"]) == {"history_address": "", "api": SWITCHED_OFF}
 
     result = await submit(hass, step, history_address=f"sqlite:///{tmp_path}/elsewhere.db")
 
@@ -66,7 +66,7 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
     error_text = sentence(f"options.error.{error}")
     assert problems_in(refused) == [f"Service → Database for conversations: {error_text}"]
     assert sentence(f"options.error.{error}")
-    assert shown(refused["data_schema"]) == {
+    assert display_data(refused["data_schema"]) == {
         "history_address": shown_address(address),
         "diagnose_words": True,
         "api": {},
@@ -110,7 +110,7 @@ async def test_the_responses_api_answers_once_it_is_switched_on(
     assert entry.options == {"diagnose_words": False, **api}
     again = await open_options(hass, entry)
     assert is_open(again, "api")
-    assert shown(again["data_schema"])["api"] == api
+    assert display_data(again["data_schema"])["api"] == api
     assert (await client.get(f"{BASE_PATH}/models")).status == HTTPStatus.OK
 
     await submit(hass, again, api={"responses_api": False})
@@ -121,15 +121,15 @@ async def test_the_responses_api_answers_once_it_is_switched_on(
 async def test_the_dialog_shows_the_address_of_the_responses_api(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
 
-    async def told() -> str:
+    async def page_text() -> str:
         placeholders = (await open_options(hass, entry))["description_placeholders"]
         assert placeholders
         return placeholders["address"]
 
     hass.config.internal_url = "http://house.example:8123"
-    assert await told() == "http://house.example:8123/api/chatterbox/v1"
+    assert await page_text() == "http://house.example:8123/api/chatterbox/v1"
     hass.config.internal_url = hass.config.api = None
-    assert await told() == "/api/chatterbox/v1", "a house that does not know its own address"
+    assert await page_text() == "/api/chatterbox/v1", "a house that does not know its own address"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
     label = sentence(f"options.step.init.sections.api.data.{option}")
     (problem,) = problems_in(refused)
     assert problem.startswith(f"Service → API clients → {label}: {value:g} is ")
-    assert shown(refused["data_schema"]) == typed
+    assert display_data(refused["data_schema"]) == typed
     assert is_open(refused, "api")
     assert not entry.options
 
@@ -160,7 +160,7 @@ async def test_a_password_is_not_shown_and_not_lost(hass: HomeAssistant, tmp_pat
 
     step = await open_options(hass, entry)
 
-    address = shown(step["data_schema"])["history_address"]
+    address = display_data(step["data_schema"])["history_address"]
     assert address == "postgresql://anna:***@db.local/chatterbox"
     assert (await submit(hass, step, history_address=address, diagnose_words=True))["type"] is (
         FlowResultType.CREATE_ENTRY

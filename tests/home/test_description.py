@@ -72,8 +72,8 @@ def lines_of(hass: HomeAssistant) -> list[str]:
 
 async def test_everything_is_told_once_under_its_floor_room_and_domain(home: HomeAssistant) -> None:
     assert "\n".join(lines_of(home)) == LINES
-    [shown] = re.findall(r"```text\n(.*?)\n```", (DOCS / "speed.md").read_text("utf-8"), re.DOTALL)
-    assert shown in LINES
+    [content] = re.findall(r"```text\n(.*?)\n```", (DOCS / "speed.md").read_text("utf-8"), re.DOTALL)
+    assert content in LINES
 
 
 async def test_an_unchanged_home_is_put_together_once(home: HomeAssistant) -> None:
@@ -208,15 +208,15 @@ def test_listed_names_are_distinct_in_a_room_and_belong_to_no_other_entity(
 ) -> None:
     entities = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
 
-    told = listed_names(entities)
+    listed = listed_names(entities)
 
     for one, other in permutations((entity for entity in entities if entity.names), 2):
-        name = told[one.entity_id][0]
+        name = listed[one.entity_id][0]
         if compared(one.names[0]) == compared(name):
             continue
         assert compared(name) not in map(compared, other.names)
         if one.room[:1] == other.room[:1]:
-            assert compared(told[other.entity_id][0]) != compared(name)
+            assert compared(listed[other.entity_id][0]) != compared(name)
 
 
 @given(ENTITIES)
@@ -242,12 +242,12 @@ def test_listed_names_do_not_depend_on_the_order(found: Sequence[tuple[Sequence[
 def test_a_further_name_is_told_where_it_says_something_new(names: tuple[str, ...], also: tuple[str, ...]) -> None:
     others = [NamedEntity("light.other", ("Kitchen Wall Lamp",), ("Kitchen",))]
 
-    told = listed_names([NamedEntity("light.lamp", names, ("Kitchen",)), *others])
+    listed = listed_names([NamedEntity("light.lamp", names, ("Kitchen",)), *others])
 
-    assert told["light.lamp"][1] == also
+    assert listed["light.lamp"][1] == also
 
 
 @pytest.mark.parametrize("name", ["Bath Heating -", "Bath -1", "Bath All"])
 def test_a_name_is_not_shortened_to_what_means_something_else(name: str) -> None:
-    told = listed_names([NamedEntity("light.one", (name,), ("Bath",))])["light.one"][0]
-    assert told in (name, "Heating -")
+    listed = listed_names([NamedEntity("light.one", (name,), ("Bath",))])["light.one"][0]
+    assert listed in (name, "Heating -")

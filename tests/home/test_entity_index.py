@@ -24,8 +24,8 @@ def home() -> Home:
         for room in ROOMS
         for domain, name in zip(DOMAINS, NAMES, strict=True)
     ]
-    told = listed_names([one for one, _ in named])
-    entities = tuple(ExposedEntity(one.entity_id, one.names, area, told[one.entity_id][0], ()) for one, area in named)
+    listed = listed_names([one for one, _ in named])
+    entities = tuple(ExposedEntity(one.entity_id, one.names, area, listed[one.entity_id][0], ()) for one, area in named)
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
         room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in ROOMS
     }
@@ -118,7 +118,7 @@ def test_words_are_compared_in_small_letters_and_without_accents(text: str, word
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("sentence", "meant"),
     [
         ("kuchni", "kuchnia"),
         ("rolladen", "rollladen"),
@@ -132,16 +132,16 @@ def test_words_are_compared_in_small_letters_and_without_accents(text: str, word
         ("biurze", "biuro"),
     ],
 )
-def test_endings_slips_and_parts_do_no_harm(said: str, meant: str) -> None:
-    (plain,) = words_in(said)
+def test_endings_slips_and_parts_do_no_harm(sentence: str, meant: str) -> None:
+    (plain,) = words_in(sentence)
     vocabulary = Vocabulary([meant, "thermostat", "garage", "7", "灯"])
     assert list(vocabulary.similar(plain)) == [meant]
     assert 0.4 < vocabulary.similar(plain)[meant] < 1
 
 
-@pytest.mark.parametrize("said", ["12", "1", "灯光", "on", "x1"])
-def test_numbers_signs_and_short_words_are_meant_exactly(said: str) -> None:
-    assert not Vocabulary(["2", "11", "112", "灯", "one", "an", "x2"]).similar(said)
+@pytest.mark.parametrize("sentence", ["12", "1", "灯光", "on", "x1"])
+def test_numbers_signs_and_short_words_are_meant_exactly(sentence: str) -> None:
+    assert not Vocabulary(["2", "11", "112", "灯", "one", "an", "x2"]).similar(sentence)
 
 
 @given(st.lists(st.text(max_size=12), max_size=8), st.text(max_size=12))

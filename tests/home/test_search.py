@@ -200,9 +200,9 @@ async def test_a_place_that_is_not_there_is_answered_with_those_that_are(hass: H
         entities.async_update_entity(entry.entity_id, area_id=area_id)
         hass.states.async_set(entry.entity_id, "off")
         async_expose_entity(hass, conversation.DOMAIN, entry.entity_id, should_expose=True)
-    told = await complaint(hass, area="Swimming pool")
-    assert told.endswith(", and 29 more.")
-    assert '"Cell: 001"' in told
+    message = await complaint(hass, area="Swimming pool")
+    assert message.endswith(", and 29 more.")
+    assert '"Cell: 001"' in message
 
 
 async def test_of_a_book_that_a_client_shows_only_the_last_words_are_looked_at(hass: HomeAssistant) -> None:
@@ -210,10 +210,10 @@ async def test_of_a_book_that_a_client_shows_only_the_last_words_are_looked_at(h
     log = conversation.ChatLog(hass, "one")
     book = "desk " * 100_000
     log.content += [conversation.UserContent(text) for text in ("earlier", f"{book} dishwasher?", f"{book} garage?")]
-    asked = async_entity_query(hass, f"{book} garage?", None, log)
-    assert asked.words.endswith("garage?")
-    assert asked.before.endswith("dishwasher?")
-    assert max(len(asked.words), len(asked.before)) <= 1_000
+    requested = async_entity_query(hass, f"{book} garage?", None, log)
+    assert requested.words.endswith("garage?")
+    assert requested.before.endswith("dishwasher?")
+    assert max(len(requested.words), len(requested.before)) <= 1_000
 
 
 async def test_an_index_goes_when_many_other_languages_were_spoken_since(hass: HomeAssistant) -> None:

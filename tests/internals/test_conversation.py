@@ -6,7 +6,7 @@ from homeassistant.helpers import llm
 
 from custom_components.chatterbox.internals.conversation import previous_targets, set_tools
 from custom_components.chatterbox.speech.sentences import async_get_sentences
-from tests.support.llm_apis import asked
+from tests.support.llm_apis import llm_context_of
 from tests.support.moved_names import take_away
 from tests.support.talk import say, speech, talking
 from tests.support.versions import IS_LATEST
@@ -61,7 +61,7 @@ async def test_pronouns_are_understood_without_a_choice_among_several(
 async def test_no_other_agent_finds_tools_that_it_would_take_for_its_own(
     hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked())
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context_of())
     with talking(hass, "Hello") as chat_log:
         set_tools(chat_log, instance)
         assert chat_log.llm_api is instance

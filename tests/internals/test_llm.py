@@ -11,7 +11,7 @@ from custom_components.chatterbox.effects.effect import Unresolved
 from custom_components.chatterbox.internals.llm import async_assist_platforms, is_unknown, live_context_tool
 from custom_components.chatterbox.tools.dispatch import call_effects
 from custom_components.chatterbox.tools.merge import annotations_of
-from tests.support.llm_apis import StubTool, asked
+from tests.support.llm_apis import StubTool, llm_context_of
 from tests.support.moved_names import take_away
 
 
@@ -21,8 +21,8 @@ def renamed(kind: type[llm.Tool]) -> type[llm.Tool]:
 
 
 async def test_a_tool_with_a_new_class_could_do_anything(hass: HomeAssistant) -> None:
-    assert not isinstance(call_effects(hass, asked(), MediaPlayTool(), {}), Unresolved)
-    assert isinstance(call_effects(hass, asked(), renamed(MediaPlayTool)(), {}), Unresolved)
+    assert not isinstance(call_effects(hass, llm_context_of(), MediaPlayTool(), {}), Unresolved)
+    assert isinstance(call_effects(hass, llm_context_of(), renamed(MediaPlayTool)(), {}), Unresolved)
 
 
 def test_a_reading_tool_with_a_new_class_may_quote_outsiders() -> None:

@@ -77,11 +77,11 @@ async def test_lights_that_did_not_follow_are_named(home: HomeAssistant, broken:
     home.services.async_register("light", "turn_on", turn_on)
     talk = Talk(home)
 
-    said = await talk.say("turn on the kitchen lights")
+    spoken_text = await talk.say("turn on the kitchen lights")
 
     # Home Assistant 2026.10 takes one entity for the other.
     names = ("Kitchen Ceiling", "Counter Lamp")
-    assert said in {answer.format(*names), answer.format(*reversed(names))}
+    assert spoken_text in {answer.format(*names), answer.format(*reversed(names))}
     assert talk.results[-1].is_error is (len(broken) == len(names))
 
 
@@ -219,10 +219,10 @@ async def test_a_sentence_that_says_itself_comes_to_an_end(home: HomeAssistant) 
 async def test_a_task_that_outlives_its_sentence_may_speak_as_often_as_it_likes(home: HomeAssistant) -> None:
     """Contexts are inherited: a task that a sentence started must not count that sentence for ever."""
     spoken: list[str] = []
-    asked = asyncio.Queue[str]()
+    requests = asyncio.Queue[str]()
 
     async def outlive() -> None:
-        spoken.append(await Talk(home, conversation_id="later").say(await asked.get()))
+        spoken.append(await Talk(home, conversation_id="later").say(await requests.get()))
 
     async def start_task(_: object, __: object) -> str | None:
         tasks.append(asyncio.create_task(outlive()))
@@ -232,9 +232,9 @@ async def test_a_task_that_outlives_its_sentence_may_speak_as_often_as_it_likes(
     unregister = get_agent_manager(home).register_trigger(["start a task"], start_task)
     await Talk(home).say("start a task")
     for _ in range(MAX_NESTING + 1):
-        asked.put_nowait("start a task")
+        requests.put_nowait("start a task")
         await tasks[-1]
-    asked.put_nowait("turn on the counter lamp")
+    requests.put_nowait("turn on the counter lamp")
     await tasks[-1]
 
     assert spoken[-1] == "Turned on the light"

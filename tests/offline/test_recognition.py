@@ -50,8 +50,8 @@ async def recognized(
     hass: HomeAssistant, text: str, language: str = "en", device_id: str | None = None
 ) -> RecognizedRequest | None:
     agent = conversation.HOME_ASSISTANT_AGENT
-    said = ConversationInput(text, Context(), None, device_id, None, language, agent)
-    return await async_recognize(hass, said)
+    user_input = ConversationInput(text, Context(), None, device_id, None, language, agent)
+    return await async_recognize(hass, user_input)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ async def talk(hass: HomeAssistant) -> Talk:
     return Talk(hass)
 
 
-def said(
+def effects_of_sentence(
     text: str, *, language: str = "en", device_id: str | None = None, satellite_id: str | None = None
 ) -> ConversationInput:
     agent = conversation.HOME_ASSISTANT_AGENT
@@ -40,10 +40,10 @@ def said(
 
 
 async def effects(talk: Talk, text: str, **who: str) -> Touches | Unresolved:
-    return await async_sentence_effects(talk.hass, said(text, **who), talk.conversation_id)
+    return await async_sentence_effects(talk.hass, effects_of_sentence(text, **who), talk.conversation_id)
 
 
-def told(found: Touches | Unresolved) -> set[tuple[str, str]]:
+def facts_of(found: Touches | Unresolved) -> set[tuple[str, str]]:
     assert isinstance(found, Touches)
     return {(action.entity_id, action.action) for action in found.actions}
 
@@ -71,7 +71,7 @@ def told(found: Touches | Unresolved) -> set[tuple[str, str]]:
 async def test_a_sentence_tells_what_it_would_do(talk: Talk, sentence: str, expected: set[tuple[str, str]]) -> None:
     before = {state.entity_id: state.state for state in talk.hass.states.async_all()}
 
-    assert told(await effects(talk, sentence)) == expected
+    assert facts_of(await effects(talk, sentence)) == expected
 
     await talk.hass.async_block_till_done()
     assert {state.entity_id: state.state for state in talk.hass.states.async_all()} == before
@@ -92,14 +92,16 @@ async def test_it_is_what_it_will_be_when_the_sentence_is_acted_on(talk: Talk) -
     await talk.say("lock the front door")
     await talk.say("is the hallway light on")
 
-    assert told(await effects(talk, "turn it off")) == {("light.hallway", "light.turn_off")}
+    assert facts_of(await effects(talk, "turn it off")) == {("light.hallway", "light.turn_off")}
     await talk.say("turn on the counter lamp")
     await talk.say("what time is it")
-    assert told(await effects(talk, "turn it off again")) == {("light.counter", "light.turn_off")}
+    assert facts_of(await effects(talk, "turn it off again")) == {("light.counter", "light.turn_off")}
 
 
 async def test_another_language_is_understood_too(talk: Talk) -> None:
-    assert told(await effects(talk, "schalte Counter Lamp an", language="de")) == {("light.counter", "light.turn_on")}
+    assert facts_of(await effects(talk, "schalte Counter Lamp an", language="de")) == {
+        ("light.counter", "light.turn_on")
+    }
     assert await effects(talk, "schalte die Zugbrücke an", language="de") == NOTHING
     assert await effects(talk, "brumm", language="de") == NOTHING
 
@@ -119,12 +121,14 @@ def sentences_that_unlock(language: str) -> list[str]:
 
 
 async def test_a_door_is_known_to_be_unlocked_in_every_language_in_which_it_can_be(talk: Talk) -> None:
-    asked = {text: language for language in get_languages() for text in sentences_that_unlock(language)}
+    query = {text: language for language in get_languages() for text in sentences_that_unlock(language)}
 
-    found = {text: await effects(talk, text, language=language) for text, language in asked.items()}
+    found = {text: await effects(talk, text, language=language) for text, language in query.items()}
 
-    assert len(set(asked.values())) > 40
-    told_otherwise = [text for text, effect in found.items() if told(effect) != {("lock.front_door", "lock.unlock")}]
+    assert len(set(query.values())) > 40
+    told_otherwise = [
+        text for text, effect in found.items() if facts_of(effect) != {("lock.front_door", "lock.unlock")}
+    ]
     assert told_otherwise == []
 
 
@@ -150,7 +154,7 @@ async def test_an_agent_that_hides_its_second_recogniser_leaves_it_unknown(talk:
     vars(agent)["_gazetteer"] = object()
 
     assert await effects(talk, "unlock the front door and turn on the counter lamp") == UNFORESEEN
-    assert told(await effects(talk, "unlock the front door")) == {("lock.front_door", "lock.unlock")}
+    assert facts_of(await effects(talk, "unlock the front door")) == {("lock.front_door", "lock.unlock")}
 
 
 async def test_a_sentence_somebody_wrote_is_not_read_another_way(hass: HomeAssistant) -> None:
@@ -164,7 +168,7 @@ async def test_a_sentence_somebody_wrote_is_not_read_another_way(hass: HomeAssis
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     talk = Talk(hass)
 
-    assert told(await effects(talk, "kill front door now")) == {("lock.front_door", "lock.unlock")}
+    assert facts_of(await effects(talk, "kill front door now")) == {("lock.front_door", "lock.unlock")}
     assert await effects(talk, "kill the drawbridge now") == NOTHING
 
 
@@ -182,9 +186,9 @@ async def test_the_room_of_the_satellite_is_meant(talk: Talk) -> None:
     both = {("light.kitchen_ceiling", "light.turn_on"), ("light.counter", "light.turn_on")}
     several = "lock the front door and turn on the lights"
 
-    assert told(await effects(talk, "turn on the lights", device_id=device.id)) == both
-    assert told(await effects(talk, several, device_id=device.id)) == {*both, ("lock.front_door", "lock.lock")}
-    assert told(await effects(talk, several, satellite_id=satellite.entity_id)) == {
+    assert facts_of(await effects(talk, "turn on the lights", device_id=device.id)) == both
+    assert facts_of(await effects(talk, several, device_id=device.id)) == {*both, ("lock.front_door", "lock.lock")}
+    assert facts_of(await effects(talk, several, satellite_id=satellite.entity_id)) == {
         *both,
         ("lock.front_door", "lock.lock"),
     }
@@ -193,7 +197,7 @@ async def test_the_room_of_the_satellite_is_meant(talk: Talk) -> None:
 async def test_timers_inside_timers_are_followed_only_so_far(talk: Talk) -> None:
     command = "turn on the counter lamp" + " in 5 minutes" * 2
 
-    assert await async_later_effects(talk.hass, said(command), {}, delays=0) == UNKNOWN
-    assert await async_later_effects(talk.hass, said("in 5 minutes turn on the counter lamp"), {}, 1) == replace(
-        UNKNOWN, delay=300
-    )
+    assert await async_later_effects(talk.hass, effects_of_sentence(command), {}, delays=0) == UNKNOWN
+    assert await async_later_effects(
+        talk.hass, effects_of_sentence("in 5 minutes turn on the counter lamp"), {}, 1
+    ) == replace(UNKNOWN, delay=300)

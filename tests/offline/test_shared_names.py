@@ -44,11 +44,11 @@ async def test_the_only_one_that_can_be_acted_on_is_meant(
 async def test_nothing_is_foreseen_of_what_is_refused_for_its_name(hass: HomeAssistant) -> None:
     talk = await talk_in(hass, HOME + SENSOR + SECOND)
     agent = conversation.HOME_ASSISTANT_AGENT
-    said = ConversationInput("unlock the front door", Context(), None, None, None, "en", agent)
+    user_input = ConversationInput("unlock the front door", Context(), None, None, None, "en", agent)
     in_the_kitchen = ConversationInput("unlock the front door in the kitchen", Context(), None, None, None, "en", agent)
 
-    assert await async_sentence_effects(hass, said, talk.conversation_id) == NOTHING
-    assert await talk.say(said.text) == REFUSED
+    assert await async_sentence_effects(hass, user_input, talk.conversation_id) == NOTHING
+    assert await talk.say(user_input.text) == REFUSED
     assert hass.states.is_state("lock.front_door", "locked")
     found = actions_of(await async_sentence_effects(hass, in_the_kitchen, talk.conversation_id))
     assert [action.entity_id for action in found] == ["lock.second"]

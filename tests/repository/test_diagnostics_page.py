@@ -43,8 +43,8 @@ async def test_the_page_shows_a_download_as_it_is(
     if is_writing:
         write(blocks)
 
-    shown = example_blocks(read())
-    assert [masked(block) for block in shown] == [masked(block) for block in blocks]
+    picture = example_blocks(read())
+    assert [masked(block) for block in picture] == [masked(block) for block in blocks]
 
 
 def test_the_page_explains_every_word_that_a_download_may_hold() -> None:

@@ -200,9 +200,9 @@ async def test_the_calculator_calculates_by_itself(installed: Path, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("socket_enabled")
-@pytest.mark.parametrize(("typed", "told"), [("y\n", "42.0"), ("n\n", "The person did not want that.")])
+@pytest.mark.parametrize(("typed", "message"), [("y\n", "42.0"), ("n\n", "The person did not want that.")])
 async def test_the_calculator_calculates_when_it_is_told(
-    installed: Path, tmp_path: Path, *, typed: str, told: str
+    installed: Path, tmp_path: Path, *, typed: str, message: str
 ) -> None:
     source = (_REPOSITORY / "examples/calculator_manual.py").read_text(encoding="utf-8")
 
@@ -211,4 +211,4 @@ async def test_the_calculator_calculates_when_it_is_told(
     )
 
     assert printed.splitlines() == ['Run add {"a": 25, "b": 17}? (y/n)', "There you are."]
-    assert told in str(bodies[-1]["messages"])
+    assert message in str(bodies[-1]["messages"])

@@ -53,8 +53,8 @@ def test_every_spoken_problem_and_every_repair_has_its_line() -> None:
     spoken = {key[len("common.spoken_") :]: text for key, text in _TEXTS.items() if key.startswith("common.spoken_")}
     titles = [text for key, text in _TEXTS.items() if re.fullmatch(r"issues\.\w+\.title", key)]
     first = [re.split(r"(?<=[.?]) ", text)[0] for key, text in spoken.items() if key not in _NO_PROBLEM]
-    shown = [re.sub(r"\{\w+\}", "…", text).split(", such as")[0] for text in [*first, *titles]]
-    assert [text for text in shown if f'"{text}' not in _TROUBLE] == []
+    content = [re.sub(r"\{\w+\}", "…", text).split(", such as")[0] for text in [*first, *titles]]
+    assert [text for text in content if f'"{text}' not in _TROUBLE] == []
 
 
 def test_every_block_of_code_is_run_by_a_test() -> None:

@@ -115,8 +115,8 @@ def _patterns_in(value: object, name: str) -> Iterator[tuple[str, re.Pattern[str
         case tuple() | list():
             for place, item in enumerate(value):
                 yield from _patterns_in(item, f"{name}.{place}")
-        case Adjustment(what=what, said=said):
-            yield f"{name}.{what}", said
+        case Adjustment(what=what, refusal=refusal):
+            yield f"{name}.{what}", refusal
         case _:
             pass
 
@@ -190,12 +190,12 @@ READERS: dict[str, Callable[[str], object]] = {
     "data": lambda written: at_once(read_output(written, OutputFormat("data", {"type": "object", "properties": {}}))),
     "speech": lambda written: speakable(written, "en"),
     "question": lambda written: asks_back(f"{written}?", "en"),
-    "answer": lambda said: understand_answer(said, "en"),
-    "digits": lambda said: spoken_digits(said, "de"),
-    "PIN": lambda said: may_be_pin(said, "de", is_asked_for=True),
+    "answer": lambda words: understand_answer(words, "en"),
+    "digits": lambda words: spoken_digits(words, "de"),
+    "PIN": lambda words: may_be_pin(words, "de", is_asked_for=True),
     "refusal": lambda written: error_of_response(400, written.encode(errors="replace"), secret="a"),
-    "words": lambda said: text.spoken_words(said, "ab"),
-    "runs": lambda said: list(text.runs(text.fold(said))),
+    "words": lambda words: text.spoken_words(words, "ab"),
+    "runs": lambda words: list(text.runs(text.fold(words))),
 }
 SAID = (
     "four ",

@@ -14,7 +14,7 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
 
 
 @pytest.mark.parametrize(
-    ("said", "page", "measured"),
+    ("sentence", "page", "measured"),
     [
         (r"\[(\d+) attacks, none gets through\]", "safety.md", r"\*\*(\d+) attacks, let through\*\* \|  \| \*\*0\*\*"),
         (r"([\d.]+) questions per 100", "safety.md", r"touch none, half of them after a page \| [\d.]+ \| ([\d.]+) "),
@@ -23,8 +23,8 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
         (r"to ([\d.]+) \(10\)", "performance.md", _FIRST_WORDS.format(10)),
     ],
 )
-def test_a_figure_is_the_measured_one(said: str, page: str, measured: str) -> None:
-    (told,) = re.findall(said, _README)
+def test_a_figure_is_the_measured_one(sentence: str, page: str, measured: str) -> None:
+    (messages,) = re.findall(sentence, _README)
     (found,) = re.findall(measured, (_DOCS / page).read_text("utf-8"))
-    digits = len(told.partition(".")[2])
-    assert float(told) == round(float(found), digits)
+    digits = len(messages.partition(".")[2])
+    assert float(messages) == round(float(found), digits)

@@ -130,11 +130,11 @@ async def _running(installation: _Installation, configuration: Path, log: Path) 
     """Run Home Assistant, without any package index, until the block is left; give its address."""
     port = free_port()
     (configuration / "configuration.yaml").write_text(_CONFIGURATION.format(port=port))
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_", "UV_"))}
+    are_prefixes = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_", "UV_"))}
     process = await asyncio.create_subprocess_exec(
         installation.python,
         *("-m", "homeassistant", "--config", configuration, "--log-file", log, "--log-no-color"),
-        env=kept | {"UV_OFFLINE": "1", "PIP_NO_INDEX": "1"},
+        env=are_prefixes | {"UV_OFFLINE": "1", "PIP_NO_INDEX": "1"},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
@@ -145,7 +145,7 @@ async def _running(installation: _Installation, configuration: Path, log: Path) 
             async with asyncio.timeout(_START_SECONDS):
                 await _answering(process, url)
         except TimeoutError as error:
-            raise AssertionError(_said(log)) from error
+            raise AssertionError(_words(log)) from error
         yield url
     finally:
         if process.returncode is None:
@@ -174,7 +174,7 @@ async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
     return await entry_of(client, "chatterbox", await answer(client, last, {"name": "Chatterbox"}))
 
 
-def _said(log: Path) -> str:
+def _words(log: Path) -> str:
     return f"Home Assistant does not answer. Its log:\n{log.read_text()}"
 
 

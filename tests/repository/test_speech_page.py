@@ -63,7 +63,7 @@ def test_what_depends_on_the_language(row: list[str]) -> None:
 def test_what_is_a_call_or_a_thought(cell: str, heard: str, runs: str) -> None:
     came = hear(*message(list(written(cell))))
 
-    assert speakable(came.said, "en") == heard
+    assert speakable(came.text, "en") == heard
     assert [name for name, _ in came.calls] == re.findall(r"`(\w+)`", runs)
     assert ("error" in runs) is any(name not in TURN_ON for name, _ in came.calls)
 

@@ -78,10 +78,10 @@ def test_the_sentences_around_a_question_are_alike_in_further_languages(language
 
 
 def test_questions_are_asked_in_most_languages_in_which_home_assistant_is_spoken_to() -> None:
-    asked = {key for key in json.loads((FOLDER / "en.json").read_text("utf-8"))["common"] if key.startswith("asked_")}
+    query = {key for key in json.loads((FOLDER / "en.json").read_text("utf-8"))["common"] if key.startswith("asked_")}
 
     assert len(LANGUAGES) + len(QUESTIONS) >= 30
-    assert asked <= set(QUESTIONS["ja"])
+    assert query <= set(QUESTIONS["ja"])
 
 
 def test_every_dialog_has_a_link_to_the_docs() -> None:

@@ -45,7 +45,7 @@ async def test_only_json_is_taken(hass: HomeAssistant, hass_client: ClientSessio
         answer = await client.post(URL, data=b"{}", headers={"Content-Type": content_type})
         assert answer.status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE
         await error_of(answer)
-    assert endpoint.asked == []
+    assert endpoint.requests == []
 
 
 async def test_a_character_set_that_is_json_own_is_taken(
@@ -59,7 +59,7 @@ async def test_a_character_set_that_is_json_own_is_taken(
             URL, data='{"input": "Zażółć"}'.encode(), headers={"Content-Type": f"application/json{charset}"}
         )
 
-    assert endpoint.asked == [{"input": "Zażółć"}] * 3
+    assert endpoint.requests == [{"input": "Zażółć"}] * 3
 
 
 async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
@@ -81,7 +81,7 @@ async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, hass_clie
         error = await error_of(answer)
         assert error["code"] == "invalid_json"
         assert problem in str(error["message"])
-    assert endpoint.asked == []
+    assert endpoint.requests == []
 
 
 @pytest.mark.parametrize("megabytes", [1, 10])
@@ -105,7 +105,7 @@ async def test_a_body_as_large_as_the_owner_allows_is_read_and_not_a_byte_more(
         error = await error_of(answer)
         assert error["code"] == "request_too_large"
         assert f"more than {megabytes} MB. Send smaller files" in str(error["message"])
-    assert endpoint.asked == [largest.decode()[1:-1]] * 2
+    assert endpoint.requests == [largest.decode()[1:-1]] * 2
 
 
 async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(
@@ -140,7 +140,7 @@ async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
     assert bomb.headers["Connection"] == "close"
     await error_of(bomb)
     assert (await client.post(URL, data=b"no gzip at all", headers=packed)).status == HTTPStatus.BAD_REQUEST
-    assert endpoint.asked == [{"a": 1}]
+    assert endpoint.requests == [{"a": 1}]
 
 
 async def test_bodies_of_all_tokens_have_room_together_and_of_one_token_half_of_it(
@@ -322,7 +322,7 @@ async def test_a_stream_is_resumed_by_its_address(hass: HomeAssistant, hass_clie
     answer = await client.get(f"{BASE}/responses/resp_1?stream=true&starting_after=4")
 
     assert events_in(await answer.text()) == list(EVENTS)
-    assert endpoint.asked == [("resp_1", {"stream": "true", "starting_after": "4"})]
+    assert endpoint.requests == [("resp_1", {"stream": "true", "starting_after": "4"})]
 
 
 async def test_what_fails_before_the_first_event_is_a_plain_error(

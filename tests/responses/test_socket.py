@@ -57,7 +57,7 @@ async def test_messages_are_answered_one_after_the_other(
             await socket.send_str(text)
         assert await hear(socket, 9) == [*EVENTS, *EVENTS, *EVENTS]
 
-    assert endpoint.asked == ["socket", "first", "second", "third"]
+    assert endpoint.requests == ["socket", "first", "second", "third"]
     assert [caller.user_id for caller in endpoint.callers] == [hass_admin_user.id]
 
 
@@ -109,7 +109,7 @@ async def test_a_signed_path_reads_and_opens_no_socket(
     assert refused.value.status == answer.status == HTTPStatus.FORBIDDEN
     error = await error_of(answer)
     assert (error["type"], error["code"]) == ("authentication_error", "signed_path")
-    assert endpoint.asked == [("resp_1", {"authSig": ANY})]
+    assert endpoint.requests == [("resp_1", {"authSig": ANY})]
 
 
 async def test_an_error_ends_one_answer_and_not_the_connection(
@@ -148,7 +148,7 @@ async def test_a_message_that_is_too_long_ends_the_connection(
     async with client.ws_connect(URL) as socket:
         await socket.send_str("x" * 1_001)
         assert await close_code(socket) == WSCloseCode.MESSAGE_TOO_BIG
-    assert endpoint.asked == ["socket"]
+    assert endpoint.requests == ["socket"]
 
 
 @pytest.mark.parametrize(("count", "text"), [(20, "x"), (5, "x" * 400)], ids=["many", "large"])
@@ -334,7 +334,7 @@ async def test_who_is_switched_off_meanwhile_is_answered_no_more(
         await socket.send_str("{}")
         error_event = await hear_error(socket)
         assert (error_event["status"], error_event["error"]["code"]) == (401, "invalid_api_key")
-    assert endpoint.asked == ["socket"]
+    assert endpoint.requests == ["socket"]
 
 
 def tokens_of(user: User) -> Iterable[Any]:

@@ -53,7 +53,7 @@ async def test_each_address_asks_for_what_it_names(
     assert await (await client.get(f"{BASE}/models")).json() == MODELS
     assert (await client.get(f"{BASE}/models/conversation.kitchen")).status == HTTPStatus.NOT_FOUND
 
-    assert endpoint.asked == [
+    assert endpoint.requests == [
         {"model": "m", "input": "Hi"},
         ("resp_1", {"include": "a"}),
         ("delete", "resp_1"),
@@ -81,7 +81,7 @@ async def test_who_has_no_token_gets_an_error_that_home_assistant_counts(
         assert (await error_of(answer))["code"] == "invalid_api_key"
         assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert sum(hass.http.app[KEY_FAILED_LOGIN_ATTEMPTS].values()) == len(ADDRESSES)
-    assert endpoint.asked == []
+    assert endpoint.requests == []
 
 
 async def test_only_a_living_access_token_in_its_header_opens_anything(
@@ -109,7 +109,7 @@ async def test_only_a_living_access_token_in_its_header_opens_anything(
             answer = await client.request(method, BASE + path, headers=header, params=query)
             assert answer.status == HTTPStatus.UNAUTHORIZED, (path, header, query)
 
-    assert endpoint.asked == []
+    assert endpoint.requests == []
     assert (await client.get(f"{BASE}/models", headers={"Authorization": f"Bearer {access}"})).ok
 
 
@@ -121,7 +121,7 @@ async def test_a_user_who_was_switched_off_is_nobody(
     hass_admin_user.is_active = False
 
     assert (await client.get(f"{BASE}/models")).status == HTTPStatus.UNAUTHORIZED
-    assert endpoint.asked == []
+    assert endpoint.requests == []
 
 
 async def test_a_home_that_has_it_switched_off_has_nothing_there(
@@ -134,7 +134,7 @@ async def test_a_home_that_has_it_switched_off_has_nothing_there(
         answer = await client.request(method, BASE + path)
         assert answer.status == HTTPStatus.NOT_FOUND
         await error_of(answer)
-    assert endpoint.asked == []
+    assert endpoint.requests == []
 
 
 async def test_the_switch_works_at_once(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:

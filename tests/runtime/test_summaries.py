@@ -208,7 +208,7 @@ async def test_a_local_server_is_left_to_the_speaker(
     summaries = summaries_of_last(hass)
     summaries.async_begin_turn(TALK, turn_after(transcript_of(12)))
     summaries.async_after_turn(TALK, transcript_of(13))
-    await server.asked.wait()
+    await server.request_arrived.wait()
     summaries.async_after_turn(TALK, transcript_of(13))  # it is being written
     summaries.async_begin_turn(TALK, turn_after(transcript_of(13)))
     while summaries.of(TALK) is None:  # leaving a request takes a moment
@@ -222,9 +222,9 @@ async def test_a_forgotten_conversation_is_not_summarized(hass: HomeAssistant, a
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, transcript_of(13), "one-talk")
     summaries.async_begin_turn(TALK, turn_after(transcript_of(12)))
-    server.asked.clear()
+    server.request_arrived.clear()
     summaries.async_after_turn(TALK, transcript_of(13))
-    await server.asked.wait()
+    await server.request_arrived.wait()
     summaries.async_forget(TALK)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert summaries.of(TALK) is None
@@ -275,7 +275,7 @@ async def test_no_summary_is_written_once_the_agent_is_unloaded(hass: HomeAssist
     (entry,) = hass.config_entries.async_loaded_entries(DOMAIN)
     summaries.async_begin_turn(TALK, turn_after(transcript_of(12)))
     summaries.async_after_turn(TALK, transcript_of(13))
-    await server.asked.wait()
+    await server.request_arrived.wait()
     await hass.config_entries.async_unload(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert summaries.of(TALK) is None

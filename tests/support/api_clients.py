@@ -81,12 +81,12 @@ class ApiClient:
 
     def wants(self, *transcript: Message | str, **wishes: object) -> TurnRequest:
         """Return a turn that it wants taken; a text is what it says as a person would."""
-        said = tuple(UserMessage(one) if isinstance(one, str) else one for one in transcript)
+        messages = tuple(UserMessage(one) if isinstance(one, str) else one for one in transcript)
         request = TurnRequest(
             agent=self.agent,
             caller=Caller(self.user.id),
             conversation_id="a-chain",
-            transcript=said,
+            transcript=messages,
             hosted=(ASSIST,),
             tool_choice=ToolChoiceMode.AUTO,
         )
@@ -104,10 +104,10 @@ class ApiClient:
         """Say something, and hear all of the answer."""
         return await self.takes(self.wants(*transcript, **wishes))
 
-    async def answers(self, asked: TurnRequest, pending: PendingApproval, *decisions: Answer) -> TurnOutcome:
+    async def answers(self, model_request: TurnRequest, pending: PendingApproval, *decisions: Answer) -> TurnOutcome:
         """Answer a question of an earlier turn."""
         given = ApprovalDecisions(pending.id, dict(enumerate(decisions)))
-        return await self.takes(replace(asked, approval=given))
+        return await self.takes(replace(model_request, approval=given))
 
 
 async def enable_api(hass: HomeAssistant) -> None:

@@ -75,16 +75,16 @@ class AuditedTalk:
 
     async def begin(self, answered: Question | None = None) -> Begun:
         """Return what a turn begins with."""
-        said = conversation.ConversationInput(
+        user_input = conversation.ConversationInput(
             "please", self.context, "a-talk", self.device_id, "assist_satellite.kitchen", "en", AGENT
         )
-        offer = await async_offer_tools(self.hass, self.apis, said.as_llm_context("chatterbox"))
+        offer = await async_offer_tools(self.hass, self.apis, user_input.as_llm_context("chatterbox"))
         effects_of = self.effects_of or offer.dispatcher.async_effects
         agreed = answered if answered and answered.pending.approved else None
         guard = CallGuard(
             self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside, agreed=agreed
         )
-        origin = turn_origin(said, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
+        origin = turn_origin(user_input, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
         audit = CallAudit(await async_get_change_texts(self.hass), origin, self.context, answered)
         audit.reviewed_by(guard)
         return Begun(offer, guard, audit, origin)
@@ -96,9 +96,9 @@ class AuditedTalk:
         begun = await self.begin(answered)
         hooks = [begun.audit, *self.scripts, begun.guard] if self.scripts else [begun.guard]
         loop = AgenticLoop(ScriptedProvider(*inferences), begun.offer.dispatcher, hooks=hooks)
-        said = None if answered else "please"
+        answer = None if answered else "please"
         approval = answered.pending if answered else None
-        turn = Turn(said, self.history, "", begun.offer.definitions, limits=self.limits, approval=approval)
+        turn = Turn(answer, self.history, "", begun.offer.definitions, limits=self.limits, approval=approval)
         recorder, events = TranscriptRecorder(), list[TurnEvent]()
         try:
             async with aclosing(loop.stream(turn)) as walk:
@@ -114,11 +114,11 @@ class AuditedTalk:
         if end.stop_reason is not StopReason.APPROVAL_REQUIRED or end.pending is None:
             return None, events
         scope = ApprovalScope(AGENT, "a-talk", self.device_id, "assist_satellite.kitchen", self.speaker.user_id)
-        calls = begun.guard.asked(end.pending)
-        asked = Question(
+        calls = begun.guard.reviews_of(end.pending)
+        question = Question(
             end.pending, calls, "Really?", "en", scope, self.speaker, self.context, begun.origin, "all please"
         )
-        return asked, events
+        return question, events
 
     async def take(self, *inferences: Sequence[Line]) -> Question:
         """Take a turn that ends with a question, and ask it."""

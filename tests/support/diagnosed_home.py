@@ -83,8 +83,8 @@ async def live_in_it(hass: HomeAssistant, slowness: float = 0.0) -> ConfigEntry:
     return entry
 
 
-def _usage(read: int, written: int, cached: int) -> ScriptedUsage:
-    return ScriptedUsage(prompt_tokens=read, completion_tokens=written, cached_tokens=cached)
+def _usage(tokens_read: int, written: int, cached: int) -> ScriptedUsage:
+    return ScriptedUsage(prompt_tokens=tokens_read, completion_tokens=written, cached_tokens=cached)
 
 
 def example_blocks(page: str) -> list[dict[str, Any]]:
@@ -94,8 +94,8 @@ def example_blocks(page: str) -> list[dict[str, Any]]:
 
 def with_blocks(page: str, blocks: Sequence[Mapping[str, Any]]) -> str:
     """Return a page with other examples in place of its own."""
-    shown = iter(blocks)
-    return re.sub(r"```json\n.*?```", lambda _: f"```json\n{as_shown(next(shown))}\n```", page, flags=re.DOTALL)
+    content = iter(blocks)
+    return re.sub(r"```json\n.*?```", lambda _: f"```json\n{as_shown(next(content))}\n```", page, flags=re.DOTALL)
 
 
 def as_shown(value: object, indent: int = 0) -> str:

@@ -33,9 +33,9 @@ def say(text: str, finish: FinishReason = FinishReason.STOP, usage: Usage | None
 
 def call(*calls: ToolCall, text: str = "", usage: Usage | None = None) -> list[Line]:
     """Script an inference that asks for tools."""
-    said: list[Line] = [TextDelta(text)] if text else []
+    sentence: list[Line] = [TextDelta(text)] if text else []
     return [
-        *said,
+        *sentence,
         *(ToolCallReady(one) for one in calls),
         CompletionResult(FinishReason.TOOL_CALLS, usage or Usage(10, 5)),
     ]

@@ -50,7 +50,7 @@ class Leaks:
     hass: HomeAssistant
     storage: dict[str, Any]  # as the test storage of Home Assistant is typed
     caplog: pytest.LogCaptureFixture
-    _told: list[tuple[str, str]] = field(default_factory=list)
+    _lines: list[tuple[str, str]] = field(default_factory=list)
 
     def watch(self) -> None:
         """Begin to listen to what is told and not kept. Traces outlive a test; those of others are forgotten."""
@@ -77,7 +77,7 @@ class Leaks:
     def _texts(self, servers: Iterable[ScriptedModelServer]) -> Iterator[tuple[str, str]]:
         """Yield all that can be read, and where."""
         hass = self.hass
-        yield from self._told
+        yield from self._lines
         yield from (("state", repr(state.as_dict())) for state in hass.states.async_all())
         yield from (("issue", repr(issue)) for issue in ir.async_get(hass).issues.values())
         yield from (("storage", json.dumps(file, default=repr)) for file in self.storage.values())
@@ -96,11 +96,11 @@ class Leaks:
 
     @callback
     def _note_event(self, event: Event[dict[str, object]]) -> None:
-        self._told.append((f"event {event.event_type}", repr(event.data)))
+        self._lines.append((f"event {event.event_type}", repr(event.data)))
 
     @callback
     def _note_question(self, news: QuestionUpdate) -> None:
-        self._told.append(("question", repr(news)))
+        self._lines.append(("question", repr(news)))
 
 
 def _histories(hass: HomeAssistant) -> Iterator[str]:

@@ -96,7 +96,7 @@ class StubApi(llm.API):
         return llm.APIInstance(self, self.prompt, llm_context, list(self.tools), llm.selector_serializer)
 
 
-def asked(device_id: str | None = None) -> llm.LLMContext:
+def llm_context_of(device_id: str | None = None) -> llm.LLMContext:
     return llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, device_id)
 
 
@@ -120,7 +120,7 @@ LISTED = HomeDetail(is_compact=False)
 async def offer_of(
     hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeDetail = AS_USUAL
 ) -> TurnTools:
-    return await async_offer_tools(hass, api_ids, asked(device_id), home=home)
+    return await async_offer_tools(hass, api_ids, llm_context_of(device_id), home=home)
 
 
 async def run(offer: TurnTools, tool: str, **arguments: JsonValue) -> ToolOutcome:

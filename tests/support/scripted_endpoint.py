@@ -46,7 +46,7 @@ class ScriptedService(ResponsesService):
     lines: tuple[Line, ...] = EVENTS
     failure: Exception | None = None
     """Raised in place of any answer."""
-    asked: list[object] = field(default_factory=list)
+    requests: list[object] = field(default_factory=list)
     """The requests that came in, in order."""
     callers: list[Caller] = field(default_factory=list)
     played: int = 0
@@ -57,9 +57,9 @@ class ScriptedService(ResponsesService):
 
     @override
     async def create(self, body: str, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
-        asked = parse_text(body)
-        self._note(asked, caller)
-        if isinstance(asked, dict) and asked.get("stream"):
+        query = parse_text(body)
+        self._note(query, caller)
+        if isinstance(query, dict) and query.get("stream"):
             return self.play()
         async for _ in self.play():
             pass
@@ -127,7 +127,7 @@ class ScriptedService(ResponsesService):
                 self.all_closed.set()
 
     def _note(self, what: object, caller: Caller | None = None) -> None:
-        self.asked.append(what)
+        self.requests.append(what)
         if caller:
             self.callers.append(caller)
         if self.failure:
@@ -142,7 +142,7 @@ class ScriptedSession(SocketSession):
 
     @override
     async def answer(self, text: str) -> AsyncGenerator[JsonObject]:
-        self.endpoint.asked.append(text)
+        self.endpoint.requests.append(text)
         if self.endpoint.failure:
             raise self.endpoint.failure
         events = self.endpoint.play()

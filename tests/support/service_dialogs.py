@@ -52,12 +52,12 @@ async def choose_internet(hass: HomeAssistant) -> ConfigFlowResult:
 async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> ConfigFlowResult:
     """Fill in a form and send it; the server and sections that are not filled in are sent as they are shown."""
     schema = step.get("data_schema")
-    kept = {
+    remaining = {
         name: value
-        for name, value in (shown(schema) if schema else {}).items()
+        for name, value in (display_data(schema) if schema else {}).items()
         if name == CONF_SERVER or isinstance(value, dict)
     }
-    result = await hass.config_entries.flow.async_configure(step["flow_id"], kept | fields)
+    result = await hass.config_entries.flow.async_configure(step["flow_id"], remaining | fields)
     await hass.async_block_till_done()
     return result
 
@@ -81,10 +81,10 @@ async def add(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> 
     return await submit(hass, last, **suggested(last))
 
 
-def shown(schema: Any) -> dict[str, Any]:
+def display_data(schema: Any) -> dict[str, Any]:
     """Return what a form, or a section of one, shows in its fields."""
     return {
-        str(marker): shown(field.schema) if isinstance(field, section) else marker.description["suggested_value"]
+        str(marker): display_data(field.schema) if isinstance(field, section) else marker.description["suggested_value"]
         for marker, field in schema.schema.items()
         if isinstance(field, section) or (marker.description and "suggested_value" in marker.description)
     }
@@ -92,7 +92,7 @@ def shown(schema: Any) -> dict[str, Any]:
 
 def suggested(step: ConfigFlowResult) -> Mapping[str, Any]:
     """Return what a form shows in its fields."""
-    return shown(step["data_schema"])
+    return display_data(step["data_schema"])
 
 
 def is_open(step: Mapping[str, Any], name: str) -> bool:

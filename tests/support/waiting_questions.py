@@ -47,14 +47,14 @@ def question(  # what tells questions from each other
     satellite_id: str | None = None,
 ) -> Question:
     """Return a question, by default whether the front door may be unlocked."""
-    asked = calls or (asked_call(),)
-    waiting = tuple(PendingCall(call.call, call.reason) for call in asked)
+    pending_calls = calls or (asked_call(),)
+    waiting = tuple(PendingCall(call.call, call.reason) for call in pending_calls)
     context = context or Context()
     scope = ApprovalScope(agent_id, conversation_id, device_id, satellite_id, context.user_id)
     speaker = Speaker(context.user_id, device_id, "Anna", Asking.PERSON)
     return Question(
         PendingApproval(uuid4().hex, waiting, time.time() + 60, 1, 0),
-        asked,
+        pending_calls,
         text,
         language,
         scope,
@@ -73,8 +73,8 @@ def scope(
 
 def unlocking(where: ApprovalScope, *, needs_pin: bool) -> Question:
     """Return the question `question-1`, whether the front door may be unlocked, asked somewhere."""
-    asked = question(asked_call(needs_pin=needs_pin))
-    return replace(asked, pending=replace(asked.pending, id="question-1"), scope=where)
+    questions = question(asked_call(needs_pin=needs_pin))
+    return replace(questions, pending=replace(questions.pending, id="question-1"), scope=where)
 
 
 @dataclass(slots=True)
@@ -97,10 +97,10 @@ class ResumedTurn:
         return self.speech
 
 
-def ask(hass: HomeAssistant, asked: Question, expires_in: float = 60) -> ResumedTurn:
+def ask(hass: HomeAssistant, questions: Question, expires_in: float = 60) -> ResumedTurn:
     """Have a question wait, and return what hears of its answers."""
     turn = ResumedTurn()
-    async_get_approvals(hass).ask(asked, expires_in, turn)
+    async_get_approvals(hass).ask(questions, expires_in, turn)
     return turn
 
 

@@ -138,9 +138,9 @@ async def test_a_parameter_that_may_mean_something_refuses_the_call(home: HomeAs
     in_room: JsonObject = {"area": "Kitchen", "domain": ["light"]}
 
     for meant in (named, in_room, named | in_room):
-        told, ran, _ = await read(home, ON, {**meant, name: MEANINGFUL[name]})
+        result, ran, _ = await read(home, ON, {**meant, name: MEANINGFUL[name]})
         assert ran == {}
-        assert told.startswith(f"{name} is not a parameter, so nothing was done.")
+        assert result.startswith(f"{name} is not a parameter, so nothing was done.")
 
 
 async def test_a_refused_call_is_told_what_else_there_is(home: HomeAssistant) -> None:
@@ -150,8 +150,8 @@ async def test_a_refused_call_is_told_what_else_there_is(home: HomeAssistant) ->
         f"delay_seconds is not a parameter, so nothing was done. {has} It acts now and on all that it names; for later,"
         " there is no tool: say that you cannot do it."
     )
-    told = (await read(home, ON, {"name": "Kitchen Light", "brightness": 20, "for": 5}))[0]
-    assert told.startswith(
+    result = (await read(home, ON, {"name": "Kitchen Light", "brightness": 20, "for": 5}))[0]
+    assert result.startswith(
         f"brightness, for are not parameters, so nothing was done. {has} light__HassLightSet takes brightness. It acts"
     )
     device_id = satellite(home, "kitchen")
@@ -188,10 +188,10 @@ async def test_a_refused_call_is_told_what_else_there_is(home: HomeAssistant) ->
 async def test_what_may_narrow_or_delay_a_call_is_never_ignored(
     home: HomeAssistant, tool: str, written: JsonObject
 ) -> None:
-    told, ran, _ = await read(home, tool, written)
+    result, ran, _ = await read(home, tool, written)
 
     assert ran == {}
-    assert "is not a parameter" in told or "expected string" in told
+    assert "is not a parameter" in result or "expected string" in result
 
 
 @pytest.mark.parametrize(
@@ -267,11 +267,11 @@ async def test_a_filter_that_says_something_else_stays(home: HomeAssistant, writ
 async def test_what_contradicts_a_name_refuses_the_call_with_what_there_is(
     home: HomeAssistant, name: str, wrong: JsonObject
 ) -> None:
-    told, ran, _ = await read(home, ON, {"name": name, **wrong})
+    result, ran, _ = await read(home, ON, {"name": name, **wrong})
 
     assert ran == {}
-    assert told.startswith("Nothing was done: ")
-    assert f" does not fit {name}. There is Kitchen Light (light, Kitchen, Ground Floor). If that is meant, " in told
+    assert result.startswith("Nothing was done: ")
+    assert f" does not fit {name}. There is Kitchen Light (light, Kitchen, Ground Floor). If that is meant, " in result
 
 
 async def test_a_place_that_a_short_name_may_lack_refuses_the_call(home: HomeAssistant) -> None:

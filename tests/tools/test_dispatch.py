@@ -24,7 +24,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, T
 from custom_components.chatterbox.records.turn_record import result_content
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import StubTool, asked, error_of, offer_of, register, run, satellite
+from tests.support.llm_apis import StubTool, error_of, llm_context_of, offer_of, register, run, satellite
 
 
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
@@ -45,7 +45,7 @@ async def test_apis_that_never_answer_are_left_out_after_one_wait(
         register(home, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}").until = asyncio.Event().wait
     register(home, "good", StubTool(name="search"))
 
-    offer = await async_offer_tools(home, ["silent", "good", "mute", "gone"], asked(), api_timeout=0.05)
+    offer = await async_offer_tools(home, ["silent", "good", "mute", "gone"], llm_context_of(), api_timeout=0.05)
 
     assert [definition.name for definition in offer.definitions] == ["search"]
     assert offer.missing_apis == ("gone",)
@@ -77,7 +77,7 @@ async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(home: H
 
     register(home, "deaf", StubTool(name="find")).until = sleep_on
 
-    offer = await async_offer_tools(home, ["deaf"], asked(), api_timeout=0.05)
+    offer = await async_offer_tools(home, ["deaf"], llm_context_of(), api_timeout=0.05)
 
     wakes.set()
     assert offer.definitions == ()
@@ -293,7 +293,7 @@ async def test_a_thermostat_with_two_set_points_says_what_it_takes(hass: HomeAss
     await move_in(hass, home)
     assert await async_setup_component(hass, "intent", {})
     assert await async_setup_component(hass, "climate", {})
-    offered = await async_offer_tools(hass, ["assist"], asked())
+    offered = await async_offer_tools(hass, ["assist"], llm_context_of())
     arguments = '{"name": "Range", "temperature": 21}'
     call = ToolCall("1", "climate__HassClimateSetTemperature", arguments)
 

@@ -61,10 +61,10 @@ async def test_a_script_is_known_by_its_steps_or_by_what_its_owner_says(home: Ho
     }
     assert await async_setup_component(home, "script", {"script": scripts})
     tools = {script: ScriptTool(home, f"script.{script}") for script in scripts}
-    said = {"script.any": ToolSource(affects=frozenset({"climate.hallway"}))}
+    words = {"script.any": ToolSource(affects=frozenset({"climate.hallway"}))}
 
     heaters = ("climate.hallway", "climate.kitchen")
     assert find_out(home, tools["plain"], {}) == ("Plain", Finding.STEPS, ("light.kitchen",))
     assert find_out(home, tools["some"], {})[1:] == (Finding.REACHES, (*heaters, "light.kitchen"))
     assert find_out(home, tools["any"], {})[1:] == (Finding.OPAQUE, ())
-    assert find_out(home, tools["any"], said)[1:] == (Finding.REACHES, ("climate.hallway", "light.kitchen"))
+    assert find_out(home, tools["any"], words)[1:] == (Finding.REACHES, ("climate.hallway", "light.kitchen"))

@@ -28,7 +28,7 @@ from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
 from custom_components.chatterbox.tools.llm_apis import async_may_use
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
-from tests.support.llm_apis import LISTED, StubTool, asked, error_of, offer_of, register, run, satellite
+from tests.support.llm_apis import LISTED, StubTool, error_of, llm_context_of, offer_of, register, run, satellite
 
 ASSIST = llm.LLM_API_ASSIST
 
@@ -128,7 +128,7 @@ async def test_assist_is_asked_again_when_the_home_an_intent_or_the_device_chang
         change()
         await home.async_block_till_done()
         offer = await offer_of(home, ASSIST, device_id=device)
-        expected = await llm.async_get_api(home, ASSIST, asked(device))
+        expected = await llm.async_get_api(home, ASSIST, llm_context_of(device))
         names = tuple(sorted(tool.name for tool in expected.tools))
         assert tuple(tool.name for tool in offer.definitions) == names
         assert all(line in expected.api_prompt for line in offer.context.splitlines())
@@ -142,7 +142,7 @@ async def test_tools_for_administrators_are_offered_to_these_alone(home: HomeAss
     await home.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
     user = await home.auth.async_create_user("Anna", group_ids=[group]) if group else None
     register(home, "tower", StubTool(name="look"), requires_admin=True)
-    context = replace(asked(), context=Context(user_id=user.id if user else None))
+    context = replace(llm_context_of(), context=Context(user_id=user.id if user else None))
 
     offer = await async_offer_tools(home, ["tower"], context)
 
@@ -171,10 +171,10 @@ async def test_assist_of_home_assistant_offers_nothing_else(home: HomeAssistant,
     device_id = satellite(home, "kitchen")
     async_register_timer_handler(home, device_id, lambda *_: None)
     offer = await offer_of(home, ASSIST, device_id=device_id, home=detail)
-    own = await llm.async_get_api(home, ASSIST, asked(device_id))
+    own = await llm.async_get_api(home, ASSIST, llm_context_of(device_id))
 
     assert {tool.name for tool in offer.definitions} == {tool.name for tool in own.tools}
-    platform = async_get_tools(home, asked(), ASSIST)
+    platform = async_get_tools(home, llm_context_of(), ASSIST)
     assert platform is not None
     assert [tool.name for tool in platform.tools] == ["homeassistant__GetLiveContext"]
 
@@ -234,7 +234,7 @@ async def test_the_prompt_of_another_api_stands_beside_the_words_once_it_has_cha
     unregister = llm.async_register_api(home, api)
 
     offers = [
-        await async_offer_tools(home, ["personal"], replace(asked(), language=language))
+        await async_offer_tools(home, ["personal"], replace(llm_context_of(), language=language))
         for language in ("de", "de", "en", "de")
     ]
 
@@ -263,6 +263,6 @@ async def test_another_api_with_the_id_of_assist_is_asked_itself(home: HomeAssis
     brought = register(home, "brought", StubTool(name="look"), prompt="Mine.")
     brought.id = ASSIST
 
-    offer = await async_offer_tools(home, [ASSIST], asked(), brought=brought)
+    offer = await async_offer_tools(home, [ASSIST], llm_context_of(), brought=brought)
 
     assert offer.prompt == "Mine."

@@ -18,7 +18,17 @@ from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
-from tests.support.llm_apis import LISTED, StubApi, StubTool, asked, error_of, offer_of, register, run, satellite
+from tests.support.llm_apis import (
+    LISTED,
+    StubApi,
+    StubTool,
+    error_of,
+    llm_context_of,
+    offer_of,
+    register,
+    run,
+    satellite,
+)
 from tests.support.versions import OF_NOBODY
 
 
@@ -80,7 +90,7 @@ async def test_a_tool_that_says_nothing_of_itself_is_taken_by_its_name(
 async def test_no_source_offers_a_tool_under_the_name_of_the_understanding_of_sentences(home: HomeAssistant) -> None:
     register(home, "mcp-1", StubTool(name="get_news"), StubTool(name=PROCESS_SENTENCE.name))
 
-    offer = await async_offer_tools(home, ["mcp-1"], asked())
+    offer = await async_offer_tools(home, ["mcp-1"], llm_context_of())
 
     assert offer.labels == {"get_news": "mcp-1"}
 
@@ -94,9 +104,9 @@ async def test_a_source_that_only_reads_offers_nothing_that_changes_something(ho
     reads = ToolSource(TrustLevel.READ)
     policy = Policy(sources={"mcp-1": reads, "script.party": reads})
 
-    offer = await async_offer_tools(home, ["mcp-1", llm.LLM_API_ASSIST], asked(), policy=policy)
+    offer = await async_offer_tools(home, ["mcp-1", llm.LLM_API_ASSIST], llm_context_of(), policy=policy)
     everything = Policy(sources={llm.LLM_API_ASSIST: reads, "script.calm": ToolSource(TrustLevel.ASK)})
-    reading = await async_offer_tools(home, [llm.LLM_API_ASSIST], asked(), policy=everything)
+    reading = await async_offer_tools(home, [llm.LLM_API_ASSIST], llm_context_of(), policy=everything)
 
     names = {tool.name for tool in offer.definitions}
     assert {"get_news", "script__calm", "intent__HassTurnOn"} <= names
@@ -116,7 +126,7 @@ async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home
             chat_session.async_get_chat_session(home, **OF_NOBODY) as session,
             conversation.async_get_chat_log(home, session) as chat_log,
         ):
-            await chat_log.async_provide_llm_data(asked(), api)
+            await chat_log.async_provide_llm_data(llm_context_of(), api)
             assert chat_log.llm_api is not None
             assert sorted(tool.name for tool in chat_log.llm_api.tools) == [tool.name for tool in offer.definitions]
             prompts.append(chat_log.content[0])
@@ -201,7 +211,7 @@ async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(home: 
     offer = await offer_of(home, "mcp-1", llm.LLM_API_ASSIST)
 
     assert offer.instance is not None
-    instance = await offer.instance.api.async_get_api_instance(asked())
+    instance = await offer.instance.api.async_get_api_instance(llm_context_of())
     new_name = next(tool.name for tool in offer.definitions if tool.name.startswith("files"))
     names = {api.id: api.name for api in llm.async_get_apis(home)}
     assert f"About the tools of Files:\nCall {new_name} first." in instance.api_prompt

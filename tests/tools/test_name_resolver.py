@@ -162,9 +162,9 @@ async def test_of_several_matches_the_one_in_the_room_of_the_device_is_meant(hom
 async def test_of_several_matches_none_is_meant_without_a_room(home: HomeAssistant) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    told = await call(offer, "intent__HassTurnOn", name="Ceiling Light")
+    result = await call(offer, "intent__HassTurnOn", name="Ceiling Light")
 
-    assert told == (
+    assert result == (
         "Not run: several things are called Ceiling Light: in Bath, Bedroom, Kitchen. Give the area too, or ask which"
         " one is meant."
     )
@@ -204,13 +204,13 @@ async def test_a_list_is_read_and_written_by_its_whole_name(hass: HomeAssistant)
     assert " todo: Office Groceries" in offer.prompt
 
     added = await call(offer, "todo__HassListAddItem", name="Office Groceries", item="paper")
-    read = await call(offer, "todo__get_items", todo_list="Office Groceries")
+    result = await call(offer, "todo__get_items", todo_list="Office Groceries")
     refused = await call(offer, "todo__HassListAddItem", name="Groceries", item="paper")
 
     assert isinstance(added, ToolOutcome)
-    assert isinstance(read, ToolOutcome)
-    assert "Pens" in read.content
-    assert "Paper" in read.content
+    assert isinstance(result, ToolOutcome)
+    assert "Pens" in result.content
+    assert "Paper" in result.content
     assert refused == (
         "Not run: several things are called Groceries: Kitchen Groceries, Office Groceries. Give the whole name, or ask"
         " which one is meant."
@@ -335,9 +335,9 @@ async def test_of_several_that_it_can_act_on_the_one_in_the_room_of_the_device_i
 async def test_what_tells_several_apart_is_said(shared: HomeAssistant, name: str, rest: str) -> None:
     offer = await offer_of(shared, llm.LLM_API_ASSIST)
 
-    told = await call(offer, "intent__HassTurnOn", name=name)
+    result = await call(offer, "intent__HassTurnOn", name=name)
 
-    assert told == f"Not run: several things are called {name}{rest}"
+    assert result == f"Not run: several things are called {name}{rest}"
 
 
 async def test_what_was_told_apart_can_be_controlled(shared: HomeAssistant) -> None:
@@ -353,12 +353,12 @@ async def test_several_that_no_tool_can_act_on_are_left_to_the_tool(shared: Home
     offer = await offer_of(shared, llm.LLM_API_ASSIST)
 
     changed = await call(offer, "intent__HassTurnOn", name="Air")
-    read = await call(offer, "homeassistant__GetLiveContext", name="Air")
+    result = await call(offer, "homeassistant__GetLiveContext", name="Air")
 
     assert isinstance(changed, ToolOutcome)
     assert changed.is_error
-    assert isinstance(read, ToolOutcome)
-    assert "binary_sensor" in read.content
+    assert isinstance(result, ToolOutcome)
+    assert "binary_sensor" in result.content
 
 
 WRITTEN = f"""
@@ -471,9 +471,9 @@ async def test_a_room_or_floor_is_found_in_whatever_form_it_is_written(
     assert await turn_on(written, **given) == meant
     offer = await offer_of(written, llm.LLM_API_ASSIST)
     if "floor" not in arguments:
-        read = await call(offer, "homeassistant__GetLiveContext", **arguments)
-        assert isinstance(read, ToolOutcome)
-        assert read.is_error == (not meant)
+        result = await call(offer, "homeassistant__GetLiveContext", **arguments)
+        assert isinstance(result, ToolOutcome)
+        assert result.is_error == (not meant)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -527,13 +527,13 @@ async def test_a_name_in_several_rooms_means_the_one_of_the_speaker_or_has_to_be
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     offer = await offer_of(hass, llm.LLM_API_ASSIST)
 
-    told = await call(offer, "intent__HassTurnOn", name="Lights")
-    read = await call(offer, "homeassistant__GetLiveContext", name="Lights")
+    result = await call(offer, "intent__HassTurnOn", name="Lights")
+    parsed = await call(offer, "homeassistant__GetLiveContext", name="Lights")
 
-    assert isinstance(told, str)
-    assert "in Garage, Office. Give the area too" in told
-    assert isinstance(read, ToolOutcome)
-    assert "Garage" in read.content
-    assert "Office" in read.content
+    assert isinstance(result, str)
+    assert "in Garage, Office. Give the area too" in result
+    assert isinstance(parsed, ToolOutcome)
+    assert "Garage" in parsed.content
+    assert "Office" in parsed.content
     assert await turn_on(hass, name="Main Light", area="Office") == {"light.main"}
     assert await turn_on(hass, satellite(hass, "garage"), name="Lights") == {"light.main", "light.garage"}

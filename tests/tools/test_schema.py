@@ -106,12 +106,12 @@ def test_an_optional_argument_is_left_out_instead_of_null() -> None:
 
 
 def test_what_holds_anyway_is_not_said() -> None:
-    told = {"type": "string", "description": "", "title": "Album Name", "minLength": 0, "deprecated": False}
+    message = {"type": "string", "description": "", "title": "Album Name", "minLength": 0, "deprecated": False}
     free = {"type": "object", "additionalProperties": True, "required": [], "$comment": "Mind the gap.", "title": "How"}
     told_of_the_title = {"type": "string", "title": "Description", "minLength": 2, "description": "Of the album"}
 
     def serialize(schema: object) -> object:
-        found = ((cv.string, told), (cv.boolean, free), (cv.positive_int, told_of_the_title))
+        found = ((cv.string, message), (cv.boolean, free), (cv.positive_int, told_of_the_title))
         return next((kind for known, kind in found if known is schema), probatio.UNSUPPORTED)
 
     arguments = {"album_name": cv.string, "options": cv.boolean, "title": cv.positive_int}

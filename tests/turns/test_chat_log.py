@@ -111,12 +111,12 @@ async def test_odd_contents_of_another_agent_break_nothing(hass: HomeAssistant, 
             ToolResultContent("conversation.other", "theirs", "their_tool", result),
         ):
             chat_log.async_add_assistant_content_without_tools(content)
-        _, said, told = history(chat_log)
+        _, words, message = history(chat_log)
 
-    assert isinstance(said, AssistantMessage)
-    assert (said.text, said.provider_items) == ("Hello.", ())
-    assert isinstance(told, ToolResult)
-    assert told.content == UNREADABLE
+    assert isinstance(words, AssistantMessage)
+    assert (words.text, words.provider_items) == ("Hello.", ())
+    assert isinstance(message, ToolResult)
+    assert message.content == UNREADABLE
 
 
 async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant) -> None:
@@ -163,7 +163,7 @@ class Turns:
             await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord(text), end)
 
     @property
-    def said(self) -> list[str]:
+    def known_words(self) -> list[str]:
         """The words of people that the next turn would know."""
         with talking(self._hass, "And?") as chat_log:
             return [message.text for message in history(chat_log) if isinstance(message, UserMessage)]
@@ -179,7 +179,7 @@ async def test_a_turn_that_overlaps_the_end_of_another_is_kept(hass: HomeAssista
     gate.opened.set()
     await first
 
-    assert turns.said == (["first"] if IS_LATEST else ["second", "first"])
+    assert turns.known_words == (["first"] if IS_LATEST else ["second", "first"])
 
 
 async def test_a_turn_that_is_cut_off_while_its_end_waits_is_kept(hass: HomeAssistant) -> None:
@@ -190,7 +190,7 @@ async def test_a_turn_that_is_cut_off_while_its_end_waits_is_kept(hass: HomeAssi
     first.cancel()
     await asyncio.wait({first})
 
-    assert turns.said == ["first"]
+    assert turns.known_words == ["first"]
 
 
 class TrackedText(str):
@@ -220,18 +220,18 @@ async def test_later_turns_read_the_very_same_messages(hass: HomeAssistant) -> N
 
 
 async def test_other_words_in_place_of_some_are_other_messages(hass: HomeAssistant) -> None:
-    said, instead = UserContent("1234"), UserContent("(a PIN)")
+    words, instead = UserContent("1234"), UserContent("(a PIN)")
 
-    assert message_of(hass, said, NO_FILES) == UserMessage("1234")
+    assert message_of(hass, words, NO_FILES) == UserMessage("1234")
     assert message_of(hass, instead, NO_FILES) == UserMessage("(a PIN)")
 
 
 async def test_a_message_goes_with_its_content(hass: HomeAssistant) -> None:
     words = TrackedText("Light!")
-    content, kept = UserContent(words), weakref.ref(words)
+    content, reference = UserContent(words), weakref.ref(words)
     assert message_of(hass, content, NO_FILES) == UserMessage("Light!")
 
     del words, content
     gc.collect()
 
-    assert kept() is None
+    assert reference() is None

@@ -127,52 +127,54 @@ def user_words(hass: HomeAssistant, conversation_id: str = TALK) -> list[str]:
     return [content.content for content in contents if isinstance(content, UserContent)]
 
 
-@pytest.mark.parametrize("said", [PIN, f"yes, {PIN}", f"no, {PIN}!", f"{PIN}?", " ".join(PIN)])
+@pytest.mark.parametrize("sentence", [PIN, f"yes, {PIN}", f"no, {PIN}!", f"{PIN}?", " ".join(PIN)])
 @pytest.mark.parametrize(("needs_pin", "has_pin"), [(True, True), (False, True), (True, False)])
 async def test_a_pin_is_gone_from_wherever_it_can_be_read(  # noqa: PLR0917  # fixtures
     hass: HomeAssistant,
     listener: Listener,
     leaks: Leaks,
-    said: str,
+    sentence: str,
     needs_pin: bool,  # noqa: FBT001  # of a table
     has_pin: bool,  # noqa: FBT001  # of a table
 ) -> None:
     listener.has_pin = has_pin
     answer = await ask_to_unlock(hass, needs_pin=needs_pin)
 
-    await say(hass, said)
+    await say(hass, sentence)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert listener.heard[-2:] == [said, REDACTED_PIN]
+    assert listener.heard[-2:] == [sentence, REDACTED_PIN]
     assert user_words(hass) == ["Unlock the front door", REDACTED_PIN]
-    leaks.assert_nowhere(PIN, said)
+    leaks.assert_nowhere(PIN, sentence)
 
 
-@pytest.mark.parametrize("said", ["yes", "no", "turn on the light", "set a timer for 10 minutes"])
-async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Listener, said: str) -> None:
+@pytest.mark.parametrize("sentence", ["yes", "no", "turn on the light", "set a timer for 10 minutes"])
+async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Listener, sentence: str) -> None:
     answer = await ask_to_unlock(hass, needs_pin=True)
 
-    await say(hass, said)
+    await say(hass, sentence)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert listener.heard[-1] == said
-    assert user_words(hass)[-1] == said
-    assert any(event["data"].get("text") == said for trace in async_get_traces() for event in trace.as_dict()["events"])
+    assert listener.heard[-1] == sentence
+    assert user_words(hass)[-1] == sentence
+    assert any(
+        event["data"].get("text") == sentence for trace in async_get_traces() for event in trace.as_dict()["events"]
+    )
 
 
 @pytest.mark.usefixtures("listener")
 async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
     async_clear_traces()  # Home Assistant keeps them for the whole process
     answer = await ask_to_unlock(hass, needs_pin=True)
-    kept = [trace.trace_id for trace in async_get_traces()]
+    remaining = [trace.trace_id for trace in async_get_traces()]
     log = ChatLog(hass, TALK)
     heard = ConversationInput(PIN, Context(), TALK, None, None, "en", AGENT)
 
-    shown = async_redact_pin(hass, heard, log, replace(scope(TALK), agent_id=AGENT), NAMED, has_pin=True)
+    content = async_redact_pin(hass, heard, log, replace(scope(TALK), agent_id=AGENT), NAMED, has_pin=True)
     async_get_approvals(hass).take("question-1", answer)
 
-    assert shown.text == REDACTED_PIN
-    assert [trace.trace_id for trace in async_get_traces()] == kept != []
+    assert content.text == REDACTED_PIN
+    assert [trace.trace_id for trace in async_get_traces()] == remaining != []
 
 
 async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
@@ -280,8 +282,8 @@ async def test_a_pin_that_home_assistant_refused_is_gone_from_the_debug_runs_soo
 
     runs = hass.data[KEY_ASSIST_PIPELINE].pipeline_debug[room.pipeline.id].values()
     data = [event.data for run in runs for event in run.events if event.data]
-    said = [one["intent_input"] for one in data if "intent_input" in one]
-    assert said == ["What a day", REDACTED_PIN, "Wake me at 12:30"]
+    words = [one["intent_input"] for one in data if "intent_input" in one]
+    assert words == ["What a day", REDACTED_PIN, "Wake me at 12:30"]
     assert IS_LATEST is (PIN not in listener.heard)
 
 

@@ -15,7 +15,7 @@ from homeassistant.helpers import area_registry as ar, chat_session, floor_regis
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.turns.prepare import PromptSources, async_provide_prompt, async_write_prompt
-from tests.support.llm_apis import StubApi, StubTool, asked, offer_of, satellite
+from tests.support.llm_apis import StubApi, StubTool, llm_context_of, offer_of, satellite
 from tests.support.versions import OF_NOBODY
 
 ON_QUESTIONS = (
@@ -47,7 +47,7 @@ async def chat_log(home: HomeAssistant) -> AsyncGenerator[ChatLog]:
 
 async def test_the_moment_the_room_and_the_person_come_after_what_stays(home: HomeAssistant) -> None:
     area = ar.async_get(home).async_create("Kitchen")
-    who = replace(asked(satellite(home, area.id)), language="de-AT")
+    who = replace(llm_context_of(satellite(home, area.id)), language="de-AT")
     sources = PromptSources("Be kind to {{ ha_name }}.", "A house.", "Say no names.", "You asked for the door.", "Anna")
 
     prompt = async_write_prompt(home, who, sources)
@@ -75,7 +75,7 @@ async def test_what_assist_says_of_a_room_in_every_turn_is_said_once_for_all(hom
             "This device is not able to start timers."
         )
 
-        prompt = async_write_prompt(home, asked(satellite(home, area.id)), PromptSources(moment=of_assist))
+        prompt = async_write_prompt(home, llm_context_of(satellite(home, area.id)), PromptSources(moment=of_assist))
 
         assert f"\nRoom of the person: {place}.\nThis device is not able to start timers.\n" in prompt.context
         assert "generic commands" not in prompt.context
@@ -85,7 +85,7 @@ async def test_a_room_that_an_api_names_is_not_named_twice(home: HomeAssistant) 
     area = ar.async_get(home).async_create("Kitchen")
     sources = PromptSources(moment="You are in area Kitchen.")
 
-    prompt = async_write_prompt(home, asked(satellite(home, area.id)), sources)
+    prompt = async_write_prompt(home, llm_context_of(satellite(home, area.id)), sources)
 
     assert prompt.context.count("Kitchen") == 1
 
@@ -102,7 +102,7 @@ async def test_the_room_is_named_where_only_another_text_contains_its_name(
 ) -> None:
     area = ar.async_get(home).async_create("Kitchen")
 
-    prompt = async_write_prompt(home, asked(satellite(home, area.id)), sources)
+    prompt = async_write_prompt(home, llm_context_of(satellite(home, area.id)), sources)
 
     assert "Room of the person: Kitchen." in prompt.context
 
@@ -117,7 +117,7 @@ async def test_no_name_ends_what_stands_beside_the_words(home: HomeAssistant, na
     offer = await offer_of(home, llm.LLM_API_ASSIST, device_id=device_id)
 
     sources = PromptSources(home=offer.prompt, moment=offer.context, person=name)
-    context = async_write_prompt(home, asked(device_id), sources).context
+    context = async_write_prompt(home, llm_context_of(device_id), sources).context
 
     lines = context.splitlines()
     assert context.count("</context>") == 1
@@ -128,14 +128,14 @@ async def test_no_name_ends_what_stands_beside_the_words(home: HomeAssistant, na
 async def test_the_owners_template_gets_what_home_assistant_gives_it(home: HomeAssistant) -> None:
     sources = PromptSources("{{ user_name }} by {{ llm_context.device_id }}", person="Anna")
 
-    assert async_write_prompt(home, asked("a-device"), sources).instructions == f"Anna by a-device\n{HOME}"
+    assert async_write_prompt(home, llm_context_of("a-device"), sources).instructions == f"Anna by a-device\n{HOME}"
 
 
 @pytest.mark.parametrize("language", [None, "en"])
 async def test_the_default_instructions_are_home_assistants_and_do_not_repeat_the_language_of_the_home(
     home: HomeAssistant, language: str | None
 ) -> None:
-    prompt = async_write_prompt(home, replace(asked(), language=language), PromptSources())
+    prompt = async_write_prompt(home, replace(llm_context_of(), language=language), PromptSources())
 
     assert prompt.instructions == f"{llm.DEFAULT_INSTRUCTIONS_PROMPT.strip()}\n{HOME}"
     assert prompt.context == "<context>\nIt is Saturday, 2026-10-03, 17:05.\n</context>"
@@ -151,9 +151,9 @@ async def test_the_chat_log_shows_what_the_model_got(home: HomeAssistant, chat_l
         updates.append(data)
 
     unsubscribe = async_subscribe_chat_logs(home, note)
-    instance = await api.async_get_api_instance(asked())
+    instance = await api.async_get_api_instance(llm_context_of())
     with async_conversation_trace() as trace:
-        prompt = async_provide_prompt(chat_log, asked(), PromptSources(home="A house."), instance)
+        prompt = async_provide_prompt(chat_log, llm_context_of(), PromptSources(home="A house."), instance)
         trace_events.extend(ConversationTraceEvent(**event) for event in trace.as_dict()["events"])
     unsubscribe()
 
@@ -173,8 +173,8 @@ async def test_the_chat_log_shows_what_the_model_got(home: HomeAssistant, chat_l
 async def test_what_was_added_when_a_conversation_began_holds_until_it_ends(chat_log: ChatLog) -> None:
     sources = PromptSources(extra="You asked for the door.")
 
-    async_provide_prompt(chat_log, asked(), sources, None)
-    later = async_provide_prompt(chat_log, asked(), PromptSources(), None)
+    async_provide_prompt(chat_log, llm_context_of(), sources, None)
+    later = async_provide_prompt(chat_log, llm_context_of(), PromptSources(), None)
 
     assert chat_log.extra_system_prompt == "You asked for the door."
     assert "You asked for the door." in later.context
@@ -184,7 +184,7 @@ async def test_what_was_added_when_a_conversation_began_holds_until_it_ends(chat
 async def test_home_assistants_own_instructions_stand_in_for_a_template_that_cannot_be_rendered(
     chat_log: ChatLog,
 ) -> None:
-    prompt = async_provide_prompt(chat_log, asked(), PromptSources("{{ 1 / 0 }}", home="A house."), None)
+    prompt = async_provide_prompt(chat_log, llm_context_of(), PromptSources("{{ 1 / 0 }}", home="A house."), None)
 
     assert (
         prompt.instructions

@@ -107,12 +107,12 @@ async def test_a_script_is_told_who_wants_what_where(
     )
 
     assert hass.states.is_state(LIGHT, "on")
-    asked = runs(called)
-    assert {event.context.user_id for event in asked} == {hass_admin_user.id}
-    told = [dict(event.data["service_data"]) for event in asked]  # type: ignore[call-overload]  # of an event, anything
+    requested = runs(called)
+    assert {event.context.user_id for event in requested} == {hass_admin_user.id}
+    sent = [dict(event.data["service_data"]) for event in requested]  # type: ignore[call-overload]  # of an event, anything
     origin = {key: turns[0].data[key] for key in ORIGIN}
-    assert all(one.items() >= origin.items() for one in told)
-    prompt, before, after, spoken = ({key: one[key] for key in one if key not in origin} for one in told)
+    assert all(one.items() >= origin.items() for one in sent)
+    prompt, before, after, spoken = ({key: one[key] for key in one if key not in origin} for one in sent)
     call = {"tool": "intent__HassTurnOn", "arguments": {"name": "Kitchen ceiling light", "domain": ["light"]}}
     assert prompt == {"hook": "user_prompt_submit", "text": "light!"}
     assert before == {"hook": "pre_tool_use", **call, "read_only": False}
@@ -227,7 +227,7 @@ async def test_words_are_told_to_nobody_before_a_script_has_seen_them(hass: Home
 
 
 @pytest.mark.parametrize(
-    ("answer", "read"),
+    ("answer", "parsed"),
     [
         ({"decision": "allow", "result": "It worked."}, "It worked."),
         ({"decision": "allow", "result": {"door": "{{ is_error }}"}}, '{"door":false}'),
@@ -235,7 +235,7 @@ async def test_words_are_told_to_nobody_before_a_script_has_seen_them(hass: Home
     ],
 )
 async def test_a_script_changes_or_hides_what_came_of_a_call(
-    hass: HomeAssistant, serve: Serve, answer: object, read: str
+    hass: HomeAssistant, serve: Serve, answer: object, parsed: str
 ) -> None:
     server = await serve(ACTS, post_tool_use="script.judge")
     await add_script(hass, answering(answer))
@@ -243,7 +243,7 @@ async def test_a_script_changes_or_hides_what_came_of_a_call(
     await say(hass, "light!")
 
     assert hass.states.is_state(LIGHT, "on")
-    assert results_in(server.requests[1]) == [read]
+    assert results_in(server.requests[1]) == [parsed]
 
 
 @pytest.mark.parametrize(

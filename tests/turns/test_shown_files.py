@@ -99,18 +99,18 @@ async def test_a_file_that_is_gone_is_told(hass: HomeAssistant, serve: Serve, tm
 async def test_only_regular_files_are_opened(hass: HomeAssistant, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "door.png")
 
-    shown = await read(hass, Attachment("media-source://x", "image/png", tmp_path / "door.png"))
+    attachments = await read(hass, Attachment("media-source://x", "image/png", tmp_path / "door.png"))
 
-    assert "not there any more" in shown.context
+    assert "not there any more" in attachments.context
 
 
 async def test_a_file_that_is_too_large_is_told(hass: HomeAssistant, tmp_path: Path) -> None:
     largest, larger = picture(tmp_path / "a.png", bytes(MAX_FILE)), picture(tmp_path / "b.png", bytes(MAX_FILE + 1))
 
-    shown = await read(hass, largest, larger)
+    attachments = await read(hass, largest, larger)
 
-    assert [file.name for file in shown.attachments] == ["a.png"]
-    assert "b.png of type image/png was attached here. You cannot see it, since it is too large" in shown.context
+    assert [file.name for file in attachments.attachments] == ["a.png"]
+    assert "b.png of type image/png was attached here. You cannot see it, since it is too large" in attachments.context
 
 
 async def test_the_newest_files_are_shown_when_all_are_too_many(hass: HomeAssistant, tmp_path: Path) -> None:
@@ -121,11 +121,11 @@ async def test_the_newest_files_are_shown_when_all_are_too_many(hass: HomeAssist
 
     files_of_turn = await async_read_shown_files(hass, attached_paths(chat_log), 5)
 
-    (_, note), (shown, _) = (
-        files_of_turn.shown_with(said) for said in chat_log.content if isinstance(said, UserContent)
+    (_, note), (content, _) = (
+        files_of_turn.shown_with(messages) for messages in chat_log.content if isinstance(messages, UserContent)
     )
     assert "a.png of type image/png was attached here. You cannot see it" in note
-    assert [file.name for file in shown] == ["b.png", "c.png"]
+    assert [file.name for file in content] == ["b.png", "c.png"]
 
 
 async def test_a_file_that_was_shown_twice_is_read_once(hass: HomeAssistant, tmp_path: Path) -> None:
@@ -145,10 +145,11 @@ class SleepyShare(PosixPath):
 
 
 async def test_a_file_that_comes_late_is_told(hass: HomeAssistant, tmp_path: Path) -> None:
-    shown = await read(hass, picture(SleepyShare(tmp_path / "door.png")), seconds=0.01)
+    attachments = await read(hass, picture(SleepyShare(tmp_path / "door.png")), seconds=0.01)
 
     SleepyShare.wakes.set()
-    assert shown.attachments == ()
+    assert attachments.attachments == ()
     assert (
-        "door.png of type image/png was attached here. You cannot see it, since it could not be read" in shown.context
+        "door.png of type image/png was attached here. You cannot see it, since it could not be read"
+        in attachments.context
     )

@@ -57,8 +57,8 @@ def pass_time(hass: HomeAssistant, seconds: float) -> None:
 async def wait_for_requests(server: ScriptedChatCompletions, count: int) -> None:
     """Wait until the model was asked so often."""
     while len(server.requests) < count:
-        server.asked.clear()
-        await server.asked.wait()
+        server.request_arrived.clear()
+        await server.request_arrived.wait()
 
 
 @asynccontextmanager
@@ -130,8 +130,8 @@ async def test_a_silence_within_an_answer_is_filled_again_and_again(
     assert room.heard.startswith(heard)
     assert room.heard.endswith("[It is noon.]")
     (chat_log,) = hass.data[DATA_CHAT_LOGS].values()
-    said = [content.content for content in chat_log.content if isinstance(content, AssistantContent)]
-    assert said == [first, "It is noon."]
+    messages = [content.content for content in chat_log.content if isinstance(content, AssistantContent)]
+    assert messages == [first, "It is noon."]
 
 
 @pytest.mark.parametrize("filler_after", [0, 8])

@@ -39,7 +39,7 @@ class ProviderError(AgentError):
     retryable: ClassVar[bool] = False
     """Whether the same request may succeed a moment later. False if a full timeout has already passed."""
     words: str = ""
-    """What the service itself said, in one short line without keys; empty if it said nothing."""
+    """The words of the service itself, in one short line without keys; empty if it gave none."""
 
 
 class ProviderUnreachable(ProviderError):

@@ -218,7 +218,7 @@ class TurnFinished:
     """Calls that the caller has to run."""
     error: AgentError | None = None
     misfit: str = ""
-    """What is wrong with an answer that does not fit `Turn.output`."""
+    """The reason why an answer does not fit `Turn.output`."""
     composed: bool = False
     """Whether the model wrote no text, so that the composer wrote all of it."""
 

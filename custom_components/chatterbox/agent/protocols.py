@@ -99,7 +99,7 @@ class OutputFormat:
     """Describes, for the model, what is wrong with data that fits the schema; empty if it is valid."""
 
     @property
-    def told(self) -> str:
+    def instruction(self) -> str:
         """The instruction for the model, which is sent even if the service enforces the schema: many do not."""
         return _TOLD.format(schema=canonical_json(self.schema))
 

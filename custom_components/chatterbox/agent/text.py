@@ -175,9 +175,9 @@ def shortened(text: str, length: int) -> str:
     """
     if len(text) <= length:
         return text
-    kept = length - len(_note(len(text)))
-    end = kept // 4
-    return text[: kept - end] + _note(len(text) - kept) + text[len(text) - end :]
+    count = length - len(_note(len(text)))
+    end = count // 4
+    return text[: count - end] + _note(len(text) - count) + text[len(text) - end :]
 
 
 def clipped(text: str, length: int) -> str:

@@ -42,9 +42,9 @@ _LONG: Final = 8_192
 """Characters from which text is parsed in a thread: some take several microseconds each."""
 
 
-async def read_aside[**P, R](length: int, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def read_aside[**P, R](length: int, parse: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run `read` on a text of this length, in a thread if it is long, so that the event loop is not blocked."""
-    return await asyncio.to_thread(read, *args, **kwargs) if length > _LONG else read(*args, **kwargs)
+    return await asyncio.to_thread(parse, *args, **kwargs) if length > _LONG else parse(*args, **kwargs)
 
 
 class WaitedTooLong(TimeoutError):

@@ -200,8 +200,8 @@ class Toolbox:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return the definitions of the tools, sorted by name."""
         return tuple(
-            ToolDefinition(name, read.description, read.schema, one.annotations, repeatable=one.repeatable)
-            for name, (one, read) in sorted(self._tools.items())
+            ToolDefinition(name, builder.description, builder.schema, one.annotations, repeatable=one.repeatable)
+            for name, (one, builder) in sorted(self._tools.items())
         )
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
@@ -277,5 +277,5 @@ async def _call(function: Callable[..., object], values: dict[str, object]) -> o
 def _problems(err: ValidationError) -> str:
     """Describe the first problems."""
     problems = err.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:_SHOWN_PROBLEMS]]
-    return f"{'; '.join(told)}."
+    messages = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:_SHOWN_PROBLEMS]]
+    return f"{'; '.join(messages)}."

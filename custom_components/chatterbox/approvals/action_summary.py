@@ -81,7 +81,7 @@ _MOST_MEMBERS: Final = 5
 
 
 class Level(NamedTuple):
-    """What something is set to."""
+    """The value that an entity is set to."""
 
     value: float
     is_temperature: bool
@@ -99,7 +99,7 @@ class ActionSummary:
     unforeseen: tuple[str, ...] = ()
     """The actions that could do anything, such as `shell_command.open_up`."""
     levels: Mapping[ActionKind, Level] = field(default_factory=dict)
-    """What all entities of a kind are set to."""
+    """The value that all entities of a kind are set to."""
     delay: int = 0
     """The seconds that a timer waits before all of them."""
     has_more: bool = False
@@ -130,18 +130,18 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionS
     found = _Collected()
     for call in calls:
         found.add(call)
-    asked = set(found.actions)
+    requested = set(found.actions)
     for action in sorted(found.besides):
         found.name(action)
     actions = {kind: _without_groups(hass, entity_ids) for kind, entity_ids in found.actions.items()}
-    kept = sorted(actions, key=lambda kind: (kind not in asked, list(ActionKind).index(kind)))[:_MOST_KINDS]
+    ordered = sorted(actions, key=lambda kind: (kind not in requested, list(ActionKind).index(kind)))[:_MOST_KINDS]
     return ActionSummary(
-        {kind: entity_ids for kind, entity_ids in actions.items() if kind in kept},
+        {kind: entity_ids for kind, entity_ids in actions.items() if kind in ordered},
         tuple(found.tools),
         tuple(found.unforeseen),
         {kind: level for kind, (level, *others) in found.levels.items() if level and not others},
         delay=found.delays.pop() if len(found.delays) == 1 else 0,
-        has_more=found.more or len(actions) > len(kept),
+        has_more=found.more or len(actions) > len(ordered),
         is_unclear=found.unclear,
     )
 
@@ -152,7 +152,7 @@ class _Collected:
     tools: dict[str, None] = field(default_factory=dict)
     unforeseen: dict[str, None] = field(default_factory=dict)
     besides: set[EntityAction] = field(default_factory=set)
-    """What needs no approval itself, and is done with the rest."""
+    """Actions that need no approval themselves, and are done with the rest."""
     levels: dict[ActionKind, dict[Level | None, None]] = field(default_factory=dict)
     delays: set[int] = field(default_factory=set)
     more: bool = False
@@ -163,11 +163,11 @@ class _Collected:
         """The entities by kind of action. A vague kind is left out for entities that have a clear one."""
         plain = {entity_id for kind, ids in self.named.items() if kind not in _VAGUE for entity_id in ids}
         clearer = {**dict.fromkeys(_VAGUE, plain), ActionKind.ARM: self.named.get(ActionKind.ARM_FOR_LESS, ())}
-        kept = {
+        remaining = {
             kind: [entity_id for entity_id in ids if entity_id not in clearer.get(kind, ())]
             for kind, ids in self.named.items()
         }
-        return {kind: ids for kind, ids in kept.items() if ids}
+        return {kind: ids for kind, ids in remaining.items() if ids}
 
     def add(self, call: CallReview) -> None:
         """Add the actions of a call."""
@@ -181,17 +181,17 @@ class _Collected:
                 self.name(action)
             return
         is_named = self._add_unknowns(effects)
-        asked = list(dict.fromkeys(_asked_about(call)))
+        subjects = list(dict.fromkeys(_asked_about(call)))
         known = actions_of(call.effects)
-        named = {action.entity_id for action in asked}
+        named = {action.entity_id for action in subjects}
         besides = {action for action in known if action.entity_id not in named}
         origins = sorted(action for action in besides if kind_of(action.action) is ActionKind.RUN)
         if len(origins) != 1:
-            belongs_to_one = any(kind_of(action.action) is ActionKind.RUN for action in asked)
-            self.more |= not (asked or is_named or besides)
+            belongs_to_one = any(kind_of(action.action) is ActionKind.RUN for action in subjects)
+            self.more |= not (subjects or is_named or besides)
             self.besides |= set() if belongs_to_one else besides
             origins = []
-        for action in (*origins, *asked):
+        for action in (*origins, *subjects):
             self.name(action, _level(call, action.action))
 
     def name(self, action: EntityAction, level: Level | None = None) -> None:

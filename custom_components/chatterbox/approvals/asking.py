@@ -43,17 +43,17 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
 
     `sentences` are those of the language of the speaker.
     """
-    said = list(dict.fromkeys(_as_sentence(call.reason) for call in calls if call.reason.strip()))
+    reasons = list(dict.fromkeys(_as_sentence(call.reason) for call in calls if call.reason.strip()))
     kinds = [call.wish_of or ("outside" if call.for_outside_content else "") for call in calls]
-    said += [sentences[f"spoken_asked_{kind}"] for kind in dict.fromkeys(kinds) if kind]
+    reasons += [sentences[f"spoken_asked_{kind}"] for kind in dict.fromkeys(kinds) if kind]
     alike = [[call for call in calls if call.delay == delay] for delay in sorted({call.delay for call in calls})]
-    asked = [summarize_calls(hass, those) for those in alike]
-    if any(one.is_unclear for one in asked):
-        said.append(sentences["spoken_asked_unclear"])
-    said += [_QuestionText(hass, sentences, one).question() for one in asked]
+    summaries = [summarize_calls(hass, those) for those in alike]
+    if any(one.is_unclear for one in summaries):
+        reasons.append(sentences["spoken_asked_unclear"])
+    reasons += [_QuestionText(hass, sentences, one).question() for one in summaries]
     if any(call.needs_pin for call in calls):
-        said.append(sentences["spoken_say_pin"])
-    return " ".join(said)
+        reasons.append(sentences["spoken_say_pin"])
+    return " ".join(reasons)
 
 
 def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:
@@ -73,16 +73,16 @@ def asked_of(
     wording = ALL_WORDINGS.get(language_code(language))
     if wording is None:
         return NOTHING_NAMED
-    asked = summarize_calls(hass, calls)
-    words = _QuestionText(hass, sentences, asked)
+    summary = summarize_calls(hass, calls)
+    words = _QuestionText(hass, sentences, summary)
     action, names, place = None, tuple[str, ...](), ""
-    if len(asked.actions) == 1 and not asked.tools and not asked.unforeseen and not asked.has_more:
-        ((kind, entity_ids),) = asked.actions.items()
+    if len(summary.actions) == 1 and not summary.tools and not summary.unforeseen and not summary.has_more:
+        ((kind, entity_ids),) = summary.actions.items()
         action = kind.action
         if len(entity_ids) == 1:
             place = area_name(hass, entity_ids[0])
             names = names_of(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
-    return QuestionContext(action, names, place, several=asked.is_several, repetition=words.actions())
+    return QuestionContext(action, names, place, several=summary.is_several, repetition=words.actions())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class _QuestionText:
 
     hass: HomeAssistant
     sentences: Mapping[str, str]
-    asked: ActionSummary
+    summary: ActionSummary
 
     def question(self) -> str:
         """Return the question without its reasons."""
@@ -102,23 +102,23 @@ class _QuestionText:
     def actions(self) -> str:
         """Return the actions, as the question names them; empty if none has a name."""
         parts = [
-            self._action(kind, self._listed([self.name(one, kind) for one in self._shown(ids)], len(ids)))
-            for kind, ids in self.asked.actions.items()
+            self._action(kind, self._listed([self.name(one, kind) for one in self._named(ids)], len(ids)))
+            for kind, ids in self.summary.actions.items()
         ]
         for key, names, as_words in (
-            (str(ActionKind.USE), self.asked.tools, tool_name),
-            ("call", self.asked.unforeseen, action_name),
+            (str(ActionKind.USE), self.summary.tools, tool_name),
+            ("call", self.summary.unforeseen, action_name),
         ):
             if names:
-                parts.append(self._say(key, targets=self._listed(list(map(as_words, self._shown(names))), len(names))))
+                parts.append(self._say(key, targets=self._listed(list(map(as_words, self._named(names))), len(names))))
         if not parts:
             return ""
         actions = self._joined("and_do", parts)
-        return self._delayed(self._say("more", actions=actions) if self.asked.has_more else actions)
+        return self._delayed(self._say("more", actions=actions) if self.summary.has_more else actions)
 
     def _delayed(self, actions: str) -> str:
         """Return actions with their delay, in a unit of which it is several: the sentences are in the plural."""
-        if (delay := self.asked.delay) <= 1:  # a second is now
+        if (delay := self.summary.delay) <= 1:  # a second is now
             return actions
         units = ((unit, size) for unit, size in _UNITS.items() if delay % size == 0 and delay > size)
         unit, size = next(units, ("seconds", 1))
@@ -126,18 +126,18 @@ class _QuestionText:
 
     def _action(self, kind: ActionKind, targets: str) -> str:
         """Return an action with the names of its entities, and with what they are set to."""
-        if (level := self.asked.levels.get(kind)) is None:
+        if (level := self.summary.levels.get(kind)) is None:
             return self._say(kind, targets=targets)
         value, unit = f"{level.value:g}", self.hass.config.units.temperature_unit
-        said = f"{value} {unit}" if level.is_temperature else self._say("percent", value=value)
-        return self._say("set", targets=targets, value=said)
+        amount = f"{value} {unit}" if level.is_temperature else self._say("percent", value=value)
+        return self._say("set", targets=targets, value=amount)
 
     def name(self, entity_id: str, kind: ActionKind) -> str:
         """Return the name of an entity, with its area if it is the only one, or if others have the same name."""
         name = entity_name(self.hass, entity_id)
         if kind is ActionKind.RUN:
             return name
-        place = area_name(self.hass, entity_id) if not self.asked.is_several or self._is_shared(name) else ""
+        place = area_name(self.hass, entity_id) if not self.summary.is_several or self._is_shared(name) else ""
         return self.placed(name, "" if fold(place) in fold(name) else place)
 
     def placed(self, name: str, place: str) -> str:
@@ -150,9 +150,9 @@ class _QuestionText:
         alike = intent.MatchTargetsConstraints(name=name, assistant=CONVERSATION, allow_duplicate_names=True)
         return len(matching_states(self.hass, alike)) > 1
 
-    def _shown(self, names: Sequence[str]) -> Sequence[str]:
+    def _named(self, names: Sequence[str]) -> Sequence[str]:
         """Return the first names, as many as leave room for the other actions."""
-        kinds = len(self.asked.actions) + bool(self.asked.tools) + bool(self.asked.unforeseen)
+        kinds = len(self.summary.actions) + bool(self.summary.tools) + bool(self.summary.unforeseen)
         most = max(_MOST_NAMES // kinds, 2)
         return names if len(names) <= most else names[: most - 1]
 
@@ -234,14 +234,14 @@ class ApprovalRequester:
             language = understood_language(question.language)
             asked_about = asked_of(self.hass, self.composer.sentences, question.calls, language)
             _ = self.hass.async_add_executor_job(prepare_answers, language, asked_about)
-        asked = question.text if is_kept else self.composer.sentences["spoken_question_dropped"]
-        text = " ".join(filter(None, (self.composer.done(end.tool_results), asked)))
+        sentence = question.text if is_kept else self.composer.sentences["spoken_question_dropped"]
+        text = " ".join(filter(None, (self.composer.done(end.tool_results), sentence)))
         yield TextDelta(text)
         yield MessageDone(AssistantMessage(text))
         yield replace(end, text=text, pending=pending if is_kept else None)
 
     def _question(self, pending: PendingApproval) -> Question:
-        sentences, calls = self.composer.sentences, self.guard.asked(pending)
+        sentences, calls = self.composer.sentences, self.guard.reviews_of(pending)
         again = sentences["spoken_asked_again"] if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
         language, context, request = self.user_input.language, self.user_input.context, self.user_input.text

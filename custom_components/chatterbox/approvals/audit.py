@@ -106,18 +106,18 @@ class ChangeTexts:
                 those.append(name)
         if not names:
             return self._say(f"{form}_tool", tool=tool_name(review.call.name))
-        said = [self._say(f"{form}_{kind}", targets=self._listed(those)) for kind, those in names.items()]
-        shown = said if len(said) <= _MOST_KINDS else said[: _MOST_KINDS - 1]
-        joined = reduce(lambda first, second: self._say("list", first=first, second=second), shown)
-        return self._and_more(joined, len(said) - len(shown))
+        sentences = [self._say(f"{form}_{kind}", targets=self._listed(those)) for kind, those in names.items()]
+        listed = sentences if len(sentences) <= _MOST_KINDS else sentences[: _MOST_KINDS - 1]
+        joined = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
+        return self._and_more(joined, len(sentences) - len(listed))
 
     def _listed(self, names: Sequence[str]) -> str:
-        shown = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
-        targets = reduce(lambda first, second: self.sentences["spoken_list"].format(first=first, second=second), shown)
-        return self._and_more(targets, len(names) - len(shown))
+        listed = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
+        targets = reduce(lambda first, second: self.sentences["spoken_list"].format(first=first, second=second), listed)
+        return self._and_more(targets, len(names) - len(listed))
 
-    def _and_more(self, shown: str, count: int) -> str:
-        return self._say("more", targets=shown, count=str(count)) if count else shown
+    def _and_more(self, listed: str, count: int) -> str:
+        return self._say("more", targets=listed, count=str(count)) if count else listed
 
     def _say(self, key: str, **placeholders: str) -> str:
         return self.sentences[f"change_{key}"].format_map(placeholders)
@@ -139,8 +139,8 @@ def async_publish_change(
 
     The record is stored from here, never from the event: any user can have the app on their phone fire one.
     """
-    said = {"place": texts.place(origin), "message": texts.message(review), "activity": texts.activity(review, origin)}
-    change, now = {**review.as_record(origin), **said}, time.time()
+    data = {"place": texts.place(origin), "message": texts.message(review), "activity": texts.activity(review, origin)}
+    change, now = {**review.as_record(origin), **data}, time.time()
     texts.hass.bus.async_fire(EVENT_CHANGE, change, context=context, time_fired=now)
     async_record_change(texts.hass, change, now)
 
@@ -176,7 +176,7 @@ class CallAudit(Hooks):
         """Approved calls without a record, by their IDs, which are new once the turn has repeated them."""
         self._guard: CallGuard | None = None
         if answered and answered.answer and answered.answer.approved:
-            self._owed = {asked.call.id: asked for asked in answered.calls}
+            self._owed = {review.call.id: review for review in answered.calls}
 
     def reviewed_by(self, guard: CallGuard) -> None:
         """Set the guard before the first call."""
@@ -208,36 +208,36 @@ class CallAudit(Hooks):
     def finished(self) -> None:
         """Record the calls that a cancelled turn has left without a result."""
         for call in self._running.values():
-            asked = self._owed.pop(call.id, None)
-            self._record(self._review(call, asked), CallState.INTERRUPTED, asked)
-        for call_id, asked in self._owed.items():
-            call = self._calls.get(call_id, asked.call)
-            self._record(self._review(call, asked), CallState.NOT_RUN, asked)
+            review = self._owed.pop(call.id, None)
+            self._record(self._review(call, review), CallState.INTERRUPTED, review)
+        for call_id, review in self._owed.items():
+            call = self._calls.get(call_id, review.call)
+            self._record(self._review(call, review), CallState.NOT_RUN, review)
         self._running, self._owed = {}, {}
 
     async def _conclude(self, result: ToolResult) -> None:
         """Record the outcome of a call, unless it waits, repeats another one, or was invalid."""
         call = self._calls[result.call_id]
         self._running.pop(call.id, None)
-        asked = self._owed.pop(call.id, None)
+        pending = self._owed.pop(call.id, None)
         if not result.synthetic:
             ran = CallState.PARTLY if targets_not_done(result.native) else CallState.DONE
             ran = CallState.UNCONFIRMED if is_unconfirmed(result.native) and ran is CallState.DONE else ran
             outcome = CallState.FAILED if result.is_error else ran
-            self._record(await self._resolved(self._review(call, asked)), outcome, asked, result)
+            self._record(await self._resolved(self._review(call, pending)), outcome, pending, result)
         elif not result.is_error:
             return
         elif (refusal := self._refusal(call)) is None:
-            if asked:
+            if pending:
                 approved = self._answered.pending.approved if self._answered else ()
-                is_denied = approved and all(one.call != asked.call for one in approved)
+                is_denied = approved and all(one.call != pending.call for one in approved)
                 outcome = CallState.DENIED if is_denied else CallState.NOT_RUN
-                self._record(self._review(call, asked), outcome, asked)
+                self._record(self._review(call, pending), outcome, pending)
         elif (key := (call.name, call.arguments)) not in self._refused:
             self._refused.add(key)
-            review = self._review(call, asked)
+            review = self._review(call, pending)
             is_by_script = refusal is CallState.REFUSED_BY_SCRIPT
-            self._record(await self._resolved(review) if is_by_script else review, refusal, asked)
+            self._record(await self._resolved(review) if is_by_script else review, refusal, pending)
 
     def _refusal(self, call: ToolCall) -> CallState | None:
         """Return how a call was refused; None if it was not."""
@@ -246,12 +246,12 @@ class CallAudit(Hooks):
             return CallState.REFUSED_BY_SCRIPT
         return _REFUSED[seen.refusal] if seen and seen.refusal else None
 
-    def _review(self, call: ToolCall, asked: CallReview | None) -> CallReview:
+    def _review(self, call: ToolCall, pending: CallReview | None) -> CallReview:
         """Return the review of a call with its latest known effects."""
         seen = self._guard.review(call) if self._guard else None
-        if asked and (seen is None or seen.judgement is None):
-            return replace(asked, call=call)
-        return replace(seen or CallReview(call, _LEAST_SAFE), reason=asked.reason if asked else "")
+        if pending and (seen is None or seen.judgement is None):
+            return replace(pending, call=call)
+        return replace(seen or CallReview(call, _LEAST_SAFE), reason=pending.reason if pending else "")
 
     async def _resolved(self, review: CallReview) -> CallReview:
         """Resolve the effects of a call that was never judged."""
@@ -266,12 +266,12 @@ class CallAudit(Hooks):
         return replace(review, effects=effects)
 
     def _record(
-        self, review: CallReview, state: CallState, asked: CallReview | None, result: ToolResult | None = None
+        self, review: CallReview, state: CallState, pending: CallReview | None, result: ToolResult | None = None
     ) -> None:
         if not review.changes_something:
             return
         not_done = targets_not_done(result.native) if result else ()
-        question = self._answered if asked or review.is_repeated else None
+        question = self._answered if pending or review.is_repeated else None
         review = replace(
             review,
             state=state,
@@ -313,7 +313,7 @@ async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> N
     if update.state in (CallState.APPROVED, CallState.CONCLUDED):  # the calls have records of their own
         return
     question, texts = update.question, await async_get_change_texts(hass)
-    for asked in question.calls:
-        if asked.changes_something:
-            review = replace(asked, state=update.state, question_id=question.id, answer=question.answer)
+    for one in question.calls:
+        if one.changes_something:
+            review = replace(one, state=update.state, question_id=question.id, answer=question.answer)
             async_publish_change(texts, review, question.origin, question.context)

@@ -132,7 +132,7 @@ class CallGuard(Hooks):
         self._request, self._language = (agreed.request, agreed.language) if agreed else (request, language)
         self._outside_tool = outside_tool
         calls = agreed.calls if agreed else ()
-        self._agreed = [asked for asked in calls if asked.is_foreseen and _is_asked_by_rule(asked)]
+        self._agreed = [review for review in calls if review.is_foreseen and _is_asked_by_rule(review)]
         self._reviews: dict[tuple[str, str], CallReview] = {}
 
     @property
@@ -164,7 +164,7 @@ class CallGuard(Hooks):
         self._reviews.setdefault((call.name, call.arguments), CallReview(call, Annotated(tool.annotations)))
         return call
 
-    def asked(self, pending: PendingApproval) -> tuple[CallReview, ...]:
+    def reviews_of(self, pending: PendingApproval) -> tuple[CallReview, ...]:
         """Return the reviews of the calls of `pending`, in order."""
         found = ((one, self._reviews[one.call.name, one.call.arguments]) for one in pending.calls)
         return tuple(replace(seen, call=one.call, reason=one.reason) for one, seen in found)
@@ -191,7 +191,7 @@ class CallGuard(Hooks):
     ) -> Deny | Ask | None:
         call = self.begin_review(tool, arguments)
         seen = await self._review(call, tool, arguments)
-        alike = [asked for asked in agreed if _beside_targets(asked.call) == _beside_targets(call)]
+        alike = [review for review in agreed if _beside_targets(review.call) == _beside_targets(call)]
         if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
             seen = replace(seen, is_asked=False, is_repeated=True)
         self._reviews[call.name, call.arguments] = seen
@@ -261,8 +261,8 @@ class CallGuard(Hooks):
         if not _is_asked_by_rule(seen) or not isinstance(seen.effects, Touches):
             return False
         keys = action_keys(self._hass, seen.effects, seen.decisions)
-        agreed_keys = {key for asked in agreed for key in action_keys(self._hass, asked.effects, asked.decisions)}
-        used = frozenset(entity_id for asked in agreed for entity_id in asked.entity_ids)
+        agreed_keys = {key for review in agreed for key in action_keys(self._hass, review.effects, review.decisions)}
+        used = frozenset(entity_id for review in agreed for entity_id in review.entity_ids)
         others = frozenset(action.entity_id for action in seen.effects.actions)
         is_same = bool(keys) and keys <= agreed_keys and used.isdisjoint(others)
         return is_same and self._are_meant(others, used, lets_in=lets_in(self._hass, seen.effects))

@@ -105,8 +105,8 @@ class _NotificationTexts:
             return {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": self._tag}}
         key = "notice_approved" if answer.approved else "notice_denied"
         name = await self._async_name_of(answer.user_id)
-        said = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
-        return self._after(f"{said} {update.speech}".strip())
+        sentence = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
+        return self._after(f"{sentence} {update.speech}".strip())
 
     def _after(self, words: str) -> _Notification:
         return self._notification(f"{self.question.text}\n{words}", _OUTCOME_DATA)
@@ -301,8 +301,8 @@ async def _async_send(hass: HomeAssistant, entity_id: str, notification: _Notifi
         await _async_call(hass, entity_id, SERVICE_SEND_MESSAGE, {ATTR_ENTITY_ID: entity_id, **words}, context)
     elif phone := _phone_of(hass, entity_id):
         # Android renders HTML, with which a name could hide the question.
-        shown = {key: one.replace("<", _NO_TAG) if isinstance(one, str) else one for key, one in notification.items()}
-        await _async_call(hass, entity_id, phone[0], shown, context)
+        content = {key: one.replace("<", _NO_TAG) if isinstance(one, str) else one for key, one in notification.items()}
+        await _async_call(hass, entity_id, phone[0], content, context)
     else:
         LOGGER.warning("Cannot send a question to %s: the phone is not connected to Home Assistant", entity_id)
 

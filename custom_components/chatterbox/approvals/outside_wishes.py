@@ -64,11 +64,11 @@ class Wish:
 
     def _is_about(self, entity_id: str) -> bool:
         """Return whether the words hold a word of the name of an entity, an alias or its area, or a part of one."""
-        said = heard_words(self.request)
+        words = heard_words(self.request)
         names = heard_words(f"{entity_name(self.hass, entity_id)} {area_name(self.hass, entity_id)}")
         long = [word for word in names if len(word) > _SHORTEST_WORD or not word.isascii()]
-        spoken = [word for word in said if len(word) > _SHORTEST_WORD or not word.isascii()]
-        return is_named_in(self.hass, entity_id, said) or any(
+        spoken = [word for word in words if len(word) > _SHORTEST_WORD or not word.isascii()]
+        return is_named_in(self.hass, entity_id, words) or any(
             one in other or other in one for one in long for other in spoken
         )
 

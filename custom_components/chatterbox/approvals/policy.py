@@ -275,8 +275,8 @@ def _device_class(hass: HomeAssistant, entity_id: str) -> str | None:
     entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
     if entry and entry.device_class:
         return entry.device_class
-    if state and (shown := state.attributes.get(ATTR_DEVICE_CLASS)):
-        return str(shown)
+    if state and (device_class := state.attributes.get(ATTR_DEVICE_CLASS)):
+        return str(device_class)
     return entry.original_device_class if entry else None
 
 

@@ -114,7 +114,7 @@ class QuestionUpdate:
     question: Question
     state: CallState
     speech: str = ""
-    """What the agent says at the end; set when the question is concluded."""
+    """The last words of the agent; set when the question is concluded."""
 
 
 SIGNAL_QUESTION: SignalType[QuestionUpdate] = SignalType(f"{DOMAIN}_question")
@@ -281,34 +281,34 @@ def _event_data(question: Question) -> dict[str, JsonValue]:
         **question.origin,
         "approval_id": question.id,
         "question": shown_text(question.text),
-        "calls": [_shown(asked, share) for asked in question.calls],
+        "calls": [_call_data(review, share) for review in question.calls],
         "needs_pin": question.needs_pin,
         "is_foreseen": question.is_foreseen,
         "expires_at": expiry(question),
     }
 
 
-def _shown(asked: CallReview, most: int) -> dict[str, JsonValue]:
-    actions = {action.action for action in actions_of(asked.effects)}
-    shown = _first(asked.entity_ids, most // 3)
+def _call_data(review: CallReview, most: int) -> dict[str, JsonValue]:
+    actions = {action.action for action in actions_of(review.effects)}
+    entity_ids = _first(review.entity_ids, most // 3)
     return {
-        **shown_call(asked.call, most // 3),
-        "entity_ids": shown,
-        "more_entity_ids": len(asked.entity_ids) - len(shown),
+        **shown_call(review.call, most // 3),
+        "entity_ids": entity_ids,
+        "more_entity_ids": len(review.entity_ids) - len(entity_ids),
         "actions": _first(actions, most // 3),
-        "needs_pin": asked.needs_pin,
+        "needs_pin": review.needs_pin,
     }
 
 
 def _first(names: Iterable[str], most: int) -> list[JsonValue]:
     """Return as many names as fit into `most` bytes, sorted."""
-    shown: list[JsonValue] = []
+    first: list[JsonValue] = []
     for name in sorted(names):
         most -= len(name.encode()) + 3
         if most < 0:
             break
-        shown.append(name)
-    return shown
+        first.append(name)
+    return first
 
 
 class AnswerRefusal(StrEnum):

@@ -252,15 +252,15 @@ class CallReview:
     def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
         """Return its record, as documented in `docs/activity.md`; `origin` identifies its turn."""
         answer, actions, verdict = self.answer, self.actions, self.verdict
-        shown, entity_ids = actions[:_MOST_ACTIONS], dict.fromkeys([action.entity_id for action in actions])
+        listed, entity_ids = actions[:_MOST_ACTIONS], dict.fromkeys([action.entity_id for action in actions])
         return {
             **origin,
             "tool_call_id": self.call.id,
             **shown_call(self.call, _MAX_ARGUMENTS),
             "entity_ids": [*tuple(entity_ids)[:_MOST_ACTIONS]],
             "done_to": [*sorted(self.done_to)[:_MOST_ACTIONS]],
-            "actions": [{"entity_id": action.entity_id, "action": action.action} for action in shown],
-            "more_actions": len(actions) - len(shown),
+            "actions": [{"entity_id": action.entity_id, "action": action.action} for action in listed],
+            "more_actions": len(actions) - len(listed),
             "unknown": [*sorted(map(str, self.unknown))],
             "verdict": str(verdict) if verdict else None,
             "decided_by": [*sorted(map(str, self.decided_by))],

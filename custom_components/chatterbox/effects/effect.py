@@ -29,8 +29,8 @@ class EntityAction(NamedTuple):
     action: str
     """Domain and service, such as `lock.unlock`. Setting position 0 is written as closing."""
     settings: tuple[tuple[str, float], ...] = ()
-    """What it sets, where it matters how far: target temperatures. Infinite for what the caller of a tool may choose
-    or nobody can foresee, such as a page that is played or words that are spoken."""
+    """The values that it sets, where it matters how far: target temperatures. Infinite for those that a tool may choose
+    or that are not known before, such as a page that is played or words that are spoken."""
 
     @property
     def domain(self) -> str:
@@ -68,7 +68,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
-    """What more there is to know of a sentence that causes the effects."""
+    """Further facts about a sentence that causes the effects."""
 
     is_guessed: bool = False
     """Whether Home Assistant guesses what it means, and passes over words of it."""
@@ -102,7 +102,7 @@ class Unresolved(_Sentence):
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """What the tool does cannot be read, so its annotations describe it."""
+    """The actions of the tool cannot be read, so its annotations describe it."""
 
     annotations: ToolAnnotations
     named: Touches | Unresolved = Touches()

@@ -84,8 +84,8 @@ async def async_reason(hass: HomeAssistant, language: str, error: BaseException 
 
 def shown_reason(text: str) -> str:
     """Return a reason in one line, shortened, with credentials and queries in addresses redacted."""
-    shown = _CREDENTIAL.sub(rf"\1{REDACTED}", " ".join(str(without_secrets(text, ())).split()))
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    reason = _CREDENTIAL.sub(rf"\1{REDACTED}", " ".join(str(without_secrets(text, ())).split()))
+    return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 1]}…"
 
 
 async def _async_translated(hass: HomeAssistant, language: str, error: HomeAssistantError) -> str:

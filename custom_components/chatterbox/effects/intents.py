@@ -116,12 +116,12 @@ def _effects(hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, a
         return NOTHING
     except Exception:  # noqa: BLE001 a schema may hold anybody's code
         return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
-    asked = intent.Intent(hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant)
+    given = intent.Intent(hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant)
     name = handler_path(handler)
     if isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler):
-        return _service_effects(asked, handler)
+        return _service_effects(given, handler)
     if name in HANDLERS:
-        return _reached(asked, HANDLERS[name])
+        return _reached(given, HANDLERS[name])
     if name in SCRIPT_HANDLERS:
         return _script_effects(hass, actions_of_script(handler))
     return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
@@ -157,40 +157,40 @@ def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
     return not changed or kind.__module__.startswith(_OWN)
 
 
-def _service_effects(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler) -> Touches | Unresolved:
-    data = {name: slot["value"] for name, slot in asked.slots.items()}
+def _service_effects(given: intent.Intent, handler: intent.DynamicServiceIntentHandler) -> Touches | Unresolved:
+    data = {name: slot["value"] for name, slot in given.slots.items()}
     slots = data | {"name": None} if data.get("name") == "all" else data
-    constraints = selection(slots, asked.assistant, handler.required_domains)
+    constraints = selection(slots, given.assistant, handler.required_domains)
     if not constraints.has_constraints:
         return NOTHING
-    reader = ActionReader(asked.hass)
+    reader = ActionReader(given.hass)
     states: dict[str, list[State]] = defaultdict(list)
-    for state in matching_states(asked.hass, constraints):
+    for state in matching_states(given.hass, constraints):
         states[state.domain].append(state)
     for alike in states.values():
-        if called := _service(asked, handler, alike[0]):
+        if called := _service(given, handler, alike[0]):
             reader.touch([state.entity_id for state in alike], *called, data)
     return reader.effects()
 
 
-def _service(asked: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State) -> tuple[str, str] | None:
+def _service(given: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State) -> tuple[str, str] | None:
     """Return the service that is called for the entities of a domain, or None."""
     try:
-        domain, service = handler.get_domain_and_service(asked, state)
+        domain, service = handler.get_domain_and_service(given, state)
     except intent.IntentHandleError:
         return None
     special = _ON_OFF_SERVICES.get((state.domain, service)) if isinstance(handler, OnOffIntentHandler) else None
     return (state.domain, special) if special else (domain, service)
 
 
-def _reached(asked: intent.Intent, reach: Reach) -> Touches | Unresolved:
+def _reached(valid: intent.Intent, reach: Reach) -> Touches | Unresolved:
     if not reach.domain:
         return NOTHING
-    data = {slot: given["value"] for slot, given in asked.slots.items()}
+    data = {slot: given["value"] for slot, given in valid.slots.items()}
     slots = {slot: value for slot, value in data.items() if slot in reach.where}
-    constraints = selection(slots, asked.assistant if reach.where else None, {reach.domain})
-    reader = ActionReader(asked.hass)
-    entity_ids = [state.entity_id for state in matching_states(asked.hass, constraints)]
+    constraints = selection(slots, valid.assistant if reach.where else None, {reach.domain})
+    reader = ActionReader(valid.hass)
+    entity_ids = [state.entity_id for state in matching_states(valid.hass, constraints)]
     for service in reach.services:
         reader.touch(entity_ids, reach.domain, service, data)
     return reader.effects()

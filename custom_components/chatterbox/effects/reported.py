@@ -1,4 +1,4 @@
-"""What devices and scripts report of themselves: whether they can be reached, and whether they have done as asked."""
+"""Reports of devices and scripts: whether they can be reached, and whether they have done as asked."""
 
 import asyncio
 from collections import Counter
@@ -118,8 +118,8 @@ async def async_check_response(
     scenes pass the call on to has failed if it was out of reach when it `began`, in seconds since the epoch: a script
     may cut the power of a television.
     """
-    asked = response.intent.intent_type if response.intent else ""
-    if response.response_type is not intent.IntentResponseType.ACTION_DONE or is_question_intent(hass, asked):
+    intent_type = response.intent.intent_type if response.intent else ""
+    if response.response_type is not intent.IntentResponseType.ACTION_DONE or is_question_intent(hass, intent_type):
         return
     ids = [one.id for one in response.success_results if one.type is _ENTITY and one.id]
     expected = _expected_states(hass, response.intent, ids) if response.intent else {}
@@ -128,7 +128,7 @@ async def async_check_response(
     errors = {entity_id: await async_script_error(hass, entity_id, context, response.language) for entity_id in ids}
     failed |= {entity_id: error for entity_id, error in errors.items() if error}
     unconfirmed = _unconfirmed(hass, expected)
-    reader, service = ActionReader(hass), SERVICE_TURN_OFF if asked == intent.INTENT_TURN_OFF else SERVICE_TURN_ON
+    reader, service = ActionReader(hass), SERVICE_TURN_OFF if intent_type == intent.INTENT_TURN_OFF else SERVICE_TURN_ON
     reader.touch([one for one in ids if one not in failed], HOMEASSISTANT_DOMAIN, service, {})
     dead = unavailable_names(hass, controlled_by(reader.effects()).difference(ids), since=began)
     response.failed_results += [
@@ -143,16 +143,16 @@ async def async_check_response(
     ]
 
 
-def _expected_states(hass: HomeAssistant, asked: intent.Intent, entity_ids: Sequence[str]) -> dict[str, frozenset[str]]:
+def _expected_states(hass: HomeAssistant, given: intent.Intent, entity_ids: Sequence[str]) -> dict[str, frozenset[str]]:
     """Return the states that an intent leads to. The response of a compound sentence has entities of other intents.
 
     Of an entity that two of its intents have acted on, it is unknown which was the last.
     """
-    keys = {entity_id: (asked.intent_type, entity_id.partition(".")[0]) for entity_id in entity_ids}
+    keys = {entity_id: (given.intent_type, entity_id.partition(".")[0]) for entity_id in entity_ids}
     if _EXPECTED.keys().isdisjoint(keys.values()):
         return {}
-    slots = {name: slot.get("value") for name, slot in asked.slots.items()}
-    own = {action.entity_id for action in intent_effects(hass, asked.intent_type, slots, CONVERSATION).actions}
+    slots = {name: slot.get("value") for name, slot in given.slots.items()}
+    own = {action.entity_id for action in intent_effects(hass, given.intent_type, slots, CONVERSATION).actions}
     own.intersection_update(entity_id for entity_id, times in Counter(entity_ids).items() if times == 1)
     return {entity_id: _EXPECTED[key] for entity_id, key in keys.items() if key in _EXPECTED and entity_id in own}
 

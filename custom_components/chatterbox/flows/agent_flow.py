@@ -56,7 +56,7 @@ class ConversationAgentFlow(ModelFlow):
         form = replace(await FirstAgentForm.async_of(self.hass, self._kind, ""), name=self._name)
         if user_input is None and (fields := form.assistants_schema):
             schema = vol.Schema(fields)
-            return await self._async_show_form("assistants", schema, form.suggested_assistants, [], asked=form.asked)
+            return await self._async_show_form("assistants", schema, form.suggested_assistants, [], asked=form.approval)
         chosen = (user_input or {}).get(FIELD_USE_IN, [])
         ready = await async_ready(self.hass, self._kind, self._name, chosen)
         async_use_added_agent(self.hass, self._get_entry(), self._name, chosen)

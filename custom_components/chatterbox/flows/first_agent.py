@@ -101,7 +101,7 @@ class FirstAgentForm:
         return {CONF_NAME: name, FIELD_PIN_FOR: list(PinUse), **self.suggested_assistants}
 
     @property
-    def asked(self) -> str:
+    def approval(self) -> str:
         """Return a sentence about what needs an approval."""
         if not self.asks_about:
             return self.sentences["first_asks_nothing"]

@@ -88,11 +88,11 @@ class Vocabulary:
         self.similar = lru_cache(_MOST_CACHED)(self._similar)
         """Return the words similar to one, each with its similarity: up to 1 for the same word."""
 
-    def _similar(self, said: str) -> Mapping[str, float]:
-        pairs = _pairs(said)
+    def _similar(self, heard: str) -> Mapping[str, float]:
+        pairs = _pairs(heard)
         common = Counter(index for pair in pairs for index in self._having.get(pair, ()))
         found = {
-            self._words[index]: _similarity(said, self._words[index], 2 * number / (len(pairs) + self._sizes[index]))
+            self._words[index]: _similarity(heard, self._words[index], 2 * number / (len(pairs) + self._sizes[index]))
             for index, number in common.items()
         }
         return {word: similarity for word, similarity in found.items() if similarity}
@@ -106,11 +106,11 @@ def _pairs(word: str) -> frozenset[str]:
     return frozenset(marked[place : place + _PAIR] for place in range(len(marked) - 1))
 
 
-def _similarity(said: str, word: str, in_common: float) -> float:
+def _similarity(heard: str, word: str, in_common: float) -> float:
     """Return the similarity of two words that share so much of their pairs of letters; 0 if they are not similar."""
-    if said == word:
+    if heard == word:
         return 1.0
-    shorter, longer = sorted((said, word), key=len)
+    shorter, longer = sorted((heard, word), key=len)
     if len(shorter) > _STEM and longer[: len(shorter) - 1] == shorter[:-1] and len(longer) - len(shorter) <= _ENDING:
         return _SURELY
     if len(shorter) >= _PART and (longer.startswith(shorter) or longer.endswith(shorter)):
@@ -120,7 +120,7 @@ def _similarity(said: str, word: str, in_common: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class EntityQuery:
-    """What an entity is searched by."""
+    """The words that an entity is searched by."""
 
     words: str
     before: str = ""
@@ -198,9 +198,9 @@ class EntityIndex:
     def named_rooms(self, text: str) -> Collection[str]:
         """Return the ids of the areas that a text surely names, the best matches only."""
         named: defaultdict[str, float] = defaultdict(float)
-        for said in _telling(text):
-            least = 1 if said in self._having else _SURE
-            sure = [word for word, similarity in self._room_words.similar(said).items() if similarity >= least]
+        for heard in _telling(text):
+            least = 1 if heard in self._having else _SURE
+            sure = [word for word, similarity in self._room_words.similar(heard).items() if similarity >= least]
             for area_id in {area_id for word in sure for area_id in self._rooms[word]}:
                 named[area_id] += max(1 / len(self._rooms[word]) for word in sure if area_id in self._rooms[word])
         best = max(named.values(), default=0)
@@ -209,9 +209,9 @@ class EntityIndex:
     def _scores(self, text: str) -> defaultdict[int, float]:
         """Return the scores of entities by their index in the home."""
         scores: defaultdict[int, float] = defaultdict(float)
-        for said in dict.fromkeys(_telling(text)):
+        for heard in dict.fromkeys(_telling(text)):
             best: dict[int, float] = {}
-            for word, similarity in self._vocabulary.similar(said).items():
+            for word, similarity in self._vocabulary.similar(heard).items():
                 worth = self._rarity[word] * similarity * similarity
                 for index, weight in self._having[word]:
                     if worth * weight > best.get(index, 0):

@@ -201,11 +201,11 @@ def action_name(action: str) -> str:
 @lru_cache(_MOST_KEPT)
 def spoken(name: str) -> str:
     """Return the part of a name that can be spoken: letters, digits and signs within words, shortened."""
-    words = " ".join(_STRAY_MARK.sub(" ", "".join(map(_said, unicodedata.normalize("NFC", name)))).split())
+    words = " ".join(_STRAY_MARK.sub(" ", "".join(map(_spoken_char, unicodedata.normalize("NFC", name)))).split())
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST].rpartition(' ')[0] or words[:_LONGEST]}…"
 
 
-def _said(char: str) -> str:
+def _spoken_char(char: str) -> str:
     """Return a character, or its replacement."""
     kind = unicodedata.category(char)
     if kind == "Cf":  # invisible, and within words

@@ -44,9 +44,9 @@ _MOST_INDEXES: Final = 16
 async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIndex:
     """Return the index of the home in a language and the home's own, rebuilt when the home has changed."""
     home, indexes = async_get_home(hass, CONVERSATION_DOMAIN), _indexes(hass)
-    kept = indexes.get(language)
-    if kept is not None and kept.home is home:
-        return kept
+    cached = indexes.get(language)
+    if cached is not None and cached.home is home:
+        return cached
     kinds = {entity.entity_id: (entity.domain, _device_class(hass, entity.entity_id)) for entity in home.entities}
     words = await async_kind_names(hass, (hass.config.language, language), kinds.values())
     names_of_kinds = {entity_id: words[kind] for entity_id, kind in kinds.items()}
@@ -82,10 +82,10 @@ def async_entity_query(hass: HomeAssistant, words: str, device_id: str | None, c
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     last = list(islice(reversed(chat_log.content), _LOOKED_AT))
-    said = [content.content for content in last if isinstance(content, UserContent)]
+    sentences = [content.content for content in last if isinstance(content, UserContent)]
     done = (entities_done(content.result) for content in last if isinstance(content, ToolResultContent))
     used = dict.fromkeys(entity_id for entity_ids in done for entity_id in sorted(entity_ids))
-    before = said[1] if len(said) > 1 else ""
+    before = sentences[1] if len(sentences) > 1 else ""
     return EntityQuery(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))
 
 
@@ -93,14 +93,14 @@ async def async_kind_names(hass: HomeAssistant, languages: Iterable[str], kinds:
     """Return the names of kinds of entities in some languages: "window" for a binary sensor with that device class."""
     wanted = set(kinds)
     domains = {domain for domain, _ in wanted}
-    told: dict[tuple[str, str], tuple[str, ...]] = dict.fromkeys(wanted, ())
+    names: dict[tuple[str, str], tuple[str, ...]] = dict.fromkeys(wanted, ())
     for language in dict.fromkeys(languages):
         texts = await async_get_translations(hass, language, "title", domains)
         texts |= await async_get_translations(hass, language, "entity_component", domains)
         for domain, device_class in wanted:
             keys = f"component.{domain}.title", f"component.{domain}.entity_component.{device_class or '_'}.name"
-            told[domain, device_class] += tuple(name for key in keys if (name := texts.get(key)))
-    return told
+            names[domain, device_class] += tuple(name for key in keys if (name := texts.get(key)))
+    return names
 
 
 def _device_class(hass: HomeAssistant, entity_id: str) -> str:

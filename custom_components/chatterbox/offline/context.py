@@ -106,15 +106,15 @@ async def _async_narrow(hass: HomeAssistant, placed: ConversationInput) -> None:
     fitting: list[tuple[object, bool]] = []
     for target in targets:
         with suppress(ValueError):  # it is not in the home any more
-            read = await hass.async_add_executor_job(partial(interpret, placed.text, previous_targets=(target,)))
-            if read.accepted and all(frame.anaphor_target is not None for frame in read.frames):
-                is_opened = any(frame.response_key in _OPENED for frame in read.frames)
-                is_turned = any(frame.action in _TURNS for frame in read.frames)
+            meaning = await hass.async_add_executor_job(partial(interpret, placed.text, previous_targets=(target,)))
+            if meaning.accepted and all(frame.anaphor_target is not None for frame in meaning.frames):
+                is_opened = any(frame.response_key in _OPENED for frame in meaning.frames)
+                is_turned = any(frame.action in _TURNS for frame in meaning.frames)
                 fitting.append((target, not (is_opened and is_turned)))
     best = max((is_meant for _, is_meant in fitting), default=False)
-    kept = [target for target, is_meant in fitting if is_meant is best]
-    if kept and len(kept) < len(targets):
-        guessing.async_remember(placed.conversation_id or "", kept)
+    remaining = [target for target, is_meant in fitting if is_meant is best]
+    if remaining and len(remaining) < len(targets):
+        guessing.async_remember(placed.conversation_id or "", remaining)
 
 
 def _placed(user_input: ConversationInput, conversation_id: str, place: int) -> ConversationInput:

@@ -83,19 +83,19 @@ class OfflineDispatcher:
             return ToolOutcome(result_content(native), is_error=True, native=native)
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
-            said = self._input(sentence)
+            hass, query = self.hass, self._input(sentence)
             if nesting > MAX_NESTING:
                 response = await self._refuse()
-            elif not self._guesses and (await async_sentence_effects(self.hass, said, self.conversation_id)).is_guessed:
+            elif not self._guesses and (await async_sentence_effects(hass, query, self.conversation_id)).is_guessed:
                 response = await self._not_understood()
             else:
-                area = async_speaker_area(self.hass, said)
-                refusal = await async_refuse_delayed(self.hass, said, area)
-                done = refusal or await async_act_on_item(self.hass, said)
-                response = done or await async_process_in_context(self.hass, said, self.conversation_id, self._converse)
+                area = async_speaker_area(hass, query)
+                refusal = await async_refuse_delayed(hass, query, area)
+                done = refusal or await async_act_on_item(hass, query)
+                response = done or await async_process_in_context(hass, query, self.conversation_id, self._converse)
                 if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
-                    response = await async_act_on_meant(self.hass, said, area) or response
-                await async_add_sensors(self.hass, said, response)
+                    response = await async_act_on_meant(hass, query, area) or response
+                await async_add_sensors(hass, query, response)
         await self._report_failures(response, failures, began)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
             await self._add_help(response)
@@ -111,13 +111,13 @@ class OfflineDispatcher:
         await async_add_reasons(self.hass, self.language, response, failures)
         native = llm.ToolResult(llm.IntentResponseDict(response))
         composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
-        said = composer.not_done(response.failed_results) if response.failed_results else ""
+        undone = composer.not_done(response.failed_results) if response.failed_results else ""
         unconfirmed = composer.unconfirmed(response.success_results)
-        if said and (response.error_code or did_nothing(native)):
-            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, said)
-        elif said or unconfirmed:
-            told = intent_speech(native) if confirmed_targets(response) else ""
-            response.async_set_speech("\n".join(filter(None, (told, unconfirmed, said))))
+        if undone and (response.error_code or did_nothing(native)):
+            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, undone)
+        elif undone or unconfirmed:
+            speech = intent_speech(native) if confirmed_targets(response) else ""
+            response.async_set_speech("\n".join(filter(None, (speech, unconfirmed, undone))))
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Put what is missing in the place of "I couldn't understand that", or add what would be understood.
@@ -143,10 +143,10 @@ class OfflineDispatcher:
         text = with_known_names(self.hass, sentence)
         return conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
 
-    async def _converse(self, said: conversation.ConversationInput) -> intent.IntentResponse:
-        place = said.device_id, said.satellite_id
+    async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
+        place = query.device_id, query.satellite_id
         converse = conversation.async_converse(
-            self.hass, said.text, said.conversation_id, said.context, said.language, said.agent_id, *place
+            self.hass, query.text, query.conversation_id, query.context, query.language, query.agent_id, *place
         )
         # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
         result = await asyncio.create_task(converse, name="chatterbox offline sentence")
@@ -156,9 +156,9 @@ class OfflineDispatcher:
         texts = await async_texts(self.hass, self.language)
         sentences = await async_get_sentences(self.hass, self.language)
         is_off = built_in_agent(self.hass) is None
-        said = sentences["spoken_offline_is_off"] if is_off else texts and texts.error_responses.get(ErrorKey.NO_INTENT)
+        text = sentences["spoken_offline_is_off"] if is_off else texts and texts.error_responses.get(ErrorKey.NO_INTENT)
         response = intent.IntentResponse(language=self.language)
-        response.async_set_error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, said or "")
+        response.async_set_error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text or "")
         return response
 
     async def _refuse(self) -> intent.IntentResponse:

@@ -113,21 +113,21 @@ class LocalCommandsProvider(LeavableProvider):
         self, events: AsyncGenerator[ProviderEvent], words: str, results: Sequence[ToolResult]
     ) -> AsyncGenerator[ProviderEvent]:
         """Yield the events of a model. If it only talks, an answer without a reason gives way to the command."""
-        said: list[TextDelta] | None = []
+        withheld: list[TextDelta] | None = []
         async for event in events:
             match event:
-                case TextDelta() if said is not None:
-                    said.append(event)
-                case CompletionResult(FinishReason.STOP) if said is not None and self._gives_way(
-                    answer := "".join(delta.text for delta in said), words, results
+                case TextDelta() if withheld is not None:
+                    withheld.append(event)
+                case CompletionResult(FinishReason.STOP) if withheld is not None and self._gives_way(
+                    answer := "".join(delta.text for delta in withheld), words, results
                 ):
                     self._undone = answer
                     yield ToolCallReady(sentence_call(words), _OFFERED)
                     yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=())
                 case ToolCallReady() | CompletionResult():
-                    for delta in said or ():
+                    for delta in withheld or ():
                         yield delta
-                    said = None
+                    withheld = None
                     yield event
                 case _:
                     yield event
@@ -143,12 +143,12 @@ class LocalCommandsProvider(LeavableProvider):
         if not answer.strip():
             return has_failed or not has_looked
         content = answer_content(answer, words, self.requests.user_input.language)
-        said = frozenset(content.statements)
-        if content.asks or content.has_reservations or Statement.ANNOUNCEMENT in said:
+        statements = frozenset(content.statements)
+        if content.asks or content.has_reservations or Statement.ANNOUNCEMENT in statements:
             return False
         if has_failed:
             return True
-        return bool(said) and said <= (frozenset({Statement.DONE}) if has_looked else _GIVES_NO_REASON)
+        return bool(statements) and statements <= (frozenset({Statement.DONE}) if has_looked else _GIVES_NO_REASON)
 
 
 def _follows_up(request: RecognizedRequest, history: Transcript, language: str, changing: Container[str]) -> bool:

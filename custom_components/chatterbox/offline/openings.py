@@ -65,5 +65,5 @@ def state_sentence(
         for states in (response.matched_states, response.unmatched_states)
     )
     state, query = next(iter((*matched, *unmatched)), None), {"matched": matched, "unmatched": unmatched}
-    said = Template(answer, hass).async_render({"slots": slots, "state": state, "query": query}, parse_result=False)
-    return " ".join(str(said).split())
+    sentence = Template(answer, hass).async_render({"slots": slots, "state": state, "query": query}, parse_result=False)
+    return " ".join(str(sentence).split())

@@ -58,7 +58,7 @@ class OfflineProvider:
         The answer is empty if that of the tool is. Raises `ProviderRejectedRequest` if the tool is needed and not
         offered, and if there are only results of other tools and no tool may run.
         """
-        said, results = since_last_user_message(request.transcript)
+        sentence, results = since_last_user_message(request.transcript)
         has_acted = any(result.name == PROCESS_SENTENCE.name for result in results)
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
@@ -73,13 +73,13 @@ class OfflineProvider:
             raise ProviderRejectedRequest(f"the offline provider calls {name}, never {request.tool_choice.name}")
         if all(tool.name != name for tool in request.tools):
             raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
-        yield ToolCallReady(sentence_call(said))
+        yield ToolCallReady(sentence_call(sentence))
         yield CompletionResult(FinishReason.TOOL_CALLS)
 
 
-def sentence_call(said: str) -> ToolCall:
+def sentence_call(sentence: str) -> ToolCall:
     """Return a new call of the tool."""
-    arguments = canonical_json({SENTENCE: said[:_MAX_SENTENCE]})
+    arguments = canonical_json({SENTENCE: sentence[:_MAX_SENTENCE]})
     return ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments)
 
 

@@ -87,12 +87,12 @@ async def async_recognize(
         return None
     # What was not said, Home Assistant has filled in from the room of the speaker.
     words = plain_name(user_input.text)
-    said = {text: entity.name for entity in found.entities_list if (text := plain_name(entity.text)) in words}
+    names = {text: entity.name for entity in found.entities_list if (text := plain_name(entity.text)) in words}
     naming = intent_naming(hass, name).slots
     template, intents = found.intent_sentence, await agent.async_get_or_load_intents(user_input.language)
     rules = intents.intents.expansion_rules if intents else {}
     is_name = template is not None and not template.get_required_clauses(rules)
-    is_elliptic = is_name or not {*said.values()} & {*naming}
+    is_elliptic = is_name or not {*names.values()} & {*naming}
     return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
 
 

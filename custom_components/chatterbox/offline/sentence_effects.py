@@ -72,12 +72,12 @@ async def _async_effects(
     if not guessing.supports(user_input.language or hass.config.language):
         return NOTHING if recognized else None
     area = async_speaker_area(hass, user_input)
-    _, read = await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area)
-    if not read.accepted or not read.frames or any(frame.response_key is None for frame in read.frames):
+    _, meaning = await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area)
+    if not meaning.accepted or not meaning.frames or any(frame.response_key is None for frame in meaning.frames):
         return None
-    parts = [(frame.intent, dict(frame.slots)) for frame in read.frames]
+    parts = [(frame.intent, dict(frame.slots)) for frame in meaning.frames]
     effects = joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
-    is_guessed = any(frame.unexplained_tokens for frame in read.frames)
+    is_guessed = any(frame.unexplained_tokens for frame in meaning.frames)
     return replace(effects, is_guessed=True) if is_guessed and effects != NOTHING else effects
 
 

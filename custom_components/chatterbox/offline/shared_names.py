@@ -71,19 +71,19 @@ async def async_act_on_item(hass: HomeAssistant, user_input: ConversationInput) 
 
 
 async def _async_handle(
-    hass: HomeAssistant, said: ConversationInput, recognized: RecognizeResult, meant: Mapping[str, str]
+    hass: HomeAssistant, user_input: ConversationInput, recognized: RecognizeResult, meant: Mapping[str, str]
 ) -> intent.IntentResponse | None:
     """Handle a recognized intent with other values of some slots, and answer as Home Assistant; None if it fails."""
     name, slots = recognized.intent.name, _slots(recognized)
     values = {slot: {"value": meant.get(slot, value), "text": value} for slot, value in slots.items()}
-    place = said.device_id, said.satellite_id, said.agent_id
+    place = user_input.device_id, user_input.satellite_id, user_input.agent_id
     try:
         response = await intent.async_handle(
-            hass, DOMAIN, name, values, said.text, said.context, said.language, DOMAIN, *place
+            hass, DOMAIN, name, values, user_input.text, user_input.context, user_input.language, DOMAIN, *place
         )
     except intent.IntentError:
         return None
-    texts = await async_texts(hass, said.language)
+    texts = await async_texts(hass, user_input.language)
     if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
         response.async_set_speech(state_sentence(hass, answer, slots | response.speech_slots, response))
     return response

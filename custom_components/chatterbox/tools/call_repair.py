@@ -19,7 +19,7 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
 
 from ..agent.json.coercion import Unfit, bare_name, is_called
-from ..agent.json.text import shown
+from ..agent.json.text import display
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.text import clipped, plain_name
 from ..effects.intents import Naming, intent_naming
@@ -92,10 +92,10 @@ class CallRepairs:
     def _refusal(self, tool: ToolDefinition, naming: Naming, unknown: Sequence[str]) -> str:
         """Return the error for parameters that a tool does not have, with what takes them."""
         names = ", ".join(clipped(name, _KEY_LENGTH) for name in unknown)
-        told = f"{names} {'is not a parameter' if len(unknown) == 1 else 'are not parameters'}, so nothing was done."
+        reason = f"{names} {'is not a parameter' if len(unknown) == 1 else 'are not parameters'}, so nothing was done."
         has = f"{tool.name} has {', '.join(sorted(_properties(tool))) or 'no parameters'}."
         if tool.annotations.read_only or not naming.slots:
-            return f"{told} {has}"
+            return f"{reason} {has}"
         takers = {
             f"{name} takes {one}."
             for one in unknown
@@ -104,7 +104,7 @@ class CallRepairs:
         }
         timer = next((name for name, own in self._intents.items() if _COMMAND in _parameters(own)), "")
         later = f"call {timer} with {_COMMAND}" if timer else "there is no tool: say that you cannot do it"
-        return " ".join((told, has, *sorted(takers), f"It acts now and on all that it names; for later, {later}."))
+        return " ".join((reason, has, *sorted(takers), f"It acts now and on all that it names; for later, {later}."))
 
     def _moved(self, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Open or close what can take no position. Raises `Unfit` where only another position is given."""
@@ -172,12 +172,12 @@ class _Selection:
         base = self.states(arguments, ("area", "domain") if by_room else ())
         useless = [one for one in filters if not self._leaves_some(arguments, one, base)]
         dropped = [one for one in useless if self._contradicts_nothing(arguments, one, base)]
-        kept = [one for one in filters if one not in dropped]
-        if not base or not self.states(arguments, [one for one in kept if one != _CLASS]):
-            if not by_room and base and {*kept} <= {*self.known}:
-                raise Unfit(self._contradiction(arguments, [one for one in useless if one in kept] or kept, base))
+        rest = [one for one in filters if one not in dropped]
+        if not base or not self.states(arguments, [one for one in rest if one != _CLASS]):
+            if not by_room and base and {*rest} <= {*self.known}:
+                raise Unfit(self._contradiction(arguments, [one for one in useless if one in rest] or rest, base))
             return arguments
-        if _CLASS in useless and _CLASS in kept:
+        if _CLASS in useless and _CLASS in rest:
             classes = {state.name: state.attributes.get(ATTR_DEVICE_CLASS) or "none" for state in base}
             there = "; ".join(f"{listed([name])}: {one}" for name, one in sorted(classes.items()))
             raise Unfit(f"Nothing there has this device_class. What there is: {there}. Name what is meant.")
@@ -240,13 +240,13 @@ class _Selection:
 
     def _contradiction(self, arguments: JsonObject, filters: Sequence[str], base: Sequence[State]) -> str:
         """Return the error for filters that contradict the name beside them."""
-        given = " and ".join(f"{one} {shown(arguments[one])}" for one in filters)
+        given = " and ".join(f"{one} {display(arguments[one])}" for one in filters)
         there = (
             f"{quoted(state.name)} ({', '.join((state.domain, *map(quoted, self._where(state))))})"
             for state in sorted(base, key=lambda state: state.entity_id)
         )
-        told = f"Nothing was done: {given} does not fit {quoted(_name(arguments))}. There is {'; '.join(there)}."
-        return f"{told} If that is meant, leave out {' and '.join(filters)}; otherwise ask."
+        text = f"Nothing was done: {given} does not fit {quoted(_name(arguments))}. There is {'; '.join(there)}."
+        return f"{text} If that is meant, leave out {' and '.join(filters)}; otherwise ask."
 
     def _where(self, state: State) -> list[str]:
         """Return the names of the area and the floor of an entity."""

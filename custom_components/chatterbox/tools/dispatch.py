@@ -76,8 +76,8 @@ async def async_call_effects(
         return call_effects(hass, llm_context, tool, arguments)
     context = llm_context.context or Context()
     language = llm_context.language or hass.config.language
-    said = ConversationInput(command, context, None, llm_context.device_id, None, language, HOME_ASSISTANT_AGENT)
-    return run_by(own.intent_type, await async_later_effects(hass, said, arguments))
+    user_input = ConversationInput(command, context, None, llm_context.device_id, None, language, HOME_ASSISTANT_AGENT)
+    return run_by(own.intent_type, await async_later_effects(hass, user_input, arguments))
 
 
 def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject) -> Effects:
@@ -265,8 +265,8 @@ class LlmToolDispatcher:
         used = {action.entity_id for action in actions_of(effects)}
         done = sorted(used - controlled or controlled.difference(dead))
         failed = [FailedTarget(name, entity, entity_id, UNREACHABLE) for entity_id, name in dead.items()]
-        told = [intent.IntentResponseTarget(entity_name(self._hass, one), entity, one) for one in done]
-        return llm.ToolResult(_with_targets({"not_done": [*map(str, failed)], **result.data}, told, failed))
+        targets = [intent.IntentResponseTarget(entity_name(self._hass, one), entity, one) for one in done]
+        return llm.ToolResult(_with_targets({"not_done": [*map(str, failed)], **result.data}, targets, failed))
 
     @property
     def _language(self) -> str:
@@ -319,8 +319,8 @@ def error_in(data: object) -> str:
         case {"error": True}:
             return _REPORTED
         case {"success": False, **others} | {"ok": False, **others}:
-            told = {name for name, value in others.items() if value}
-            return shown_reason(str(others.get("message") or _REPORTED)) if told <= _EXPLAINING else ""
+            given = {name for name, value in others.items() if value}
+            return shown_reason(str(others.get("message") or _REPORTED)) if given <= _EXPLAINING else ""
         case {"result": Mapping() as inner} | {"response": Mapping() as inner}:
             return error_in(inner)
         case _:
@@ -328,10 +328,10 @@ def error_in(data: object) -> str:
 
 
 def _failed(
-    text: str, targets: Sequence[intent.IntentResponseTarget] = (), told: JsonObject | None = None
+    text: str, targets: Sequence[intent.IntentResponseTarget] = (), details: JsonObject | None = None
 ) -> ToolOutcome:
     """Return the outcome of a call that failed, for these targets as far as they are known. `told` is its own data."""
-    data = _with_targets({**(told or {}), "error": text}, [], targets)
+    data = _with_targets({**(details or {}), "error": text}, [], targets)
     native = llm.ToolResult(data=data, error=True)
     return ToolOutcome(result_content(native), is_error=True, native=native)
 
@@ -340,10 +340,10 @@ def _with_targets(
     data: JsonObject, done: Sequence[intent.IntentResponseTarget], failed: Sequence[intent.IntentResponseTarget]
 ) -> llm.IntentResponseDict:
     """Return data with the entities of a call that is no intent."""
-    told = llm.IntentResponseDict(data)
-    told.original = intent.IntentResponse("")
-    told.original.async_set_results(list(done), list(failed))
-    return told
+    reported = llm.IntentResponseDict(data)
+    reported.original = intent.IntentResponse("")
+    reported.original.async_set_results(list(done), list(failed))
+    return reported
 
 
 _logged: Final = singleton(lambda _: set[tuple[str, str]]())
@@ -432,8 +432,8 @@ def _explain_range(hass: HomeAssistant, constraints: intent.MatchTargetsConstrai
 
 
 def _listed(introduction: str, names: Iterable[str]) -> str:
-    shown = list(islice(names, _MAX_NAMES))
-    return f"{introduction}: {', '.join(shown)}." if shown else ""
+    listed = list(islice(names, _MAX_NAMES))
+    return f"{introduction}: {', '.join(listed)}." if listed else ""
 
 
 def _traceback_without_messages(error: BaseException) -> str:

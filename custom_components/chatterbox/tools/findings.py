@@ -1,4 +1,4 @@
-"""What is known about a tool before it is called: whether it reads or changes something, and why."""
+"""Findings about a tool before it is called: whether it reads or changes something, and why."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -17,7 +17,7 @@ from .merge import annotations_of, is_reading_by_name, unwrapped
 
 
 class Finding(StrEnum):
-    """What is known about a tool. The values are parts of translation keys."""
+    """A reason for a finding. The values are parts of translation keys."""
 
     READS = "reads"
     """It says so."""

@@ -1,4 +1,4 @@
-"""What the words in the name of a tool tell of it, where it says nothing of itself, too little, or the opposite.
+"""The meaning of words in the name of a tool that says nothing of itself, too little, or the opposite.
 
 `tool_words.toml` lists the words. A name is the server's. It can make a tool need an approval; it saves one only if
 nothing in it could be a change.

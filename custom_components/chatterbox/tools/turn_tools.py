@@ -268,10 +268,10 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     labels |= {name: tool.label for name, tool in own.items() if tool.label}
     definitions = with_own_tools(offer.definitions, own.values())
     if understands_sentences:
-        said, place = user_input, (user_input.device_id, user_input.satellite_id)
+        sentence, place = user_input, (user_input.device_id, user_input.satellite_id)
         can_ask = speaker.asking is Asking.PERSON
         offline = OfflineDispatcher(
-            hass, conversation_id, said.context, said.language, *place, can_ask, has_model=bool(settings.model)
+            hass, conversation_id, sentence.context, sentence.language, *place, can_ask, has_model=bool(settings.model)
         )
         by_name[PROCESS_SENTENCE.name] = offline
         definitions += (PROCESS_SENTENCE,)

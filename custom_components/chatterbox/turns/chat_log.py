@@ -164,10 +164,10 @@ def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> 
     if isinstance(content, UserContent) and content.attachments:
         return user_message(content, files)  # a file may be missing in the next turn
     messages, key = _messages(hass), id(content)
-    if (kept := messages.get(key)) is None:
-        kept = weakref.ref(content, lambda _: messages.pop(key, None)), _translated(hass, content, files)
-        messages[key] = kept
-    return kept[1]
+    if (message := messages.get(key)) is None:
+        message = weakref.ref(content, lambda _: messages.pop(key, None)), _translated(hass, content, files)
+        messages[key] = message
+    return message[1]
 
 
 def _translated(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:
@@ -192,11 +192,11 @@ def attached_paths(chat_log: ChatLog) -> Collection[Path]:
     }
 
 
-def user_message(said: UserContent, files: ShownFiles) -> UserMessage:
+def user_message(content: UserContent, files: ShownFiles) -> UserMessage:
     """Return the message of a user with its attachments and its stored context."""
-    attachments, note = files.shown_with(said) if said.attachments else ((), "")
-    held = said.context if isinstance(said, SpokenContent) else ""
-    return UserMessage(said.content, attachments, "\n\n".join(filter(None, (held, note))))
+    attachments, note = files.shown_with(content) if content.attachments else ((), "")
+    held = content.context if isinstance(content, SpokenContent) else ""
+    return UserMessage(content.content, attachments, "\n\n".join(filter(None, (held, note))))
 
 
 def _arguments_text(call: llm.ToolInput) -> str:
@@ -252,9 +252,9 @@ async def _at_once() -> None:
 
 def keep_context(chat_log: ChatLog, context: str) -> None:
     """Store the context of this turn with the user's last message."""
-    said = chat_log.content[-1]
-    if isinstance(said, UserContent):
-        chat_log.content[-1] = SpokenContent(said.content, said.attachments, context)
+    latest = chat_log.content[-1]
+    if isinstance(latest, UserContent):
+        chat_log.content[-1] = SpokenContent(latest.content, latest.attachments, context)
 
 
 def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
@@ -262,8 +262,8 @@ def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
-    said = [content for content in contents if not isinstance(content, SystemContent) and not _is_cancelled(content)]
-    return tuple([message_of(chat_log.hass, content, files) for content in said])
+    live = [content for content in contents if not isinstance(content, SystemContent) and not _is_cancelled(content)]
+    return tuple([message_of(chat_log.hass, content, files) for content in live])
 
 
 def _is_cancelled(content: Content) -> bool:
@@ -285,8 +285,8 @@ def is_fresh(chat_log: ChatLog) -> bool:
 
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
     """Return the user's message of this turn with its attachments and its stored context."""
-    said = chat_log.content[-1]
-    return user_message(said, files) if isinstance(said, UserContent) else UserMessage("")
+    latest = chat_log.content[-1]
+    return user_message(latest, files) if isinstance(latest, UserContent) else UserMessage("")
 
 
 async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what others do with a turn meanwhile, and at its end
@@ -369,8 +369,8 @@ def _assistant_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
 
 def _replace_words(chat_log: ChatLog, text: str) -> None:
     """Replace the user's text before anything else is added: no later turn may send the original."""
-    said = chat_log.content[-1]
-    chat_log.content[-1] = replace(said, content=text) if isinstance(said, UserContent) else UserContent(text)
+    latest = chat_log.content[-1]
+    chat_log.content[-1] = replace(latest, content=text) if isinstance(latest, UserContent) else UserContent(text)
 
 
 def _saved(chat_log: ChatLog) -> ChatLog | None:

@@ -40,7 +40,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     question: Question,
     text: str,
     language: str,
-    asked: QuestionContext,
+    context: QuestionContext,
     pin: PinHash | None,
     is_late: bool,  # noqa: FBT001  # it stands beside the question that it tells of
 ) -> Meaning | Wrong | Locked:
@@ -49,9 +49,9 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     `asked` holds the names in the question. `pin` is that of the home; if the question requires it and the words are a
     PIN, they cost one attempt. `is_late` says that the question has expired.
     """
-    answer = understand_answer(text, understood_language(language), asked)
+    answer = understand_answer(text, understood_language(language), context)
     knows_pin = question.needs_pin or pin is not None
-    is_pin = knows_pin and may_be_pin(text, language, asked, is_asked_for=question.needs_pin)
+    is_pin = knows_pin and may_be_pin(text, language, context, is_asked_for=question.needs_pin)
     if answer is Meaning.OTHER and not is_pin:
         return Meaning.OTHER
     if is_late:
@@ -64,7 +64,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
         return Meaning.TOO_LATE
     if answer is Meaning.YES:
         return Meaning.PIN_MISSING
-    digits = spoken_digits(text, understood_language(language), asked)
+    digits = spoken_digits(text, understood_language(language), context)
     return Meaning.PIN_UNCLEAR if digits is None else await _async_compare(hass, question, pin, digits)
 
 
@@ -171,16 +171,16 @@ class InputReader:
         pin = async_get_home_rules(self.hass).current.pin
         has_pin = pin is not None
         if question is None:
-            shown = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
-            late = "" if shown is user_input else sentences["spoken_question_expired"]
-            return TurnInput(shown, speaker, self.source, reply=late)
-        asked = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
-        shown = async_redact_pin(self.hass, user_input, chat_log, scope, asked, has_pin=has_pin)
-        turn_input = TurnInput(shown, speaker, self.source)
+            redacted = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
+            late = "" if redacted is user_input else sentences["spoken_question_expired"]
+            return TurnInput(redacted, speaker, self.source, reply=late)
+        context = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
+        redacted = async_redact_pin(self.hass, user_input, chat_log, scope, context, has_pin=has_pin)
+        turn_input = TurnInput(redacted, speaker, self.source)
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
         text, language, pin = user_input.text, user_input.language, None if is_unheard else pin
-        reading = await async_read_answer(self.hass, question, text, language, asked, pin, is_late)
+        reading = await async_read_answer(self.hass, question, text, language, context, pin, is_late)
         if is_unheard:
             if reading is Meaning.OTHER:
                 return turn_input

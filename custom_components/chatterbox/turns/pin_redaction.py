@@ -41,7 +41,7 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     user_input: ConversationInput,
     chat_log: ChatLog,
     scope: ApprovalScope,
-    asked: QuestionContext = NOTHING_NAMED,
+    context: QuestionContext = NOTHING_NAMED,
     *,
     has_pin: bool,
 ) -> ConversationInput:
@@ -58,10 +58,10 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     is_asked_for = question is not None and question.needs_pin
     was_asked_for = any(now < until.get(place, now) for place in _places(scope))
     if was_asked_for if question is None else is_asked_for or has_pin:
-        is_pin = may_be_pin(text, language, asked, is_asked_for=is_asked_for)
+        is_pin = may_be_pin(text, language, context, is_asked_for=is_asked_for)
     else:
         is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
-        is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), asked) is not None
+        is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), context) is not None
     if not is_pin:
         return user_input
     _redact_chat_logs(hass, chat_log, user_input.text)
@@ -70,28 +70,28 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     return replace(user_input, text=REDACTED_PIN)
 
 
-def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, said: str) -> None:
+def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, words: str) -> None:
     """Replace the text in the chat log of the turn, and in the stored chat log of the conversation."""
-    kept = stored_chat_logs(hass).get(chat_log.conversation_id)
-    for log in (chat_log, kept) if kept is not None else (chat_log,):
+    stored = stored_chat_logs(hass).get(chat_log.conversation_id)
+    for log in (chat_log, stored) if stored is not None else (chat_log,):
         log.content[:] = [
             replace(content, content=REDACTED_PIN)
-            if isinstance(content, UserContent) and content.content == said
+            if isinstance(content, UserContent) and content.content == words
             else content
             for content in log.content
         ]
 
 
-def _redact_pipeline_runs(hass: HomeAssistant, said: str) -> None:
+def _redact_pipeline_runs(hass: HomeAssistant, words: str) -> None:
     """Replace the text in the debug runs of voice pipelines, which people share when they ask for help.
 
     Source: `PipelineRun.process_event` (homeassistant.components.assist_pipeline.run).
     """
     for data in (data for run in debug_runs(hass) for data in run.values()):
-        if data.get("intent_input") == said:
+        if data.get("intent_input") == words:
             data["intent_input"] = REDACTED_PIN
         match data.get("stt_output"):
-            case {"text": text, **rest} if text == said:
+            case {"text": text, **rest} if text == words:
                 data["stt_output"] = rest | {"text": REDACTED_PIN}
 
 
@@ -104,10 +104,10 @@ def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
         match run:
             case {"intent-end": _}:
                 pass  # an agent has received it
-            case {"intent-start": {"intent_input": str(said), "language": str(language), **where}} if (
+            case {"intent-start": {"intent_input": str(words), "language": str(language), **where}} if (
                 where.get("conversation_id") in places or where.get("device_id") in places
-            ) and may_be_pin(said, language, is_asked_for=True):
-                _redact_pipeline_runs(hass, said)
+            ) and may_be_pin(words, language, is_asked_for=True):
+                _redact_pipeline_runs(hass, words)
             case _:
                 pass
 

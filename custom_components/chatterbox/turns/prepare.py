@@ -80,10 +80,10 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     language = hass.config.language
     variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
     own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
-    said, room = _room(hass, llm_context.device_id) if llm_context.device_id else ("", "")
+    sentence, room = _room(hass, llm_context.device_id) if llm_context.device_id else ("", "")
     moment = sources.moment
-    if said:
-        moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=said)).replace(said, room)
+    if sentence:
+        moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=sentence)).replace(sentence, room)
     facts = [f"It is {dt_util.now():%A, %Y-%m-%d, %H:%M}."]
     if (spoken := llm_context.language) and spoken != language:
         facts.append(f"Language of the person: {spoken}.")
@@ -92,7 +92,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     if room and not _names(moment, room):
         facts.append(f"Room of the person: {room}.")
     others = (moment, sources.matches, sources.memories, sources.extra)
-    facts += [told for other in others if other and (told := other.strip())]
+    facts += [fact for other in others if other and (fact := other.strip())]
     context = "\n".join(facts)
     instructions = _instructions(own, sources.home, language, hass.config.time_zone)
     return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
@@ -203,9 +203,9 @@ async def async_prepare(agent: Agent, turn_input: TurnInput, chat_log: ChatLog, 
     selection = source.select(tools)
     prompt = await _async_prompt(agent, turn_input, selection.tools, chat_log)
     keep_context(chat_log, prompt.context)
-    said = source.message(user_input.text, chat_log, files, prompt.context)
+    message = source.message(user_input.text, chat_log, files, prompt.context)
     turn = Turn(
-        None if said is None else said.text,
+        None if message is None else message.text,
         source.history(chat_log, files),
         prompt.instructions,
         selection.definitions,
@@ -213,8 +213,8 @@ async def async_prepare(agent: Agent, turn_input: TurnInput, chat_log: ChatLog, 
         selection.allowed,
         source.limits(settings.limits).after(record.duration),
         approval=turn_input.answered.pending if turn_input.answered else None,
-        context=prompt.context if said is None else said.context,
-        attachments=() if said is None else said.attachments,
+        context=prompt.context if message is None else message.context,
+        attachments=() if message is None else message.attachments,
         guards_client_calls=False,  # their effects are the client's, outside the home
     )
     return PreparedTurn(selection.tools, source.adapted(turn), record, settings, prompt.template_error)
@@ -224,8 +224,8 @@ async def _async_prompt(agent: Agent, turn_input: TurnInput, tools: TurnTools, c
     user_input, hass = turn_input.user_input, chat_log.hass
     matches = ""
     if tools.home_is_large:
-        asked = async_entity_query(hass, user_input.text, user_input.device_id, chat_log)
-        matches = await async_describe_matches(hass, user_input.language, asked)
+        query = async_entity_query(hass, user_input.text, user_input.device_id, chat_log)
+        matches = await async_describe_matches(hass, user_input.language, query)
     said_first, name = user_input.extra_system_prompt, turn_input.speaker.name
     sources = PromptSources(
         agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, matches

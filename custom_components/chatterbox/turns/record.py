@@ -103,7 +103,7 @@ class TurnRecorder:
     recording: TurnRecording
     requester: ApprovalRequester | None = None
     """Asks for approval; None in a turn that calls no tools."""
-    _shown: dict[str, JsonObject] = field(default_factory=dict)
+    _call_events: dict[str, JsonObject] = field(default_factory=dict)
     """The data of the events on running calls, by call id."""
     _has_said_prefix: bool = False
 
@@ -124,16 +124,16 @@ class TurnRecorder:
     def _fire_tool_event(self, event: ToolStarted | ToolFinished) -> None:
         most = _MAX_SHOWN if self.record.is_stored else NOTHING_SHOWN
         if isinstance(event, ToolStarted):
-            shown: JsonObject = {"tool_call_id": event.call.id, **shown_call(event.call, most)}
-            self._shown[event.call.id] = shown
+            data: JsonObject = {"tool_call_id": event.call.id, **shown_call(event.call, most)}
+            self._call_events[event.call.id] = data
             if LOGGER.isEnabledFor(logging.DEBUG):
                 self._log_call(event.call)
-            self.fire(EVENT_TOOL_CALLED, shown)
+            self.fire(EVENT_TOOL_CALLED, data)
             return
         call, result = self.record.calls[event.result.call_id], event.result
-        shown = self._shown.get(call.id) or {"tool_call_id": call.id, **shown_call(call, most)}
+        data = self._call_events.get(call.id) or {"tool_call_id": call.id, **shown_call(call, most)}
         outcome = {**shown_result(result, most), "has_run": not result.synthetic}
-        self.fire(EVENT_TOOL_FINISHED, {**shown, **outcome})
+        self.fire(EVENT_TOOL_FINISHED, {**data, **outcome})
 
     def _log_call(self, call: ToolCall) -> None:
         """Log a call without secrets, and without arguments if words are not stored."""
@@ -141,8 +141,8 @@ class TurnRecorder:
         fields = self.recording.entry.data, self.recording.subentry.data, rules
         secrets = frozenset[str]().union(*map(secrets_in, fields))
         arguments = shown_arguments(call) if self.record.is_stored else {}
-        shown = canonical_json(without_secrets(_without_secret_fields(arguments), secrets))
-        LOGGER.debug("%s calls %s with %.*s", self.record.origin["entity_id"], call.name, _MAX_LOGGED, shown)
+        redacted = canonical_json(without_secrets(_without_secret_fields(arguments), secrets))
+        LOGGER.debug("%s calls %s with %.*s", self.record.origin["entity_id"], call.name, _MAX_LOGGED, redacted)
 
     def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
         """Fire a bus event of this turn, in the context of the speaker."""

@@ -61,8 +61,8 @@ async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None
 
 def _is_put_away(hass: HomeAssistant, question: Question) -> bool:
     chat_log = stored_chat_logs(hass).get(question.scope.conversation_id)
-    asked = question.pending.calls[0].call.id
+    asking = question.pending.calls[0].call.id
     if chat_log is None or getattr(chat_log, "turn_active", False):  # since 2026.11, turns can overlap in it
         return False
     contents = [content for content in chat_log.content if isinstance(content, AssistantContent)]
-    return any(call.id == asked for content in contents for call in content.tool_calls or ())
+    return any(call.id == asking for content in contents for call in content.tool_calls or ())

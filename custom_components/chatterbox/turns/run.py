@@ -237,9 +237,9 @@ class AgentTurns:
         Call it last, without awaiting anything before the result of the turn is returned.
         """
         pending = record.finished.pending if record.finished else None
-        asked = pending.id if pending else turn_input.said_again
-        if asked and not is_cancelled() and self._latest.get(str(record.origin["conversation_id"])) is record:
-            async_get_approvals(self._hass).note_heard(asked)
+        question_id = pending.id if pending else turn_input.said_again
+        if question_id and not is_cancelled() and self._latest.get(str(record.origin["conversation_id"])) is record:
+            async_get_approvals(self._hass).note_heard(question_id)
 
     def _scripts(self, turn_input: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:
         """Return the owner's scripts as hooks."""
@@ -276,11 +276,11 @@ class _Composer:
         reasons: list[str] = [*(["declined"] if is_declined else []), *self.guard.refusals]
         if reason is not StopReason.COMPLETED or error is not None or not reasons:
             return self.composer.compose(reason, tool_results, error)
-        unreachable, said = self._unreachable(), [self.composer.done(tool_results)]
+        unreachable, sentences = self._unreachable(), [self.composer.done(tool_results)]
         others = [one for one in reasons if one is not Refusal.NOT_MEANT]
         others = [one for one in others if one is not Refusal.UNREACHABLE or not unreachable]
-        said += [self._unmeant(), unreachable, *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:])]
-        return in_sentences([*filter(None, said)])
+        sentences += [self._unmeant(), unreachable, *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:])]
+        return in_sentences([*filter(None, sentences)])
 
     def announces(self, answer: str) -> bool:
         return answer_content(answer, "", self.turn_input.user_input.language).ends_with_announcement

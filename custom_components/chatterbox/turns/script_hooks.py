@@ -50,7 +50,7 @@ class ScriptHooks(Hooks):
     refusal: str
     """The reason for a script that gives none."""
     asking: Asking = Asking.PERSON
-    """Who can answer a question that a script requests."""
+    """The recipients of a question that a script requests."""
 
     @override
     def denies_on_failure(self, point: HookPoint) -> bool:
@@ -66,23 +66,23 @@ class ScriptHooks(Hooks):
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
         def decide(answer: JsonObject) -> Deny | Ask | Rewrite[JsonObject] | None:
             if answer.get("decision") == "ask" and answer.get("arguments") is None:
-                return self._asked(self._reason(answer))
+                return self._decision_of(self._reason(answer))
             return self._verdict(answer, "arguments", _object)
 
-        told: JsonObject = {"tool": tool.name, "arguments": arguments, "read_only": tool.annotations.read_only}
-        return await self._ask(HookPoint.PRE_TOOL_USE, told, decide)
+        data: JsonObject = {"tool": tool.name, "arguments": arguments, "read_only": tool.annotations.read_only}
+        return await self._ask(HookPoint.PRE_TOOL_USE, data, decide)
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
-        told: JsonObject = {
+        data: JsonObject = {
             "tool": call.name,
             "arguments": shown_arguments(call),
             "result": parsed_content(result),
             "is_error": result.is_error,
         }
-        return await self._ask(HookPoint.POST_TOOL_USE, told, lambda answer: self._verdict(answer, "result", _content))
+        return await self._ask(HookPoint.POST_TOOL_USE, data, lambda answer: self._verdict(answer, "result", _content))
 
-    def _asked(self, reason: str) -> Deny | Ask | None:
+    def _decision_of(self, reason: str) -> Deny | Ask | None:
         match self.asking:
             case Asking.PERSON:
                 return Ask(reason)
@@ -96,7 +96,7 @@ class ScriptHooks(Hooks):
     def _about_text(self, answer: JsonObject) -> Deny | Rewrite[str] | None:
         return self._verdict(answer, "text", _text)
 
-    async def _ask[D](self, point: HookPoint, told: JsonObject, read: Callable[[JsonObject], D]) -> D | None:
+    async def _ask[D](self, point: HookPoint, data: JsonObject, parse: Callable[[JsonObject], D]) -> D | None:
         """Return the response of the script at a point, parsed by `read`; None without a script.
 
         A failure is raised, and reported until the script responds again. An agent that is called by one of its own
@@ -110,7 +110,7 @@ class ScriptHooks(Hooks):
             return None
         asking = _asking.set(_asking.get() | {agent_id})
         try:
-            decision = read(await self._run(script, {"hook": point.value, **self.origin, **told}))
+            decision = parse(await self._run(script, {"hook": point.value, **self.origin, **data}))
         except Exception:
             async_report_failed_script(self.hass, self.agent, point, script)
             raise
@@ -129,7 +129,7 @@ class ScriptHooks(Hooks):
         response = await finish_within(_TIME_LIMIT, run, script)
         return json_loads_object(json_dumps(response))
 
-    def _verdict[V](self, answer: JsonObject, key: str, read: Callable[[JsonValue], V]) -> Deny | Rewrite[V] | None:
+    def _verdict[V](self, answer: JsonObject, key: str, parse: Callable[[JsonValue], V]) -> Deny | Rewrite[V] | None:
         """Parse a response that may contain a replacement under `key`. Raises `ScriptFailed`."""
         if unknown := answer.keys() - {"decision", "reason", key}:
             raise ScriptFailed(f"nothing is known by the name of {', '.join(sorted(unknown))}")
@@ -138,7 +138,7 @@ class ScriptHooks(Hooks):
             case "deny":
                 return Deny(self._reason(answer))
             case "allow":
-                return None if value is None else Rewrite(read(value))
+                return None if value is None else Rewrite(parse(value))
             case decision:
                 raise ScriptFailed(f"this is no decision here: {decision}")
 

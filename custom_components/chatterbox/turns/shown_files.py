@@ -39,16 +39,16 @@ class ShownFiles:
 
     def shown_with(self, words: UserContent) -> tuple[tuple[Attachment, ...], str]:
         """Return the files of a message, and a note in place of those that the model cannot receive."""
-        shown: list[Attachment] = []
+        attachments: list[Attachment] = []
         notes: list[str] = []
         for attachment in words.attachments or ():
             match self.contents.get(attachment.path, _NotShown.GONE):
                 case bytes(data):
-                    shown.append(Attachment(attachment.mime_type, data, attachment.path.name))
+                    attachments.append(Attachment(attachment.mime_type, data, attachment.path.name))
                 case _NotShown() as why:
                     file = f"A file named {attachment.path.name} of type {attachment.mime_type}"
                     notes.append(f"[{file} was attached here. You cannot see it, since {why}: say so if it matters.]")
-        return tuple(shown), "\n".join(notes)
+        return tuple(attachments), "\n".join(notes)
 
 
 NO_FILES: Final = ShownFiles()

@@ -107,8 +107,8 @@ class TurnSource:
 
     def message(self, text: str, chat_log: ChatLog, files: ShownFiles, context: str) -> UserMessage | None:
         """Return the user's message with the `context` of this moment; None without words."""
-        said = words(chat_log, files)
-        return UserMessage(text, said.attachments, said.context or context) if text else None
+        message = words(chat_log, files)
+        return UserMessage(text, message.attachments, message.context or context) if text else None
 
     def adapted(self, turn: Turn) -> Turn:
         """Return the input of the loop with what this source wants of the answer."""

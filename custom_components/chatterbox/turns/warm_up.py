@@ -43,7 +43,7 @@ class WarmUp:
         self._entry = entry
         self._model = model
         self._settings = settings
-        self._read: list[tuple[Prefix, float]] = []
+        self._prefixes: list[tuple[Prefix, float]] = []
         """Recent prefixes of turns with their times, in seconds of `time.monotonic`."""
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -58,7 +58,7 @@ class WarmUp:
         if self._is_closed or self.is_under_way:
             return
         prefix, since = (prompt.instructions, offer.definitions), time.monotonic() - KEPT_FOR
-        is_known = any(at > since and _as_models_read(read) == prefix for read, at in self._read)
+        is_known = any(at > since and _as_models_read(request) == prefix for request, at in self._prefixes)
         if not is_known:
             self._async_note(prefix)
         self._task = self._entry.async_create_background_task(
@@ -98,8 +98,8 @@ class WarmUp:
     def _async_note(self, prefix: Prefix) -> None:
         """Note a prefix that the service has read or is about to read."""
         now = time.monotonic()
-        self._read = [one for one in self._read if one[1] > now - KEPT_FOR and one[0] != prefix]
-        self._read.append((prefix, now))
+        self._prefixes = [one for one in self._prefixes if one[1] > now - KEPT_FOR and one[0] != prefix]
+        self._prefixes.append((prefix, now))
 
     @callback
     def async_close(self) -> None:

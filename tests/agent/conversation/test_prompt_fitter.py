@@ -40,12 +40,12 @@ TOOL = ToolDefinition("light_on", "Turns on a light", {"type": "object", "proper
 
 def conversation(turns: int) -> Transcript:
     """Return a conversation that ends with a question."""
-    said = [
+    words = [
         message
         for number in range(turns)
         for message in (UserMessage(f"Question {number}?"), AssistantMessage(f"Answer {number}. " * 10))
     ]
-    return (*said, UserMessage("And now?"))
+    return (*words, UserMessage("And now?"))
 
 
 def asking(turns: int, **other: str) -> CompletionRequest:
@@ -139,9 +139,9 @@ async def test_reported_usage_corrects_the_window() -> None:
 async def test_pictures_say_nothing_about_words() -> None:
     inner = ScriptedProvider(*[answering(90)] * 10)
     fitter = PromptFitter(ContextWindow())
-    shown = UserMessage("What is this?", (Attachment("image/png", b"..."),))
+    picture = UserMessage("What is this?", (Attachment("image/png", b"..."),))
     for _ in range(10):
-        await ask(inner, fitter, CompletionRequest("", (shown,)))
+        await ask(inner, fitter, CompletionRequest("", (picture,)))
     assert fitter.estimate == TokenEstimate()
 
 
@@ -335,30 +335,30 @@ async def test_the_server_is_asked_for_its_window_after_an_answer(
     fitter = PromptFitter(ContextWindow(configured, ask=window_of_server, in_background=work.append))
     inner = ScriptedProvider(*[answering(0)] * 12)
     assert not work
-    asked = 0
+    times = 0
     for _ in range(6):
         await ask(inner, fitter, asking(1))
         await ask(inner, fitter, asking(1))
-        asked += len(work)
+        times += len(work)
         while work:
             await work.pop()
-    assert (asked, fitter.context_window) == (questions, window)
+    assert (times, fitter.context_window) == (questions, window)
 
 
 def test_a_forgotten_conversation_leaves_the_cache() -> None:
     fitter = PromptFitter(ContextWindow())
     result = ToolResult("1", TOOL.name, "On.")
-    kept = weakref.ref(result)
-    asked = (UserMessage("On!"), AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)), result)
-    fitter.window(CompletionRequest("", (*asked, AssistantMessage("It is on."), UserMessage("Thanks."))))
-    del result, asked
+    reference = weakref.ref(result)
+    requested = (UserMessage("On!"), AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)), result)
+    fitter.window(CompletionRequest("", (*requested, AssistantMessage("It is on."), UserMessage("Thanks."))))
+    del result, requested
     gc.collect()
-    assert kept() is not None, "it is found sooner again"
+    assert reference() is not None, "it is found sooner again"
 
     fitter.forget_conversations()
     gc.collect()
 
-    assert kept() is None
+    assert reference() is None
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def test_turns_are_the_whole_transcript(transcript: Transcript) -> None:
 def test_a_recap_keeps_to_its_room(
     since: Transcript, summary: Summary | None, tokens: int, estimate: TokenEstimate
 ) -> None:
-    told = recap(summary, since, tokens, estimate)
-    assert not told or estimate.of_text(f"{told}\n\n") <= tokens
+    message = recap(summary, since, tokens, estimate)
+    assert not message or estimate.of_text(f"{message}\n\n") <= tokens
 
 
 def test_the_newest_is_told_where_there_is_no_room_for_all() -> None:
@@ -85,10 +85,10 @@ def test_the_newest_is_told_where_there_is_no_room_for_all() -> None:
 
 
 def test_a_long_summary_loses_its_end() -> None:
-    told = recap(Summary("They like it dark. " * 100, 8), TURN, 200, ESTIMATE)
-    assert told.startswith("[Earlier in this conversation, in short:\nThey like it dark. ")
-    assert "…\n“Mach das Licht" in told
-    assert ESTIMATE.of_text(told) > 90
+    message = recap(Summary("They like it dark. " * 100, 8), TURN, 200, ESTIMATE)
+    assert message.startswith("[Earlier in this conversation, in short:\nThey like it dark. ")
+    assert "…\n“Mach das Licht" in message
+    assert ESTIMATE.of_text(message) > 90
 
 
 def test_there_is_no_recap_of_nothing_or_without_room() -> None:

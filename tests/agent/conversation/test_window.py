@@ -69,23 +69,23 @@ def test_dropped_messages_are_recapped() -> None:
 
 
 def test_a_summary_stands_in_place_of_what_it_sums_up() -> None:
-    said = conversation(21)
+    transcript = conversation(21)
     summary = Summary("They looked at the sky.", 8)
-    window = fit_window(said, tokens(said) * 2, summary=summary)
+    window = fit_window(transcript, tokens(transcript) * 2, summary=summary)
     assert window.dropped == 8
     assert context_of(window.transcript[0]) == (
         "[Earlier in this conversation, in short:\nThey looked at the sky.\n]\n\nIt is noon."
     )
-    assert window.transcript[1:] == said[9:]
+    assert window.transcript[1:] == transcript[9:]
 
 
 def test_a_summary_that_lags_behind_is_completed() -> None:
-    said = conversation(21)
-    window = fit_window(said, tokens(said) // 2, summary=Summary("They looked at the sky.", 8))
-    told = context_of(window.transcript[0])
+    transcript = conversation(21)
+    window = fit_window(transcript, tokens(transcript) // 2, summary=Summary("They looked at the sky.", 8))
+    message = context_of(window.transcript[0])
     assert window.dropped > 8
-    assert "They looked at the sky.\n“Question" in told
-    assert "“Question 1?”" not in told
+    assert "They looked at the sky.\n“Question" in message
+    assert "“Question 1?”" not in message
 
 
 @pytest.mark.parametrize("messages", [5, 6, 7])
@@ -101,29 +101,29 @@ def test_no_summary_stands_for_the_last_turn() -> None:
 
 
 def test_long_results_of_older_turns_go_before_any_turn_does() -> None:
-    said = (*turn(0), *turn(1, "x" * 8_000), *turn(2))
-    window = fit_window(said, tokens(said) - 1)
+    transcript = (*turn(0), *turn(1, "x" * 8_000), *turn(2))
+    window = fit_window(transcript, tokens(transcript) - 1)
     assert window.dropped == 0
     short = content_of(window.transcript[6])
     assert len(short) <= 1_000
     assert short.startswith("xxx")
     assert f"[… {8_000 - short.count('x')} characters were left out here to save room …]" in short
-    assert [*window.transcript[:6], *window.transcript[7:]] == [*said[:6], *said[7:]]
+    assert [*window.transcript[:6], *window.transcript[7:]] == [*transcript[:6], *transcript[7:]]
 
 
 def test_the_last_turn_stays_whole_while_it_fits() -> None:
-    said = (*conversation(9), *turn(9, "x" * 4_400))
-    window = fit_window(said, tokens(said[36:]) * 8 // 7)
-    assert window.transcript[1:] == said[37:]
+    transcript = (*conversation(9), *turn(9, "x" * 4_400))
+    window = fit_window(transcript, tokens(transcript[36:]) * 8 // 7)
+    assert window.transcript[1:] == transcript[37:]
     assert "Question 8?" in context_of(window.transcript[0])
 
 
 def test_long_results_of_the_last_turn_are_shortened_when_it_is_too_long_by_itself() -> None:
     """Invariant 32."""
-    said = turn(0, "x" * 9_000)
+    transcript = turn(0, "x" * 9_000)
     for length in RESULT_LENGTHS:
         longest = tokens(turn(0, "x" * length))
-        window = fit_window(said, longest * 2 + 100)
+        window = fit_window(transcript, longest * 2 + 100)
         assert len(content_of(window.transcript[2])) == length
         assert "characters were left out here to save room" in content_of(window.transcript[2])
 
@@ -138,8 +138,8 @@ def test_a_result_shortened_twice_tells_what_is_missing_of_the_whole() -> None:
 
 def test_the_newest_result_of_the_last_turn_is_shortened_last() -> None:
     first, second = turn(0, "x" * 9_000)[:3], turn(1, "y" * 5_000)[1:3]
-    said = (*first, *second)
-    window = fit_window(said, tokens(said) - 1)
+    words = (*first, *second)
+    window = fit_window(words, tokens(words) - 1)
     assert len(content_of(window.transcript[2])) == RESULT_LENGTHS[1]
     assert len(content_of(window.transcript[4])) == RESULT_LENGTHS[0]
 
@@ -150,36 +150,38 @@ def test_a_result_that_its_note_would_only_lengthen_stays() -> None:
 
 
 def test_words_of_the_assistant_before_any_person_are_a_turn() -> None:
-    said = (AssistantMessage("Somebody is at the door. " * 40), *conversation(2))
-    assert fit_window(said, 1_000).transcript == said
-    assert fit_window(said, tokens(said) - 1).dropped == 1
+    transcript = (AssistantMessage("Somebody is at the door. " * 40), *conversation(2))
+    assert fit_window(transcript, 1_000).transcript == transcript
+    assert fit_window(transcript, tokens(transcript) - 1).dropped == 1
 
 
 def test_a_whole_window_is_the_same_transcript_object() -> None:
-    said = conversation(5)
-    assert fit_window(said, tokens(said)).transcript is said
+    transcript = conversation(5)
+    assert fit_window(transcript, tokens(transcript)).transcript is transcript
 
 
 def test_earlier_turns_have_a_budget_of_their_own() -> None:
-    said, earlier = conversation(21), tokens(conversation(19))
-    assert fit_window(said[: 20 * 4], 100_000, earlier=earlier).dropped == 0
-    window = fit_window(said, 100_000, earlier=earlier)
+    transcript, earlier = conversation(21), tokens(conversation(19))
+    assert fit_window(transcript[: 20 * 4], 100_000, earlier=earlier).dropped == 0
+    window = fit_window(transcript, 100_000, earlier=earlier)
     assert window.dropped % len(turn(0)) == 0
     assert earlier // 2 - earlier // 8 - tokens(turn(0)) <= tokens(window.transcript[:-4]) <= earlier // 2
 
 
 def test_a_long_result_is_left_whole_while_it_is_new_and_the_model_can_read_it() -> None:
-    said = (*conversation(3), *turn(3, "x" * 40_000))
-    window = fit_window(said, 100_000, earlier=2_000)
-    assert window.transcript is said
-    later = fit_window((*said, *turn(4)), 100_000, earlier=2_000)
-    assert later.transcript[:14] == said[:14]
+    transcript = (*conversation(3), *turn(3, "x" * 40_000))
+    window = fit_window(transcript, 100_000, earlier=2_000)
+    assert window.transcript is transcript
+    later = fit_window((*transcript, *turn(4)), 100_000, earlier=2_000)
+    assert later.transcript[:14] == transcript[:14]
     assert len(content_of(later.transcript[14])) == 1_000
 
 
 def test_long_words_that_fit_take_nothing_from_earlier_turns() -> None:
-    said, earlier = conversation(20), tokens(conversation(19))
-    long, short = (fit_window((*said, UserMessage(words)), 20_000, earlier=earlier) for words in ("x" * 40_000, "x"))
+    transcript, earlier = conversation(20), tokens(conversation(19))
+    long, short = (
+        fit_window((*transcript, UserMessage(words)), 20_000, earlier=earlier) for words in ("x" * 40_000, "x")
+    )
     assert long.dropped == short.dropped > 0
 
 
@@ -187,17 +189,17 @@ def test_the_windows_of_many_conversations_need_not_be_kept_to_be_right() -> Non
     grown = GrownWindows()
     for _ in range(2):
         for number in range(20):
-            said = turn(number) + conversation(20)
-            budget = tokens(said) // 2
-            assert fit_window(said, budget, grown=grown) == fit_window(said, budget)
+            transcript = turn(number) + conversation(20)
+            budget = tokens(transcript) // 2
+            assert fit_window(transcript, budget, grown=grown) == fit_window(transcript, budget)
 
 
 def test_a_conversation_in_which_something_is_shown_has_the_same_window_each_time() -> None:
     grown = GrownWindows()
-    shown = UserMessage("Look!", (Attachment("image/png", b"..."),))
+    picture = UserMessage("Look!", (Attachment("image/png", b"..."),))
     for end in range(4, 80, 4):
-        said = (shown, *conversation(20)[:end])
-        assert fit_window(said, 500, grown=grown) == fit_window(said, 500)
+        transcript = (picture, *conversation(20)[:end])
+        assert fit_window(transcript, 500, grown=grown) == fit_window(transcript, 500)
 
 
 def test_only_new_messages_are_counted() -> None:

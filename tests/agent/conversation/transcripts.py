@@ -97,25 +97,25 @@ def assert_window(window: Window, transcript: Transcript, budget: int, estimate:
     assert window.dropped <= last_turn(transcript)
     if window.dropped:
         assert isinstance(transcript[window.dropped], UserMessage)
-    for sent, said in zip(window.transcript, transcript[window.dropped :], strict=True):
-        _assert_same_but_for_room(sent, said)
+    for sent, messages in zip(window.transcript, transcript[window.dropped :], strict=True):
+        _assert_same_but_for_room(sent, messages)
     if tokens_of(window.transcript, estimate) > budget:
         assert window.dropped == last_turn(transcript)
         for message in window.transcript:
             _assert_as_short_as_can_be(message, estimate)
 
 
-def _assert_same_but_for_room(sent: Message, said: Message) -> None:
-    match sent, said:
+def _assert_same_but_for_room(sent: Message, transcript: Message) -> None:
+    match sent, transcript:
         case ToolResult(), ToolResult():
-            assert replace(sent, content=said.content) == said
-            assert sent.content == said.content or "were left out here to save room" in sent.content
-            assert len(sent.content) <= len(said.content)
+            assert replace(sent, content=transcript.content) == transcript
+            assert sent.content == transcript.content or "were left out here to save room" in sent.content
+            assert len(sent.content) <= len(transcript.content)
         case UserMessage(), UserMessage():
-            assert replace(sent, context=said.context) == said
-            assert sent.context.endswith(said.context)
+            assert replace(sent, context=transcript.context) == transcript
+            assert sent.context.endswith(transcript.context)
         case _:
-            assert sent == said
+            assert sent == transcript
 
 
 def _assert_as_short_as_can_be(message: Message, estimate: TokenEstimate) -> None:

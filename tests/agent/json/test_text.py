@@ -11,8 +11,8 @@ from custom_components.chatterbox.agent.json.text import (
     check_count,
     check_json,
     check_size,
+    display,
     parse_json,
-    shown,
 )
 from custom_components.chatterbox.agent.messages import JsonValue
 from tests.agent.json_values import json_values
@@ -104,8 +104,8 @@ def test_what_is_read_keeps_to_the_rules_and_nothing_else_is_refused(text: str) 
 
 
 def test_a_long_value_is_cut() -> None:
-    assert shown({"b": 1, "a": "ä"}) == '{"a":"ä","b":1}'
-    assert shown("x" * 100, 10) == '"xxxxxxxxx…'
+    assert display({"b": 1, "a": "ä"}) == '{"a":"ä","b":1}'
+    assert display("x" * 100, 10) == '"xxxxxxxxx…'
 
 
 @given(json_values())

@@ -296,14 +296,14 @@ def test_calls_of_a_runaway_model_are_cut() -> None:
         assert len(refusal(call)) < 300
 
 
-def asked(call_id: str, name: str, arguments: str = "{}") -> AssistantMessage:
+def call_message(call_id: str, name: str, arguments: str = "{}") -> AssistantMessage:
     """Return an earlier message with one call."""
     return AssistantMessage(tool_calls=(ToolCall(call_id, name, arguments),))
 
 
 def test_the_same_call_of_one_turn_does_not_run_again() -> None:
     """Invariant 62."""
-    earlier = (UserMessage("On!"), asked("0", ON.name), ToolResult("0", ON.name, "done"))
+    earlier = (UserMessage("On!"), call_message("0", ON.name), ToolResult("0", ON.name, "done"))
 
     call = judged("HassTurnOn", "", *earlier)
 
@@ -316,26 +316,26 @@ def test_the_same_call_of_one_turn_does_not_run_again() -> None:
 
 
 def test_a_call_that_failed_is_not_run_again_either() -> None:
-    earlier = (asked("0", ON.name), ToolResult("0", ON.name, "no", is_error=True))
+    earlier = (call_message("0", ON.name), ToolResult("0", ON.name, "no", is_error=True))
     assert "already failed" in refusal(judged("HassTurnOn", "", *earlier))
 
 
 def test_the_same_call_twice_in_one_message_runs_once() -> None:
-    call = judged("HassTurnOn", "", asked("0", ON.name))
+    call = judged("HassTurnOn", "", call_message("0", ON.name))
     assert isinstance(call, Resolved)
     assert not call.result.is_error
 
 
 def test_a_tool_that_is_meant_to_be_repeated_is() -> None:
-    earlier = (asked("0", NEXT.name), ToolResult("0", NEXT.name, "done"))
+    earlier = (call_message("0", NEXT.name), ToolResult("0", NEXT.name, "done"))
     assert isinstance(judged("next", "", *earlier), Runnable)
 
 
 def test_something_is_looked_at_again_only_after_a_change() -> None:
-    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
-    changed = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
-    again = (asked("3", LOOK.name), ToolResult("3", LOOK.name, "bright"))
-    elsewhere = (asked("4", "assist__Other"), ToolResult("4", "assist__Other", "?"))
+    looked = (call_message("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    changed = (call_message("2", ON.name), ToolResult("2", ON.name, "done"))
+    again = (call_message("3", LOOK.name), ToolResult("3", LOOK.name, "bright"))
+    elsewhere = (call_message("4", "assist__Other"), ToolResult("4", "assist__Other", "?"))
 
     assert isinstance(judged("GetLiveContext", "", *looked), Resolved)
     assert isinstance(judged("GetLiveContext", "", *looked, *changed), Runnable)
@@ -344,20 +344,20 @@ def test_something_is_looked_at_again_only_after_a_change() -> None:
 
 
 def test_a_change_is_made_once_unless_another_came_between() -> None:
-    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
-    turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
-    turned_off = (asked("3", OFF.name), ToolResult("3", OFF.name, "done"))
+    looked = (call_message("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    turned_on = (call_message("2", ON.name), ToolResult("2", ON.name, "done"))
+    turned_off = (call_message("3", OFF.name), ToolResult("3", OFF.name, "done"))
 
     assert isinstance(judged("HassTurnOn", "", *turned_on, *looked), Resolved)
     assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off), Runnable)
-    assert isinstance(judged("HassTurnOn", "", *turned_on, asked("3", OFF.name)), Runnable)
+    assert isinstance(judged("HassTurnOn", "", *turned_on, call_message("3", OFF.name)), Runnable)
 
 
 def test_a_call_that_did_not_run_has_changed_nothing() -> None:
-    turned_on = (asked("2", ON.name), ToolResult("2", ON.name, "done"))
-    looked = (asked("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
-    denied = (asked("3", OFF.name), ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True))
-    failed = (asked("3", OFF.name), ToolResult("3", OFF.name, "TimeoutError", is_error=True))
+    turned_on = (call_message("2", ON.name), ToolResult("2", ON.name, "done"))
+    looked = (call_message("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
+    denied = (call_message("3", OFF.name), ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True))
+    failed = (call_message("3", OFF.name), ToolResult("3", OFF.name, "TimeoutError", is_error=True))
 
     assert isinstance(judged("HassTurnOn", "", *turned_on, *denied), Resolved)
     assert isinstance(judged("GetLiveContext", "", *looked, *denied), Resolved)

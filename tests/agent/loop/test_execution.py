@@ -154,14 +154,14 @@ async def test_a_reading_call_waits_for_no_change_after_it_and_holds_none() -> N
 
 
 async def test_targets_of_reading_calls_are_not_asked_for() -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def note(name: str, _: JsonObject) -> frozenset[str]:
-        asked.append(name)
+        requests.append(name)
         return frozenset()
 
     await run(ScriptedDispatcher({}, note), LOOKING, A)
-    assert asked == ["light_on"]
+    assert requests == ["light_on"]
 
 
 class Mute(Exception):

@@ -121,18 +121,20 @@ async def test_a_question_is_about_what_would_run_in_the_end() -> None:
     def rewrites(door: str) -> ScriptedHooks:
         return ScriptedHooks(before=lambda _, __: Rewrite({"door": door}))
 
-    async def asked(*hooks: Hooks) -> Deny | Ask | None:
+    async def decision_of(*hooks: Hooks) -> Deny | Ask | None:
         return (await chain(*hooks).pre_tool_use(LIGHT, {"door": "front"}, as_it_is)).decision
 
-    assert await asked(guard, rewrites("back")) == Ask("Unlock back?", "back")
+    assert await decision_of(guard, rewrites("back")) == Ask("Unlock back?", "back")
     assert guard.calls == [("light_on", {"door": "front"}), ("light_on", {"door": "back"})]
-    assert await asked(guard, rewrites("garden")) is None
-    assert await asked(guard, rewrites("cellar")) == Deny("Never.")
-    assert await asked(guard, rewrites("back"), content) == Ask("Unlock back? Late.", "back\nlate")
-    assert await asked(content, rewrites("garden"), rewrites("back"), guard) == Ask("Late. Unlock back?", "late\nback")
+    assert await decision_of(guard, rewrites("garden")) is None
+    assert await decision_of(guard, rewrites("cellar")) == Deny("Never.")
+    assert await decision_of(guard, rewrites("back"), content) == Ask("Unlock back? Late.", "back\nlate")
+    assert await decision_of(content, rewrites("garden"), rewrites("back"), guard) == Ask(
+        "Late. Unlock back?", "late\nback"
+    )
 
     guard.calls.clear()
-    assert await asked(guard, rewrites("back"), rewrites("front")) == Ask("Unlock front?", "front")
+    assert await decision_of(guard, rewrites("back"), rewrites("front")) == Ask("Unlock front?", "front")
     assert guard.calls == [("light_on", {"door": "front"})], "that was asked about"
 
 
@@ -168,11 +170,11 @@ async def test_a_no_does_not_spare_a_result_the_hooks_after_it() -> None:
     others = (ScriptedHooks(after=lambda _: Rewrite("less")), ScriptedHooks(after=lambda _: Deny("No.")))
     result = replace(RESULT, open_world=True, native=object())
 
-    read = await chain(hides, *others, guard).post_tool_use(CALL, result)
+    parsed = await chain(hides, *others, guard).post_tool_use(CALL, result)
 
-    assert read == replace(HIDDEN, open_world=True)
-    assert guard.results == [(CALL, read)]
-    assert [shown.native for _, shown in guard.results] == [None]
+    assert parsed == replace(HIDDEN, open_world=True)
+    assert guard.results == [(CALL, parsed)]
+    assert [content.native for _, content in guard.results] == [None]
 
 
 def asking(ask: Ask) -> ScriptedHooks:
@@ -370,8 +372,8 @@ TERMS = st.lists(st.text(st.sampled_from("ab\\\n,"), max_size=4), max_size=4)
 
 
 @given(TERMS, TERMS)
-def test_a_yes_covers_what_was_part_of_the_question(asked: list[str], now: list[str]) -> None:
-    assert covers(join_terms(asked), join_terms(now)) == (set(now) <= {"", *asked})
+def test_a_yes_covers_what_was_part_of_the_question(question: list[str], now: list[str]) -> None:
+    assert covers(join_terms(question), join_terms(now)) == (set(now) <= {"", *question})
 
 
 @given(TERMS, TERMS)

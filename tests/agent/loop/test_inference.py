@@ -120,8 +120,8 @@ async def test_what_starts_early_is_what_nobody_stands_in_the_way_of() -> None:
     denied = ScriptedHooks(before=lambda name, _: Deny("No.") if name == "look" else None)
     assert await early(TURN, looking, peeking, hooks=denied) == ["peek"]
     assert await early(TURN, looking, peeking, hooks=asks_for("peek")) == ["look"]
-    asked = ScriptedHooks(before=lambda name, _: Ask("Sure?") if name == "light_on" else None)
-    assert await early(TURN, on, looking, hooks=asked) == ["look"], "what waits for a yes changes nothing now"
+    requested = ScriptedHooks(before=lambda name, _: Ask("Sure?") if name == "light_on" else None)
+    assert await early(TURN, on, looking, hooks=requested) == ["look"], "what waits for a yes changes nothing now"
 
 
 async def test_a_call_is_shown_to_hooks_as_it_would_run() -> None:
@@ -235,16 +235,16 @@ async def test_a_long_answer_that_was_held_back_comes_in_pieces_between_which_ot
             await asyncio.sleep(0)
 
     others = asyncio.create_task(come_around())
-    said: list[str] = []
+    words: list[str] = []
     async with aclosing(loop.stream(TURN)) as events:
         async for event in events:
             if isinstance(event, TextDelta):
-                said.append(event.text)
+                words.append(event.text)
                 passes.append(0)
     others.cancel()
 
-    assert "".join(said) == "It is dark. " * 1_000
-    assert max(map(len, said)) <= 512
+    assert "".join(words) == "It is dark. " * 1_000
+    assert max(map(len, words)) <= 512
     assert all(passes[1:])
 
 

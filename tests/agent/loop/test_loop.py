@@ -192,11 +192,13 @@ async def test_each_kind_of_turn_has_its_walk(
     assert provider.open_streams == 0
 
 
-@pytest.mark.parametrize(("said", "answer"), [("It is on.", "It is on."), (" ", "I don't have an answer to that.")])
-async def test_what_is_said_beside_an_unwanted_call_is_the_answer(said: str, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("spoken_text", "answer"), [("It is on.", "It is on."), (" ", "I don't have an answer to that.")]
+)
+async def test_what_is_said_beside_an_unwanted_call_is_the_answer(spoken_text: str, answer: str) -> None:
     """The caller has asked for words without calls: it is not asked for them twice, and the call does not run."""
     turn = replace(TURN, tool_choice=ToolChoiceMode.NONE)
-    provider, dispatcher = ScriptedProvider(call(ON, text=said)), ScriptedDispatcher()
+    provider, dispatcher = ScriptedProvider(call(ON, text=spoken_text)), ScriptedDispatcher()
 
     events = await collect(AgenticLoop(provider, dispatcher), turn)
 

@@ -107,13 +107,13 @@ OTHER_LOOPS = {
 
 def heard(pieces: Iterable[str], most: int = 1_000_000) -> tuple[str, bool, int]:
     """Return what a filter passes on, whether it has found a repetition, and after how many characters."""
-    repetition, said, read = RepetitionFilter(), "", 0
+    repetition, words, parsed = RepetitionFilter(), "", 0
     for piece in pieces:
-        said += repetition.feed(piece)
-        read += len(piece)
-        if repetition.found or read > most:
+        words += repetition.feed(piece)
+        parsed += len(piece)
+        if repetition.found or parsed > most:
             break
-    return said + repetition.end(), repetition.found, read
+    return words + repetition.end(), repetition.found, parsed
 
 
 @pytest.mark.parametrize("text", REAL.values(), ids=REAL)
@@ -140,12 +140,12 @@ def test_nothing_that_was_recorded_or_written_here_is_taken_for_repetition() -> 
     ids=[*SENTENCES, *OTHER_LOOPS],
 )
 def test_a_loop_is_found_and_heard_once(unit: str, characters: int, prefix: str) -> None:
-    said, found, read = heard([prefix, *repeat(unit, 30_000)])
+    words, found, parsed = heard([prefix, *repeat(unit, 30_000)])
 
     assert found
-    assert characters <= read < len(prefix) + characters + 100 + 14 * len(unit)
-    assert (prefix + unit * 100).startswith(said)
-    assert len(said) <= len(prefix) + max(len(unit), 64)
+    assert characters <= parsed < len(prefix) + characters + 100 + 14 * len(unit)
+    assert (prefix + unit * 100).startswith(words)
+    assert len(words) <= len(prefix) + max(len(unit), 64)
 
 
 UNITS = st.text("abc ,.\n🙂界。", min_size=1, max_size=40) | st.lists(
@@ -157,21 +157,21 @@ UNITS = st.text("abc ,.\n🙂界。", min_size=1, max_size=40) | st.lists(
 def test_what_is_not_dropped_is_passed_on_however_it_is_cut(prefix: str, unit: str, size: int, rest: str) -> None:
     for text in (prefix + unit * 9 + rest, prefix + unit * 2_000):
         pieces = [text[start : start + size] for start in range(0, len(text), size)]
-        said, found, _ = heard([text])
+        sentence, found, _ = heard([text])
 
-        assert (said, found) == heard(pieces)[:2]
-        assert text.startswith(said)
-        assert found or said == text
+        assert (sentence, found) == heard(pieces)[:2]
+        assert text.startswith(sentence)
+        assert found or sentence == text
 
 
 @settings(max_examples=25)
 @given(st.text(max_size=40), UNITS)
 def test_every_loop_is_found(prefix: str, unit: str) -> None:
-    said, found, read = heard([prefix, *repeat(unit, 30_000)])
+    words, found, parsed = heard([prefix, *repeat(unit, 30_000)])
 
     assert found
-    assert read <= len(prefix) + 20_500 + 30 * len(unit)
-    assert len(said) <= len(prefix) + 2 * len(unit) + 200
+    assert parsed <= len(prefix) + 20_500 + 30 * len(unit)
+    assert len(words) <= len(prefix) + 2 * len(unit) + 200
 
 
 @given(st.lists(st.tuples(UNITS, st.integers(1, 9)), max_size=12))

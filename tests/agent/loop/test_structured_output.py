@@ -29,9 +29,9 @@ ANYTHING = OutputFormat("anything", {"type": "object"})
 
 def misfit(text: str, output: OutputFormat = PERSON) -> str:
     """Return what the model is told about an answer."""
-    with pytest.raises(Unfit) as told:
+    with pytest.raises(Unfit) as error:
         at_once(read_output(text, output))
-    return str(told.value)
+    return str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_an_answer_is_read_where_there_is_one_way_to_read_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "It is empty."),
         ("I do not know.", "There is no JSON object in it."),
@@ -70,8 +70,8 @@ def test_an_answer_is_read_where_there_is_one_way_to_read_it(text: str) -> None:
         ("x" * (MAX_LENGTH + 1), f"It is too long: {MAX_LENGTH + 1} characters, at most {MAX_LENGTH}."),
     ],
 )
-def test_the_model_is_told_what_is_wrong(text: str, told: str) -> None:
-    assert misfit(text) == told
+def test_the_model_is_told_what_is_wrong(text: str, message: str) -> None:
+    assert misfit(text) == message
 
 
 @pytest.mark.parametrize("text", ['{"name": "Ada', '```\n{"name": \n```', 'It is {"name": and'])
@@ -95,7 +95,7 @@ def test_a_schema_that_describes_no_object_fits_nothing() -> None:
 
 
 def test_the_model_reads_the_schema() -> None:
-    assert '"required":["name"]' in PERSON.told
+    assert '"required":["name"]' in PERSON.instruction
 
 
 @given(json_objects())

@@ -50,5 +50,5 @@ def test_an_approval_of_nothing_is_refused() -> None:
     empty = PendingApproval("1", (), 0, 1, 0)
     with pytest.raises(ValueError, match="calls that it is about"):
         Turn("yes", approval=empty)
-    asked = replace(empty, calls=(PendingCall(CALL, ""),))
-    assert Turn(None, approval=asked).approval == asked
+    pending_calls = replace(empty, calls=(PendingCall(CALL, ""),))
+    assert Turn(None, approval=pending_calls).approval == pending_calls

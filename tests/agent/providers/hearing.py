@@ -22,7 +22,7 @@ from tests.support.at_once import at_once
 class Heard:
     """The outcome of a message."""
 
-    said: str = ""
+    text: str = ""
     thought: str = ""
     calls: list[tuple[str, str]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Heard:
         match event:
             case TextDelta(text):
                 assert text
-                self.said += text
+                self.text += text
             case ReasoningDelta(text):
                 self.thought += text
             case ToolCallReady(call):
@@ -57,16 +57,18 @@ def request(tools: Sequence[ToolDefinition] = OFFERED, transcript: tuple[Message
     return CompletionRequest("", (*transcript, UserMessage("Go")), tuple(tools))
 
 
-def hear(*events: ProviderEvent, asked: CompletionRequest | None = None, model: TextCalls | None = None) -> Heard:
+def hear(
+    *events: ProviderEvent, model_request: CompletionRequest | None = None, model: TextCalls | None = None
+) -> Heard:
     """Read the events of one message."""
-    return at_once(_hear(events, (model or TextCalls()).message(asked or request())))
+    return at_once(_hear(events, (model or TextCalls()).message(model_request or request())))
 
 
 async def _hear(events: Iterable[ProviderEvent], reader: TextCallReader) -> Heard:
     heard = Heard()
     for event in events:
-        for read in await reader.read(event):
-            heard.add(read)
+        for parsed in await reader.read(event):
+            heard.add(parsed)
     assert heard.result
     assert len(set(heard.ids)) == len(heard.ids)
     return heard

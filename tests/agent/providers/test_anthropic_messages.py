@@ -133,12 +133,12 @@ async def test_long_thinking_that_is_wished_has_room(session: aiohttp.ClientSess
 
 
 async def test_a_server_without_eyes_is_told_what_it_cannot_see(session: aiohttp.ClientSession) -> None:
-    shown = UserMessage("?", (Attachment("image/png", b"\x89PNG"), Attachment("application/pdf", b"%PDF", "a.pdf")))
+    picture = UserMessage("?", (Attachment("image/png", b"\x89PNG"), Attachment("application/pdf", b"%PDF", "a.pdf")))
 
     async with raw_http_server(ANSWER) as server:
         base_url = f"http://127.0.0.1:{server.port}"
         provider = AnthropicMessagesProvider(session, base_url, "m", profile=LLAMA_CPP)
-        await collect(provider, CompletionRequest("", (shown,)))
+        await collect(provider, CompletionRequest("", (picture,)))
 
     body = server.requests[0].body
     assert b'"type":"image"' in body

@@ -124,7 +124,7 @@ class Chain:
         """Run an inference of one and the same turn to its end."""
         return await self.ask(self._turn, request)
 
-    def asked(self) -> list[int]:
+    def requests_by_member(self) -> list[int]:
         """Count the requests that each provider got."""
         return [len(provider.requests) for provider in self.providers]
 
@@ -181,7 +181,7 @@ async def test_a_provider_that_fails_before_its_first_event_hands_over(error: Pr
 
     assert await chain.ask() == [ProviderSwitched("second", f"first: {type(error).__name__}"), *HELLO]
 
-    assert chain.asked() == [tries, 1]
+    assert chain.requests_by_member() == [tries, 1]
     assert chain.breakers[0].last_error is type(error)
 
 
@@ -193,7 +193,9 @@ async def test_every_provider_gets_the_wishes_of_the_turn() -> None:
     await chain.ask(request=request)
 
     for provider in chain.providers:
-        assert [(asked.options, asked.may_be_shortened) for asked in provider.requests] == [(wishes, False)]
+        assert [(model_request.options, model_request.may_be_shortened) for model_request in provider.requests] == [
+            (wishes, False)
+        ]
 
 
 async def test_a_conversation_that_may_not_be_shortened_is_not_handed_over() -> None:
@@ -203,7 +205,7 @@ async def test_a_conversation_that_may_not_be_shortened_is_not_handed_over() -> 
     with pytest.raises(PromptTooLong):
         await chain.ask(request=replace(REQUEST, may_be_shortened=False))
 
-    assert chain.asked() == [1, 1, 0]
+    assert chain.requests_by_member() == [1, 1, 0]
     assert chain.breakers[1].state is CLOSED
 
 
@@ -258,7 +260,7 @@ async def test_no_provider_takes_the_time_of_those_after_it() -> None:
     for position in (0, 1):
         await run_other_tasks()
         began = chain.clock.now()
-        while chain.asked()[position + 1] == 0:
+        while chain.requests_by_member()[position + 1] == 0:
             chain.clock.advance(0.125)
             await run_other_tasks()
         waits.append(chain.clock.now() - began)
@@ -279,13 +281,13 @@ async def test_after_its_first_event_a_providers_failure_is_that_of_the_inferenc
     with pytest.raises(ProviderUnreachable if error else ProviderReplyInvalid):
         await anext(stream)
 
-    assert chain.asked() == [1, 0]
+    assert chain.requests_by_member() == [1, 0]
     assert chain.breakers[0].failures == 1
     assert chain.open_streams == 0
 
 
 @pytest.mark.parametrize(
-    ("errors", "told"),
+    ("errors", "messages"),
     [
         ([ProviderUnreachable("1"), ProviderBusy("2"), ProviderRejectedKey("3")], 0),
         ([ProviderRejectedRequest("1"), ProviderBusy("2"), ProviderUnreachable("3")], 1),
@@ -295,18 +297,18 @@ async def test_after_its_first_event_a_providers_failure_is_that_of_the_inferenc
     ids=["all", "not the first", "the last alone", "none"],
 )
 async def test_when_nobody_has_answered_the_first_error_that_is_no_refusal_is_raised(
-    errors: list[ProviderError], told: int
+    errors: list[ProviderError], messages: int
 ) -> None:
     chain = Chain(*([[error]] for error in errors))
 
     with pytest.raises(ProviderError) as caught:
         await chain.ask()
 
-    assert caught.value is errors[told]
+    assert caught.value is errors[messages]
     assert caught.value.__notes__ == [
         f"{each.name} failed too: {type(error).__name__}: {error}"
         for each, error in zip(chain.managed, errors, strict=True)
-        if error is not errors[told]
+        if error is not errors[messages]
     ]
     assert caught.value.__cause__ is None
 
@@ -338,7 +340,7 @@ async def test_a_provider_that_keeps_failing_is_left_alone_and_gets_its_place_ba
     assert chain.breakers[0].state is OPEN
 
     assert await chain.ask() == [ProviderSwitched("second", "first: circuit open"), *HELLO]
-    assert chain.asked() == [2, 3]
+    assert chain.requests_by_member() == [2, 3]
 
     chain.clock.advance(10)
     assert await chain.ask() == HELLO
@@ -353,7 +355,7 @@ async def test_a_probe_is_one_request() -> None:
 
     await chain.ask()
 
-    assert chain.asked() == [1, 1]
+    assert chain.requests_by_member() == [1, 1]
     assert chain.breakers[0].seconds_until_probe == 20
 
 
@@ -388,11 +390,11 @@ async def test_a_provider_that_took_over_keeps_the_rest_of_the_turn() -> None:
 
     assert (await chain.ask(turn))[0] == ProviderSwitched("second", "first: ProviderUnreachable")
     assert await chain.ask(turn, AFTER_A_TOOL) == HELLO
-    assert chain.asked() == [1, 2]
+    assert chain.requests_by_member() == [1, 2]
 
     next_turn = (*AFTER_A_TOOL.transcript, AssistantMessage("Hello."), UserMessage("And now?"))
     assert await chain.ask(turn, replace(REQUEST, transcript=next_turn)) == HELLO
-    assert chain.asked() == [2, 2]
+    assert chain.requests_by_member() == [2, 2]
 
 
 async def test_a_later_failure_hands_over_too_and_failed_providers_come_last() -> None:
@@ -416,7 +418,7 @@ async def test_a_provider_that_acted_is_not_replaced_if_it_lacks_the_tool() -> N
     with pytest.raises(ProviderRejectedRequest, match="no provider"):
         await chain.ask(turn, replace(AFTER_A_TOOL, tool_choice=NamedTool("other")))
 
-    assert chain.asked() == [1, 0]
+    assert chain.requests_by_member() == [1, 0]
 
 
 async def test_a_provider_that_only_read_hands_over_in_a_turn_without_words() -> None:
@@ -454,7 +456,7 @@ async def test_each_provider_sees_its_own_tools() -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "asked"),
+    ("choice", "requests"),
     [
         (NamedTool(SENTENCE.name), [0, 1]),
         (NamedTool(LIGHT.name), [1, 0]),
@@ -465,7 +467,7 @@ async def test_each_provider_sees_its_own_tools() -> None:
     ids=str,
 )
 async def test_a_provider_without_the_tool_that_has_to_be_called_is_passed_over(
-    choice: ToolChoice, asked: list[int]
+    choice: ToolChoice, requests: list[int]
 ) -> None:
     chain = Chain([HELLO], [HELLO])
     visible = {LIGHT.name} if isinstance(choice, NamedTool) else set[str]()
@@ -473,8 +475,8 @@ async def test_a_provider_without_the_tool_that_has_to_be_called_is_passed_over(
 
     events = await chain.ask(request=replace(REQUEST, tool_choice=choice))
 
-    assert chain.asked() == asked
-    assert events == (HELLO if asked[0] else [ProviderSwitched("second", "first: has not the tool"), *HELLO])
+    assert chain.requests_by_member() == requests
+    assert events == (HELLO if requests[0] else [ProviderSwitched("second", "first: has not the tool"), *HELLO])
 
 
 def test_a_chain_without_providers_is_refused() -> None:
@@ -518,7 +520,7 @@ async def test_the_next_provider_takes_over_and_it_is_told_why() -> None:
 
     assert events[0] == ProviderSwitched("third", "first: BudgetSpent; second: BudgetSpent")
     assert TextDelta("Hello.") in events
-    assert chain.asked() == [0, 0, 1]
+    assert chain.requests_by_member() == [0, 0, 1]
     assert chain.breakers[0].last_error is None
 
 
@@ -527,7 +529,7 @@ async def test_the_first_provider_may_refuse_instead() -> None:
 
     with pytest.raises(BudgetSpent):
         await chain.ask_in_turn()
-    assert chain.asked() == [0, 0]
+    assert chain.requests_by_member() == [0, 0]
 
 
 async def test_a_provider_that_stands_in_refuses_for_nobody() -> None:
@@ -552,7 +554,7 @@ async def test_a_turn_under_way_keeps_its_provider_when_the_budget_is_spent(done
     chain.spent = {0}
 
     assert TextDelta("It is on.") in await chain.ask_in_turn(after(done))
-    assert chain.asked() == [2, 0]
+    assert chain.requests_by_member() == [2, 0]
 
 
 async def test_the_next_turn_of_the_same_provider_is_not_begun() -> None:
@@ -562,7 +564,7 @@ async def test_the_next_turn_of_the_same_provider_is_not_begun() -> None:
 
     with pytest.raises(BudgetSpent):
         await chain.ask_in_turn(replace(REQUEST, transcript=(UserMessage("And again"),)))
-    assert chain.asked()[0] == 1
+    assert chain.requests_by_member()[0] == 1
 
 
 async def test_a_provider_that_hands_over_in_the_middle_passes_by_one_without_money() -> None:
@@ -589,7 +591,7 @@ async def test_a_provider_with_a_budget_reports_the_approved_call() -> None:
     events = await chain.ask_in_turn(AFTER_A_TOOL)
 
     assert events[0] == ProviderSwitched("second", "first: BudgetSpent")
-    assert chain.asked() == [0, 1]
+    assert chain.requests_by_member() == [0, 1]
 
 
 async def test_a_provider_with_a_budget_is_asked_although_its_circuit_is_open() -> None:
@@ -617,7 +619,7 @@ async def test_without_money_nobody_is_asked(spent: list[int], *, refuses: bool)
 
     with pytest.raises(BudgetSpent):
         await chain.ask_in_turn(AFTER_A_TOOL)
-    assert chain.asked() == [0, 0]
+    assert chain.requests_by_member() == [0, 0]
 
 
 async def test_a_refusal_of_the_chosen_model_goes_before_the_budget_of_a_fallback() -> None:
@@ -626,4 +628,4 @@ async def test_a_refusal_of_the_chosen_model_goes_before_the_budget_of_a_fallbac
     with pytest.raises(ProviderRejectedRequest, match="no such thing"):
         await chain.ask_in_turn()
 
-    assert chain.asked() == [1, 0]
+    assert chain.requests_by_member() == [1, 0]

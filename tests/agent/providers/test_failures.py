@@ -171,8 +171,8 @@ def test_a_prompt_that_does_not_fit(status: int, body: str, kind: type[ProviderE
     [('"n_prompt_tokens": 5000, "n_ctx": 4096', 5000, 4096), ('"n_prompt_tokens": "many", "n_ctx": true', None, None)],
 )
 def test_numbers_that_stand_beside_the_words(fields: str, prompt: int | None, window: int | None) -> None:
-    said = "the request exceeds the available context size, try increasing it"
-    error = error_of_response(400, f'{{"error": {{"message": "{said}", {fields}}}}}'.encode())
+    sentence = "the request exceeds the available context size, try increasing it"
+    error = error_of_response(400, f'{{"error": {{"message": "{sentence}", {fields}}}}}'.encode())
 
     assert isinstance(error, PromptTooLong)
     assert (error.prompt_tokens, error.window_tokens) == (prompt, window)
@@ -256,7 +256,7 @@ def test_errors_quote_the_service_in_one_short_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sentence",
     [
         "Incorrect API key provided: topsecretkey.",
         "Key 'topsecretkey' is unknown",
@@ -264,10 +264,10 @@ def test_errors_quote_the_service_in_one_short_line() -> None:
         "Incorrect API key: sk-proj-topsecret-key_1 is wrong",
     ],
 )
-def test_a_key_that_the_service_repeats_is_hidden(said: str) -> None:
+def test_a_key_that_the_service_repeats_is_hidden(sentence: str) -> None:
     for error in (
-        error_of_response(401, said.encode(), secret="topsecretkey"),
-        error_of_report({"message": said, "code": 401}, "topsecretkey"),
+        error_of_response(401, sentence.encode(), secret="topsecretkey"),
+        error_of_report({"message": sentence, "code": 401}, "topsecretkey"),
     ):
         assert type(error) is ProviderRejectedKey
         assert "tops" not in str(error)

@@ -48,10 +48,10 @@ class Server:
 
     def __init__(self, *outcomes: ProviderError | None) -> None:
         self.outcomes = list(outcomes)
-        self.asked = 0
+        self.requests = 0
 
     async def check(self) -> None:
-        self.asked += 1
+        self.requests += 1
         if (outcome := self.outcomes.pop(0)) is not None:
             raise outcome
 
@@ -100,7 +100,7 @@ async def test_a_service_that_works_is_not_asked() -> None:
 
     await home.managed.probe()
 
-    assert server.asked == 0
+    assert server.requests == 0
 
 
 async def test_where_nobody_needs_to_ask_nothing_happens() -> None:

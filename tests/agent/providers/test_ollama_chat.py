@@ -128,10 +128,10 @@ async def test_a_persons_own_options_are_laid_over_ours(
 
 
 async def test_pictures_are_shown_to_models_with_eyes_alone(session: aiohttp.ClientSession) -> None:
-    shown = await sent(session)
+    content = await sent(session)
     unseen = await sent(session, profile=replace(OLLAMA, accepts_images=False))
 
-    assert json.dumps(shown).count("images") == 1
+    assert json.dumps(content).count("images") == 1
     assert "images" not in json.dumps(unseen)
     assert "image/png" in json.dumps(unseen)
 
@@ -351,10 +351,10 @@ async def test_an_answer_that_has_begun_is_not_begun_anew(session: aiohttp.Clien
 
 
 async def test_pictures_are_not_counted_as_words(session: aiohttp.ClientSession) -> None:
-    shown = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"0" * 100_000),)),))
+    picture = CompletionRequest("", (UserMessage("Hi", (Attachment("image/png", b"0" * 100_000),)),))
     async with raw_http_server(REFUSED_TO_CUT, ANSWER) as server:
         provider = provider_of(server, session, ModelOptions(num_ctx=10))
-        assert await collect(provider, shown) == EVENTS
+        assert await collect(provider, picture) == EVENTS
 
     prompt, _ = numbers_of(provider.overflow)
     assert prompt is not None
@@ -387,7 +387,7 @@ async def test_a_model_is_described(session: aiohttp.ClientSession) -> None:
 
 
 async def test_models_tell_whether_they_use_tools(session: aiohttp.ClientSession) -> None:
-    told = {
+    message = {
         "acts": DESCRIPTION.decode(),
         "talks": '{"capabilities":["completion"]}',
         "vectors": '{"capabilities":["embedding"]}',
@@ -396,10 +396,10 @@ async def test_models_tell_whether_they_use_tools(session: aiohttp.ClientSession
     }
 
     async def list_models(_request: web.Request) -> web.Response:
-        return web.json_response({"models": [{"name": name} for name in (*told, "nomic-embed-text")]})
+        return web.json_response({"models": [{"name": name} for name in (*message, "nomic-embed-text")]})
 
     async def show(request: web.Request) -> web.Response:
-        return web.Response(text=told[(await request.json())["model"]], content_type="application/json")
+        return web.Response(text=message[(await request.json())["model"]], content_type="application/json")
 
     server = web.Application()
     server.add_routes([web.get("/api/tags", list_models), web.post("/api/show", show)])

@@ -140,10 +140,10 @@ async def test_an_answer_that_is_no_chat_completion(
 async def test_a_refusal_that_leaving_out_does_not_mend_is_final(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(reply(b"neither stream_options nor you", status=400)) as server:
         provider = provider_of(server, session)
-        for asked in (2, 4):
+        for requested in (2, 4):
             with pytest.raises(ProviderRejectedRequest, match="nor you"):
                 await collect(provider)
-            assert len(server.requests) == asked
+            assert len(server.requests) == requested
 
 
 WISHES = ModelOptions(max_tokens=9, reasoning_effort=ReasoningEffort.NONE)
@@ -196,6 +196,6 @@ async def test_a_profile_decides_what_can_be_shown(session: aiohttp.ClientSessio
         for profile in (OPENAI, PROFILES["deepseek"]):
             await collect(OpenAIChatProvider(session, base_url, "m", profile=profile), request)
 
-    seen, told = (json.loads(sent.body)["messages"][0]["content"] for sent in server.requests)
+    seen, limits = (json.loads(sent.body)["messages"][0]["content"] for sent in server.requests)
     assert seen[0]["file"]["filename"] == "bill.pdf"
-    assert "bill.pdf was attached here" in told
+    assert "bill.pdf was attached here" in limits

@@ -78,7 +78,7 @@ def test_the_profile_of_an_address(typed: str, found: ServerProfile) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "known", "asked"),
+    ("wanted", "known", "requested"),
     [
         (LOW, (LOW, HIGH), LOW),
         (MEDIUM, (LOW, HIGH), LOW),
@@ -89,9 +89,9 @@ def test_the_profile_of_an_address(typed: str, found: ServerProfile) -> None:
     ],
 )
 def test_the_nearest_effort(
-    wanted: ReasoningEffort, known: tuple[ReasoningEffort, ...], asked: ReasoningEffort
+    wanted: ReasoningEffort, known: tuple[ReasoningEffort, ...], requested: ReasoningEffort
 ) -> None:
-    assert nearest_effort(wanted, known) is asked
+    assert nearest_effort(wanted, known) is requested
 
 
 def test_how_servers_are_asked_for_an_effort() -> None:

@@ -162,11 +162,11 @@ VALUES: st.SearchStrategy[JsonValue] = st.none() | st.integers() | st.dictionari
 
 
 @given(st.dictionaries(NAMES, VALUES), st.text(alphabet="abtempru_.'\" ") | NAMES | st.binary().map(repr))
-def test_each_refusal_takes_something_away_and_never_what_is_required(payload: JsonObject, said: str) -> None:
+def test_each_refusal_takes_something_away_and_never_what_is_required(payload: JsonObject, sentence: str) -> None:
     trial = RefusedParameters("m", REQUIRED).trial(payload)
     before = str(payload)
 
-    while trial.leave_out(400, said.encode()):
+    while trial.leave_out(400, sentence.encode()):
         assert len(str(trial.payload)) < len(before)
         before = str(trial.payload)
 
@@ -216,11 +216,11 @@ def payload(*messages: JsonObject, **fields: JsonValue) -> JsonObject:
     return {"model": "m", "max_tokens": 8192, "messages": [*messages], "stream": True, **fields}
 
 
-def said(role: str, *blocks: JsonObject) -> JsonObject:
+def blocks_of(role: str, *blocks: JsonObject) -> JsonObject:
     return {"role": role, "content": [*blocks]}
 
 
-USER = said("user", HI)
+USER = blocks_of("user", HI)
 ADAPTIVE: JsonObject = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
 
 
@@ -288,36 +288,43 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             id="a budget where no call may be made",
         ),
         pytest.param(
-            payload(USER, said("assistant", CALL), said("user", RESULT), **ADAPTIVE),
+            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT), **ADAPTIVE),
             NO_ADAPTIVE,
-            payload(USER, said("assistant", CALL), said("user", RESULT)),
+            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
             id="no budget amid calls that were made without thinking",
         ),
         pytest.param(
-            payload(USER, said("assistant", HI, SIGNED, CALL), said("user", RESULT), **ADAPTIVE),
+            payload(USER, blocks_of("assistant", HI, SIGNED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
             NO_ADAPTIVE,
-            payload(USER, said("assistant", HI, SIGNED, CALL), said("user", RESULT)),
+            payload(USER, blocks_of("assistant", HI, SIGNED, CALL), blocks_of("user", RESULT)),
             id="no budget amid a message that did not begin with thinking",
         ),
         pytest.param(
-            payload(USER, said("assistant", REDACTED, CALL), said("user", RESULT), **ADAPTIVE),
+            payload(USER, blocks_of("assistant", REDACTED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
             NO_ADAPTIVE,
             payload(
                 USER,
-                said("assistant", REDACTED, CALL),
-                said("user", RESULT),
+                blocks_of("assistant", REDACTED, CALL),
+                blocks_of("user", RESULT),
                 thinking={"type": "enabled", "budget_tokens": 4096},
             ),
             id="a budget amid calls that were made with thinking",
         ),
         pytest.param(
-            payload(USER, said("assistant", CALL), said("user", RESULT), said("assistant", HI), USER, **ADAPTIVE),
+            payload(
+                USER,
+                blocks_of("assistant", CALL),
+                blocks_of("user", RESULT),
+                blocks_of("assistant", HI),
+                USER,
+                **ADAPTIVE,
+            ),
             NO_ADAPTIVE,
             payload(
                 USER,
-                said("assistant", CALL),
-                said("user", RESULT),
-                said("assistant", HI),
+                blocks_of("assistant", CALL),
+                blocks_of("user", RESULT),
+                blocks_of("assistant", HI),
                 USER,
                 thinking={"type": "enabled", "budget_tokens": 4096},
             ),
@@ -349,21 +356,26 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             id="no thinking, where there is a way to ask for little",
         ),
         pytest.param(
-            payload(USER, said("assistant", SIGNED, HI, REDACTED, CALL), said("user", RESULT), **ADAPTIVE),
+            payload(USER, blocks_of("assistant", SIGNED, HI, REDACTED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
             CHANGED,
-            payload(USER, said("assistant", HI, CALL), said("user", RESULT), **ADAPTIVE),
+            payload(USER, blocks_of("assistant", HI, CALL), blocks_of("user", RESULT), **ADAPTIVE),
             id="thinking that cannot go back",
         ),
         pytest.param(
-            payload(USER, said("assistant", SIGNED, CALL), said("user", RESULT), thinking={"type": "enabled"}),
+            payload(
+                USER,
+                blocks_of("assistant", SIGNED, CALL),
+                blocks_of("user", RESULT),
+                thinking={"type": "enabled"},
+            ),
             "messages.1.content.0: Invalid `signature` in `thinking` block",
-            payload(USER, said("assistant", CALL), said("user", RESULT)),
+            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
             id="thinking of another model, within a budget",
         ),
         pytest.param(
-            payload(USER, said("assistant", CALL), said("user", RESULT), thinking={"type": "enabled"}),
+            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT), thinking={"type": "enabled"}),
             EXPECTED,
-            payload(USER, said("assistant", CALL), said("user", RESULT)),
+            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
             id="thinking that is missing",
         ),
         pytest.param(
@@ -380,7 +392,7 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
         ),
         pytest.param(
             payload(
-                said("user", {**HI, "cache_control": {"type": "ephemeral"}}),
+                blocks_of("user", {**HI, "cache_control": {"type": "ephemeral"}}),
                 system=[{**HI, "cache_control": {"type": "ephemeral"}}],
                 tools=[{"name": "on", "input_schema": {"required": ["x"]}, "cache_control": {"type": "ephemeral"}}],
             ),
@@ -437,9 +449,9 @@ def test_a_refusal_adjusts_the_request(before: JsonObject, message: str, after: 
         ),
         (payload(USER, thinking={"type": "disabled"}), [NO_DISABLED, NO_EFFORT], payload(USER)),
         (
-            payload(USER, said("assistant", SIGNED, CALL), said("user", RESULT), **ADAPTIVE),
+            payload(USER, blocks_of("assistant", SIGNED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
             [CHANGED, NO_ADAPTIVE],
-            payload(USER, said("assistant", CALL), said("user", RESULT)),
+            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
         ),
     ],
 )
@@ -486,7 +498,7 @@ def test_an_adjustment_that_did_not_help_is_forgotten() -> None:
 
 
 def test_that_one_conversation_cannot_take_its_thinking_along_says_nothing_about_the_next() -> None:
-    before = payload(USER, said("assistant", SIGNED, CALL), said("user", RESULT), **ADAPTIVE)
+    before = payload(USER, blocks_of("assistant", SIGNED, CALL), blocks_of("user", RESULT), **ADAPTIVE)
 
     _, refusals = answers(before, CHANGED)
 
@@ -503,7 +515,7 @@ def test_that_one_prompt_leaves_little_room_says_nothing_about_the_next() -> Non
 
 def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
     _, refusals = answers(payload(USER, **ADAPTIVE), NO_ADAPTIVE)
-    amid_calls = payload(USER, said("assistant", CALL), said("user", RESULT))
+    amid_calls = payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT))
 
     assert refusals.trial({**amid_calls, **ADAPTIVE}).payload == amid_calls
     assert refusals.trial(payload(USER)).payload == payload(USER)

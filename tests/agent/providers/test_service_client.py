@@ -98,7 +98,7 @@ async def test_words_and_key_go_nowhere_else(session: aiohttp.ClientSession, sta
 
 
 @pytest.mark.parametrize(
-    ("location", "told"),
+    ("location", "message"),
     [
         ("https://user:password@elsewhere/api/v1/models?key=private#private", "https://elsewhere/api/v1"),
         ("/login?next=private", "http://127.0.0.1:{port}/login"),
@@ -109,14 +109,14 @@ async def test_words_and_key_go_nowhere_else(session: aiohttp.ClientSession, sta
     ],
 )
 async def test_a_redirect_tells_its_address_without_secrets(
-    session: aiohttp.ClientSession, location: str | None, told: str
+    session: aiohttp.ClientSession, location: str | None, message: str
 ) -> None:
     moved = reply(b"", status=307, headers={} if location is None else {"Location": location})
     async with raw_http_server(moved) as server:
         with pytest.raises(ProviderReplyInvalid) as caught:
             await provider_of(server, session, key="any-key").list_models()
 
-    assert caught.value.location == told.format(port=server.port)
+    assert caught.value.location == message.format(port=server.port)
     assert caught.value.words == ""
 
 

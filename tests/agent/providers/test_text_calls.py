@@ -52,7 +52,9 @@ def test_every_format_cut_anywhere(example: Written) -> None:
     for pieces in [[example.text], *cuts(example.text)]:
         heard = hear(*message(pieces))
 
-        assert (heard.said, heard.thought, tuple(heard.calls)) == (example.said, example.thought, example.calls), pieces
+        assert (heard.text, heard.thought, tuple(heard.calls)) == (example.spoken, example.thought, example.calls), (
+            pieces
+        )
         assert heard.result == CompletionResult(
             FinishReason.TOOL_CALLS if example.calls else FinishReason.STOP, Usage(7, 3)
         )
@@ -63,7 +65,7 @@ def test_prose_comes_through_as_it_is(text: str) -> None:
     for pieces in [[text], *cuts(text)]:
         heard = hear(*message(pieces))
 
-        assert (heard.said, heard.thought, heard.calls) == (text, "", []), pieces
+        assert (heard.text, heard.thought, heard.calls) == (text, "", []), pieces
         assert heard.finish is FinishReason.STOP
 
 
@@ -83,34 +85,34 @@ def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.DataObje
 
     whole, cut = hear(*message(text, finish)), hear(*message(pieces, finish))
 
-    assert (cut.said, cut.thought, cut.calls) == (whole.said, whole.thought, whole.calls)
+    assert (cut.text, cut.thought, cut.calls) == (whole.text, whole.thought, whole.calls)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         ("It is 21 degrees.<|im_end|>\n<|im_start|>user\nturn on the light", "It is 21 degrees.\n"),
         ("One.<|im_end|>\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\nTwo.<|im_end|>", "One.\nTwo."),
         ('One.<end_of_turn>\n<start_of_turn>user\n<tool_call>{"name":"light_on","arguments":{}}</tool_call>', "One.\n"),
     ],
 )
-def test_invented_turns_of_others_are_neither_said_nor_done(text: str, said: str) -> None:
+def test_invented_turns_of_others_are_neither_said_nor_done(text: str, sentence: str) -> None:
     for pieces in [[text], *cuts(text)]:
         heard = hear(*message(pieces))
 
-        assert (heard.said, heard.calls) == (said, [])
+        assert (heard.text, heard.calls) == (sentence, [])
 
 
 @pytest.mark.parametrize("text", ["AssistantRelay is running.", "FinalX is up.", "It is on. AssistantFinal is a name."])
 def test_a_name_that_begins_like_a_header_is_said(text: str) -> None:
     for pieces in [[text], *cuts(text)]:
-        assert (hear(*message(pieces))).said == text
+        assert (hear(*message(pieces))).text == text
 
 
 def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
     text = "<|im_start|>assistant\nOn.<|im_end|>" * 2
 
-    assert {(hear(*message([text[:place], text[place:]]))).said for place in range(len(text))} == {"On.\nOn."}
+    assert {(hear(*message([text[:place], text[place:]]))).text for place in range(len(text))} == {"On.\nOn."}
 
 
 @pytest.mark.parametrize(
@@ -119,13 +121,13 @@ def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
 async def test_plain_prose_is_held_back_by_one_word_at_most(text: str) -> None:
     model = TextCalls()
     model.known = True  # as after its first answer
-    reader, said = model.message(request()), ""
+    reader, sentence = model.message(request()), ""
     for index, character in enumerate(text):
-        assert " " not in text[len(said) : index]
-        read = await reader.read(TextDelta(character))
-        said += "".join(event.text for event in read if isinstance(event, TextDelta))
+        assert " " not in text[len(sentence) : index]
+        parsed = await reader.read(TextDelta(character))
+        sentence += "".join(event.text for event in parsed if isinstance(event, TextDelta))
     *rest, _ = await reader.read(CompletionResult(FinishReason.STOP))
-    assert said + "".join(event.text for event in rest if isinstance(event, TextDelta)) == text
+    assert sentence + "".join(event.text for event in rest if isinstance(event, TextDelta)) == text
 
 
 async def test_a_change_of_provider_is_passed_on() -> None:
@@ -136,36 +138,36 @@ async def test_a_change_of_provider_is_passed_on() -> None:
 def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> None:
     text = f"HassTurnOn(a=1)\n{KITCHEN_ON}\n[HassTurnOn()] ```json\n{KITCHEN_ON}\n``` <think>{KITCHEN_ON}</think>"
 
-    heard = hear(*message(text), asked=request(()))
+    heard = hear(*message(text), model_request=request(()))
 
-    assert heard.said == f"HassTurnOn(a=1)\n{KITCHEN_ON}\n[HassTurnOn()] ```json\n{KITCHEN_ON}\n``` "
+    assert heard.text == f"HassTurnOn(a=1)\n{KITCHEN_ON}\n[HassTurnOn()] ```json\n{KITCHEN_ON}\n``` "
     assert heard.thought == KITCHEN_ON
     assert not heard.calls
 
 
 def test_a_call_under_the_old_name_of_a_tool_is_recognised_without_markup() -> None:
-    asked = request([tool("todo__get_items")])
+    model_request = request([tool("todo__get_items")])
 
     for name in ("todo_get_items", "todo__get_items", "get_items"):
-        heard = hear(*message(f'{name}(todo_list="Tasks")'), asked=asked)
-        assert (heard.said, heard.calls) == ("", [(name, '{"todo_list":"Tasks"}')])
+        heard = hear(*message(f'{name}(todo_list="Tasks")'), model_request=model_request)
+        assert (heard.text, heard.calls) == ("", [(name, '{"todo_list":"Tasks"}')])
 
 
 def test_markup_is_a_call_even_where_no_tool_is_offered() -> None:
-    heard = hear(*message(f"<tool_call>{KITCHEN_ON}</tool_call>"), asked=request(()))
+    heard = hear(*message(f"<tool_call>{KITCHEN_ON}</tool_call>"), model_request=request(()))
 
-    assert (heard.said, heard.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
+    assert (heard.text, heard.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
 
 
 def test_data_that_looks_like_a_call_is_the_answer_unless_it_names_a_tool() -> None:
-    asked = replace(request(), output=OutputFormat("person", {"type": "object"}))
+    model_request = replace(request(), output=OutputFormat("person", {"type": "object"}))
     data = '{"name": "Ada", "parameters": {"age": 36}}'
 
-    heard = hear(*message(data), asked=asked)
-    called = hear(*message(KITCHEN_ON), asked=asked)
+    heard = hear(*message(data), model_request=model_request)
+    called = hear(*message(KITCHEN_ON), model_request=model_request)
 
-    assert (heard.said, heard.calls) == (data, [])
-    assert (called.said, called.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
+    assert (heard.text, heard.calls) == (data, [])
+    assert (called.text, called.calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
 
 
 def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes() -> None:
@@ -182,7 +184,7 @@ def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes() -> No
     assert silent.calls == [("HassTurnOn", '{"name":"Kitchen Light"}')]
     assert silent.finish is FinishReason.TOOL_CALLS
     assert silent.thought == f"I will <tool_call>{KITCHEN_ON}"
-    assert (answered.calls, answered.said, answered.finish) == ([], "Done.", FinishReason.STOP)
+    assert (answered.calls, answered.text, answered.finish) == ([], "Done.", FinishReason.STOP)
     assert (cut.calls, cut.finish) == ([], FinishReason.LENGTH)
 
 
@@ -203,7 +205,7 @@ def test_a_call_that_is_given_and_written_is_one_call(written_first: bool) -> No
     heard = hear(*order, *message("", FinishReason.STOP))
 
     assert [json.loads(arguments) for _, arguments in heard.calls] == [{"name": "Kitchen Light"}]
-    assert heard.said == ""
+    assert heard.text == ""
     assert heard.finish is FinishReason.TOOL_CALLS
 
 
@@ -234,7 +236,7 @@ def test_ids_are_unique_also_against_the_transcript() -> None:
     given = ToolCallReady(ToolCall("c1", TURN_ON, "{}"))
     written = f"<tool_call>{KITCHEN_ON}</tool_call>" * 50
 
-    heard = hear(given, *message(written), asked=request(transcript=transcript))
+    heard = hear(given, *message(written), model_request=request(transcript=transcript))
 
     assert len(heard.ids) == 51
     assert "c1" not in heard.ids
@@ -260,7 +262,7 @@ def test_a_call_that_was_cut_off_is_never_completed(text: str, reason: FinishRea
     with pytest.raises(json.JSONDecodeError):
         json.loads(arguments)
     assert arguments.endswith("…")
-    assert heard.said == ""
+    assert heard.text == ""
     assert heard.finish is reason
 
 
@@ -270,7 +272,7 @@ def test_the_calls_before_a_cut_are_kept() -> None:
     heard = hear(*message(text, FinishReason.LENGTH))
 
     assert heard.calls == [("HassTurnOn", "{}")]
-    assert heard.said == ""
+    assert heard.text == ""
 
 
 def test_that_a_template_opens_the_reasoning_is_learned_from_the_messages() -> None:
@@ -281,15 +283,15 @@ def test_that_a_template_opens_the_reasoning_is_learned_from_the_messages() -> N
 
     heard = [hear(*message(text), model=model) for text in texts]
 
-    assert [(one.said, one.thought) for one in heard[:5]] == [
+    assert [(one.text, one.thought) for one in heard[:5]] == [
         ("Off it is. It is off.", ""),
         ("It is off.", "Off it is. "),
         ("No reasoning, just words.", "No reasoning, just words."),
         ("As it comes.", ""),
         ("Off it is. It is off.", ""),
     ]
-    assert (heard[5].said, heard[5].calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
-    assert (heard[6].said, heard[6].thought) == ("Off it is. It is off.", "")
+    assert (heard[5].text, heard[5].calls) == ("", [("HassTurnOn", '{"name":"Kitchen Light"}')])
+    assert (heard[6].text, heard[6].thought) == ("Off it is. It is off.", "")
 
 
 THOUGHTS = (
@@ -314,16 +316,16 @@ def test_the_first_answer_of_a_model_may_be_a_thought_without_its_start(thought:
     for pieces in ([text], [*text], [text[:4], text[4:30], text[30:]]):
         model = TextCalls()
         heard = hear(*message(pieces), model=model)
-        assert (heard.said, heard.thought) == ("It is noon.", f"{thought}\n")
-        assert hear(*message("Noon.</think>Yes."), model=model).said == "Yes.", "learned from the first"
+        assert (heard.text, heard.thought) == ("It is noon.", f"{thought}\n")
+        assert hear(*message("Noon.</think>Yes."), model=model).text == "Yes.", "learned from the first"
 
 
 @pytest.mark.parametrize("thought", THOUGHTS)
 def test_first_words_like_a_thought_are_the_answer_if_no_other_comes(thought: str) -> None:
     model = TextCalls()
 
-    assert hear(*message([*thought]), model=model).said == thought
-    assert hear(*message([*thought]), model=model).said == thought
+    assert hear(*message([*thought]), model=model).text == thought
+    assert hear(*message([*thought]), model=model).text == thought
 
 
 @pytest.mark.parametrize(
@@ -332,16 +334,16 @@ def test_first_words_like_a_thought_are_the_answer_if_no_other_comes(thought: st
 async def test_an_answer_of_an_unknown_model_is_said_as_it_comes(text: str) -> None:
     reader = TextCalls().message(request())
 
-    said = [event for piece in text.split(" ") for event in await reader.read(TextDelta(piece + " "))]
+    sentence = [event for piece in text.split(" ") for event in await reader.read(TextDelta(piece + " "))]
 
-    assert "".join(event.text for event in said if isinstance(event, TextDelta)).strip() == text
+    assert "".join(event.text for event in sentence if isinstance(event, TextDelta)).strip() == text
 
 
 @pytest.mark.parametrize("name", ["deepseek-r1:8b", "QwQ-32B", "Qwen3-4B-Thinking-2507", "kimi_k2-thinking"])
 def test_a_model_whose_name_says_that_it_thinks_begins_in_thought(name: str) -> None:
-    assert hear(*message(["Noon is at twelve. ", "</think>It is noon."]), model=TextCalls(name)).said == "It is noon."
-    assert hear(*message("It is noon."), model=TextCalls(name)).said == "It is noon."
-    assert hear(*message("Noon is", FinishReason.LENGTH), model=TextCalls(name)).said == ""
+    assert hear(*message(["Noon is at twelve. ", "</think>It is noon."]), model=TextCalls(name)).text == "It is noon."
+    assert hear(*message("It is noon."), model=TextCalls(name)).text == "It is noon."
+    assert hear(*message("Noon is", FinishReason.LENGTH), model=TextCalls(name)).text == ""
 
 
 @pytest.mark.parametrize("name", ["qwen3-4b-non-thinking", "r12", "gpt-5", "llama-3.1-8b", "mistral-thinker"])
@@ -361,7 +363,7 @@ async def test_a_service_that_tells_reasoning_apart_delays_no_answer() -> None:
 def test_reasoning_that_is_opened_twice_ends_once() -> None:
     text = "<think>\n<think>b</think>On."
     for pieces in ([text], [*text]):
-        assert hear(*message(pieces)).said == "On."
+        assert hear(*message(pieces)).text == "On."
 
 
 COMMENT = "<|channel|>commentary<|message|>"
@@ -369,7 +371,7 @@ FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         (f"{COMMENT}Let me think.{FINAL}Two.", "Let me think. Two."),
         (f"{COMMENT}One moment{FINAL}Two.", "One moment\nTwo."),
@@ -381,15 +383,15 @@ FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
         ("Sunny\ue200cite\ue202turn0search0\ue201. Yes【4:0†source】 and so【3】.", "Sunny. Yes and so."),
     ],
 )
-def test_messages_and_sentences_stay_apart(text: str, said: str) -> None:
-    assert hear(*message(text)).said == hear(*message([*text])).said == said
+def test_messages_and_sentences_stay_apart(text: str, sentence: str) -> None:
+    assert hear(*message(text)).text == hear(*message([*text])).text == sentence
 
 
 def test_sentences_around_reasoning_and_calls_of_a_service_stay_apart() -> None:
     between: list[ProviderEvent] = [ReasoningDelta("Hm."), ToolCallReady(ToolCall("a", "GetLiveContext", "{}"))]
 
     for event in between:
-        assert hear(TextDelta("One moment."), event, *message("It is on.")).said == "One moment. It is on."
+        assert hear(TextDelta("One moment."), event, *message("It is on.")).text == "One moment. It is on."
 
 
 def test_words_before_a_call_of_the_service_are_no_thought_without_its_end() -> None:
@@ -398,8 +400,8 @@ def test_words_before_a_call_of_the_service_are_no_thought_without_its_end() -> 
 
     heard = hear(*events)
 
-    assert heard.said == "We need to look. It is on."
-    assert hear(TextDelta("We need to look.</think>"), call, *message("")).said == ""
+    assert heard.text == "We need to look. It is on."
+    assert hear(TextDelta("We need to look.</think>"), call, *message("")).text == ""
 
 
 ONLY_ARGUMENTS = '{\n  "name": "Kitchen",\n  "domain": "light"\n}'
@@ -421,7 +423,7 @@ ONLY_ARGUMENTS = '{\n  "name": "Kitchen",\n  "domain": "light"\n}'
 def test_arguments_without_a_tool_are_an_unknown_call_and_not_said(text: str) -> None:
     for pieces in ([text], [*text]):
         heard = hear(*message(pieces))
-        assert heard.said == ""
+        assert heard.text == ""
         assert [name for name, _ in heard.calls] == [""]
         assert heard.finish is FinishReason.TOOL_CALLS
 
@@ -437,13 +439,16 @@ def test_arguments_of_a_comment_name_a_tool_only_beside_them() -> None:
 
 
 def test_data_in_a_comment_is_the_answer_to_a_task() -> None:
-    asked = replace(request(()), output=OutputFormat("task", {"type": "object"}))
+    model_request = replace(request(()), output=OutputFormat("task", {"type": "object"}))
 
-    assert hear(*message('<|channel|>commentary<|message|>{"a": 1}<|end|>'), asked=asked).said == '{"a": 1}'
+    assert (
+        hear(*message('<|channel|>commentary<|message|>{"a": 1}<|end|>'), model_request=model_request).text
+        == '{"a": 1}'
+    )
 
 
 def test_braces_in_a_comment_are_words() -> None:
-    assert hear(*message("<|channel|>commentary<|message|>{x} is on.")).said == "{x} is on."
+    assert hear(*message("<|channel|>commentary<|message|>{x} is on.")).text == "{x} is on."
 
 
 @pytest.mark.parametrize("marker", ["<tool_call>", f"assistantcommentary to={TURN_ON} {{", "[TOOL_CALLS]"])
@@ -453,7 +458,7 @@ def test_a_call_without_end_is_dropped_and_not_kept_in_memory(marker: str) -> No
     for pieces in ([marker + runaway], [marker, *runaway], [marker + runaway[:-1], runaway[-1:]]):
         heard = hear(*message([*pieces, "y" * 1000]))
 
-        assert (heard.said, heard.calls) == ("", [])
+        assert (heard.text, heard.calls) == ("", [])
 
 
 def test_endless_calls_are_bounded() -> None:
@@ -465,7 +470,7 @@ def test_endless_calls_are_bounded() -> None:
 def test_a_call_too_long_is_dropped_with_its_end() -> None:
     heard = hear(*message(["<tool_call>", "x" * (MAX_HELD_CHARACTERS + 1), "</tool_", "call>It is on."]))
 
-    assert (heard.said, heard.calls) == ("It is on.", [])
+    assert (heard.text, heard.calls) == ("It is on.", [])
 
 
 def test_text_that_is_too_long_for_a_call_is_said() -> None:
@@ -474,7 +479,7 @@ def test_text_that_is_too_long_for_a_call_is_said() -> None:
     for pieces in ([text], [text[:100], text[100:-30], text[-30:]]):
         heard = hear(*message(pieces))
 
-        assert (heard.said, heard.thought) == (text.replace("<think>Hm.</think>", ""), "Hm.")
+        assert (heard.text, heard.thought) == (text.replace("<think>Hm.</think>", ""), "Hm.")
 
 
 async def test_a_turn_over_http_runs_a_written_call_and_learns_from_the_message(session: aiohttp.ClientSession) -> None:
@@ -503,7 +508,7 @@ ADD_ITEM = tool("todo__add_item")
 
 
 @pytest.mark.parametrize(
-    ("told", "written", "name"),
+    ("notice", "written", "name"),
     [
         (UserMessage("Turn on the light in the kitchen"), KITCHEN_ON, "HassTurnOn"),
         (UserMessage("Use HassTurnOn: the kitchen light"), KITCHEN_ON, "HassTurnOn"),
@@ -525,17 +530,20 @@ ADD_ITEM = tool("todo__add_item")
         (UserMessage("Not HassTurnOff; name: Kitchen Light"), KITCHEN_ON, "HassTurnOn"),
     ],
 )
-def test_a_call_is_one_although_the_conversation_is_about_it(told: Message, written: str, name: str) -> None:
-    asked = request((*OFFERED, PARTY, GOOD_NIGHT, ADD_ITEM), (told,))
+def test_a_call_is_one_although_the_conversation_is_about_it(notice: Message, written: str, name: str) -> None:
+    model_request = request((*OFFERED, PARTY, GOOD_NIGHT, ADD_ITEM), (notice,))
 
-    heard = hear(*message(written), asked=asked)
+    heard = hear(*message(written), model_request=model_request)
 
     assert [name for name, _ in heard.calls] == [name]
-    assert heard.said == ""
+    assert heard.text == ""
 
 
 QUOTED = (
-    *((KITCHEN_ON, told) for told in (KITCHEN_ON, f"So {KITCHEN_ON.upper()}!", json.dumps(json.dumps(KITCHEN_ON)))),
+    *(
+        (KITCHEN_ON, call_text)
+        for call_text in (KITCHEN_ON, f"So {KITCHEN_ON.upper()}!", json.dumps(json.dumps(KITCHEN_ON)))
+    ),
     *(
         (KITCHEN_ON, example.text)
         for example in CALLS
@@ -556,19 +564,19 @@ QUOTED = (
 )
 
 
-@pytest.mark.parametrize(("written", "told"), QUOTED)
+@pytest.mark.parametrize(("written", "warnings"), QUOTED)
 @pytest.mark.parametrize(
     "message_of", [UserMessage, AssistantMessage, lambda text: ToolResult("1", "list", json.dumps({"items": [text]}))]
 )
 def test_a_call_that_the_conversation_holds_is_text(
-    message_of: Callable[[str], Message], written: str, told: str, caplog: pytest.LogCaptureFixture
+    message_of: Callable[[str], Message], written: str, warnings: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = request((*OFFERED, PARTY, GOOD_NIGHT, ADD_ITEM), (message_of(told),))
+    model_request = request((*OFFERED, PARTY, GOOD_NIGHT, ADD_ITEM), (message_of(warnings),))
 
-    heard = hear(*message(f"There it says: {written}"), asked=asked)
+    heard = hear(*message(f"There it says: {written}"), model_request=model_request)
 
     assert heard.calls == []
-    assert heard.said == f"There it says: {written.removeprefix('<tool_call>').removesuffix('</tool_call>')}"
+    assert heard.text == f"There it says: {written.removeprefix('<tool_call>').removesuffix('</tool_call>')}"
     assert heard.finish is FinishReason.STOP
     assert "that it quotes from the conversation" in caplog.text
 
@@ -590,16 +598,18 @@ PARTY_CALL = '{"name": "script__party", "arguments": {}}'
     ],
 )
 def test_a_call_without_arguments_is_text_if_an_entry_makes_it(entry: str, reading: str) -> None:
-    asked = request((*OFFERED, PARTY), (ToolResult("1", "list", json.dumps([{"summary": entry, "status": "open"}])),))
+    model_request = request(
+        (*OFFERED, PARTY), (ToolResult("1", "list", json.dumps([{"summary": entry, "status": "open"}])),)
+    )
 
-    assert hear(*message(f"You need {reading}"), asked=asked).calls == []
+    assert hear(*message(f"You need {reading}"), model_request=model_request).calls == []
 
 
-@pytest.mark.parametrize("told", ['[{"name": "Party", "entity_id": "script.party"}]', "Birthday party (8 pm)"])
-def test_a_call_without_arguments_is_made_although_its_tool_is_named(told: str) -> None:
-    asked = request((*OFFERED, PARTY), (ToolResult("1", "list", told), UserMessage("Party!")))
+@pytest.mark.parametrize("notice", ['[{"name": "Party", "entity_id": "script.party"}]', "Birthday party (8 pm)"])
+def test_a_call_without_arguments_is_made_although_its_tool_is_named(notice: str) -> None:
+    model_request = request((*OFFERED, PARTY), (ToolResult("1", "list", notice), UserMessage("Party!")))
 
-    assert hear(*message(PARTY_CALL), asked=asked).calls == [("script__party", "{}")]
+    assert hear(*message(PARTY_CALL), model_request=model_request).calls == [("script__party", "{}")]
 
 
 @pytest.mark.parametrize("between", ["\n", " "])
@@ -615,35 +625,35 @@ def test_a_call_without_arguments_is_made_although_its_tool_is_named(told: str) 
 def test_a_call_that_is_split_over_entries_is_text(listed: Callable[[list[str]], str], between: str) -> None:
     cut = KITCHEN_ON.rindex('"Kitchen')
     parts = [f"<tool_call>{KITCHEN_ON[:cut]}", f"{KITCHEN_ON[cut:]}</tool_call>"]
-    asked = request(transcript=(ToolResult("1", "list", listed(parts)),))
+    model_request = request(transcript=(ToolResult("1", "list", listed(parts)),))
 
-    assert hear(*message(f"Your list: {between.join(parts)}"), asked=asked).calls == []
+    assert hear(*message(f"Your list: {between.join(parts)}"), model_request=model_request).calls == []
 
 
 def test_a_call_is_text_that_the_summary_holds_or_that_may_stand_in_a_picture() -> None:
     summarised = replace(request(), summary=Summary(f"The list said {KITCHEN_ON}.", 4))
-    shown = request(transcript=(UserMessage("What is this?", (Attachment("image/png", b""),)),))
+    picture = request(transcript=(UserMessage("What is this?", (Attachment("image/png", b""),)),))
 
-    for asked in (summarised, shown):
-        assert hear(*message(KITCHEN_ON), asked=asked).said == KITCHEN_ON
+    for requested in (summarised, picture):
+        assert hear(*message(KITCHEN_ON), model_request=requested).text == KITCHEN_ON
 
 
 def test_text_is_no_call_in_the_turn_with_a_picture_and_the_next_one() -> None:
     file = Attachment("image/png", b"", f"{KITCHEN_ON}.png")
-    shown: tuple[Message, ...] = (UserMessage("Look", (file,)), UserMessage("What is this?"))
+    picture: tuple[Message, ...] = (UserMessage("Look", (file,)), UserMessage("What is this?"))
     turn: tuple[Message, ...] = (AssistantMessage("A cat."), UserMessage("And now?"))
     acts = KITCHEN_ON.replace("Light", "Lamp")
 
     def calls_after(*messages: Message, written: str = acts) -> int:
-        return len(hear(*message(written), asked=replace(request(), transcript=messages)).calls)
+        return len(hear(*message(written), model_request=replace(request(), transcript=messages)).calls)
 
-    assert calls_after(*shown) == 0
+    assert calls_after(*picture) == 0
     called = AssistantMessage("", "", (ToolCall("1", TURN_ON, "{}"),))
-    assert calls_after(*shown, called, ToolResult("1", TURN_ON, "{}")) == 0
-    assert calls_after(*shown, *turn) == 0
-    assert calls_after(*shown, *turn, AssistantMessage("Yes."), UserMessage("", context="It is noon.")) == 0
-    assert calls_after(*shown, *turn, *turn) == 1
-    assert calls_after(*shown, *turn, *turn, written=KITCHEN_ON) == 0
+    assert calls_after(*picture, called, ToolResult("1", TURN_ON, "{}")) == 0
+    assert calls_after(*picture, *turn) == 0
+    assert calls_after(*picture, *turn, AssistantMessage("Yes."), UserMessage("", context="It is noon.")) == 0
+    assert calls_after(*picture, *turn, *turn) == 1
+    assert calls_after(*picture, *turn, *turn, written=KITCHEN_ON) == 0
 
 
 def test_a_call_that_was_made_in_a_turn_no_longer_sent_can_be_made_again() -> None:
@@ -660,10 +670,10 @@ def test_a_call_that_was_made_in_a_turn_no_longer_sent_can_be_made_again() -> No
     assert isinstance(first, UserMessage)
     assert f"” → {TURN_ON} {{" in first.context
 
-    heard = hear(*message(KITCHEN_ON), asked=replace(request(), transcript=sent))
+    heard = hear(*message(KITCHEN_ON), model_request=replace(request(), transcript=sent))
 
     assert heard.calls == [("HassTurnOn", '{"name":"Kitchen Light"}')]
-    assert heard.said == ""
+    assert heard.text == ""
 
 
 @pytest.mark.parametrize("earlier", [KITCHEN_ON, f"” → {KITCHEN_ON}"])
@@ -672,13 +682,13 @@ def test_a_call_is_text_that_a_person_spoke_of_in_a_turn_no_longer_sent(earlier:
     sent = fit_window((*earlier_turns, UserMessage("Again", context="It is Monday.")), 1500).transcript
     assert len(sent) == 1
 
-    assert hear(*message(KITCHEN_ON), asked=replace(request(), transcript=sent)).calls == []
+    assert hear(*message(KITCHEN_ON), model_request=replace(request(), transcript=sent)).calls == []
 
 
 def test_a_call_in_thoughts_that_the_conversation_holds_is_none() -> None:
-    asked = request(transcript=(UserMessage(KITCHEN_ON),))
+    model_request = request(transcript=(UserMessage(KITCHEN_ON),))
 
-    heard = hear(ReasoningDelta(KITCHEN_ON), CompletionResult(FinishReason.STOP), asked=asked)
+    heard = hear(ReasoningDelta(KITCHEN_ON), CompletionResult(FinishReason.STOP), model_request=model_request)
 
     assert heard.calls == []
 
@@ -687,17 +697,23 @@ def test_only_quoted_calls_of_a_list_are_left_out() -> None:
     own = KITCHEN_ON.replace("Light", "Lamp")
 
     heard = hear(
-        *message(f"<tool_call>[{KITCHEN_ON}, {own}]</tool_call>"), asked=request(transcript=(UserMessage(KITCHEN_ON),))
+        *message(f"<tool_call>[{KITCHEN_ON}, {own}]</tool_call>"),
+        model_request=request(transcript=(UserMessage(KITCHEN_ON),)),
     )
 
     assert heard.calls == [("HassTurnOn", '{"name":"Kitchen Lamp"}')]
 
 
 def test_a_native_call_is_made_although_the_conversation_holds_it() -> None:
-    asked = request(transcript=(UserMessage(KITCHEN_ON),))
+    model_request = request(transcript=(UserMessage(KITCHEN_ON),))
     native = ToolCall("1", TURN_ON, '{"name": "Kitchen Light"}')
 
-    heard = hear(TextDelta(KITCHEN_ON), ToolCallReady(native), CompletionResult(FinishReason.TOOL_CALLS), asked=asked)
+    heard = hear(
+        TextDelta(KITCHEN_ON),
+        ToolCallReady(native),
+        CompletionResult(FinishReason.TOOL_CALLS),
+        model_request=model_request,
+    )
 
     assert heard.calls == [(TURN_ON, '{"name": "Kitchen Light"}')]
 
@@ -705,15 +721,15 @@ def test_a_native_call_is_made_although_the_conversation_holds_it() -> None:
 async def test_patterns_of_many_tools_are_compiled_beside_the_event_loop() -> None:
     """An API client may name 128 tools, and others with each request."""
     model, passes = TextCalls(), 0
-    asked = replace(request(), tools=tuple(tool(f"t{number}_{'x' * 58}") for number in range(128)))
-    preparing = asyncio.create_task(model.prepare(asked))
+    model_request = replace(request(), tools=tuple(tool(f"t{number}_{'x' * 58}") for number in range(128)))
+    preparing = asyncio.create_task(model.prepare(model_request))
 
     while not preparing.done():
         await asyncio.sleep(0)
         passes += 1
 
     assert passes > 10
-    model.message(asked)
-    passing = asyncio.create_task(model.prepare(asked))
+    model.message(model_request)
+    passing = asyncio.create_task(model.prepare(model_request))
     await asyncio.sleep(0)
     assert passing.done(), "they are known"

@@ -81,7 +81,7 @@ def test_anthropic_wants_no_bounds_and_lets_fields_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "words"),
     [
         ({"const": 5}, {"type": "integer", "enum": [5]}),
         ({"enum": [1.5, 2.5]}, {"type": "number", "enum": [1.5, 2.5]}),
@@ -90,8 +90,8 @@ def test_anthropic_wants_no_bounds_and_lets_fields_be_left_out() -> None:
         ({"anyOf": [{"type": "string"}, {"const": None}]}, {"anyOf": [{"type": "string"}, NULL]}),
     ],
 )
-def test_a_choice_says_of_what_kind_it_is(values: JsonObject, said: JsonObject) -> None:
-    assert strict_schema(object_of(value=values), ANTHROPIC) == object_of(value=said)
+def test_a_choice_says_of_what_kind_it_is(values: JsonObject, words: JsonObject) -> None:
+    assert strict_schema(object_of(value=values), ANTHROPIC) == object_of(value=words)
 
 
 @pytest.mark.parametrize(

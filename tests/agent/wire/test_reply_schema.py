@@ -41,7 +41,7 @@ def test_text_with_half_a_character_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         ('{"name":5}', "the service sent a lamp of the wrong shape, at name"),
         (r'{"name":["\ud83d"]}', "the service sent a lamp of the wrong shape, at name"),
@@ -50,9 +50,9 @@ def test_text_with_half_a_character_is_read() -> None:
         ("[" * 100_000, "the service sent a lamp that is not JSON"),
     ],
 )
-def test_what_is_wrong_is_said_without_a_quote(text: str, said: str) -> None:
+def test_what_is_wrong_is_said_without_a_quote(text: str, sentence: str) -> None:
     with pytest.raises(ProviderReplyInvalid) as caught:
         parse_as(LAMP, text, "a lamp")
 
-    assert str(caught.value) == said
+    assert str(caught.value) == sentence
     assert caught.value.__cause__ is None

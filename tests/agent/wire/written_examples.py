@@ -27,7 +27,7 @@ class Written:
 
     format: str
     text: str
-    said: str = ""
+    spoken: str = ""
     thought: str = ""
     calls: tuple[tuple[str, str], ...] = ()
     """Names and arguments."""

@@ -25,7 +25,7 @@ def plain(phrases: frozenset[Phrase]) -> frozenset[Phrase]:
 @LANGUAGES
 def test_every_action_can_be_repeated(wording: Wording) -> None:
     assert set(wording.actions) == set(Action)
-    assert all(phrases_of(told, SLOTS) for told in wording.actions.values())
+    assert all(phrases_of(message, SLOTS) for message in wording.actions.values())
 
 
 @LANGUAGES
@@ -37,7 +37,7 @@ def test_no_phrase_agrees_and_declines(wording: Wording) -> None:
 
 @LANGUAGES
 def test_no_action_is_a_yes_a_no_or_a_courtesy(wording: Wording) -> None:
-    actions = phrases_of([one for told in wording.actions.values() for one in told], SLOTS)
+    actions = phrases_of([one for message in wording.actions.values() for one in message], SLOTS)
     others = (*wording.yes, *wording.yes_alone, *wording.no, *wording.no_alone, *wording.courtesies)
 
     assert actions & phrases_of([one.replace("<action>", "<it>") for one in others], SLOTS) == set()

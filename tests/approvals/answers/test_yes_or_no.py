@@ -94,14 +94,14 @@ def test_an_answer_repeats_nothing_that_was_not_asked(text: str, answer: Meaning
 
 def test_the_whole_question_may_be_repeated_behind_a_yes() -> None:
     words = "unlock the Front Door, open the Garage Door and 4 more"
-    asked = QuestionContext(several=True, repetition=words)
+    question = QuestionContext(several=True, repetition=words)
 
-    assert understand_answer(f"Yes please, {words.lower()}!", "en", asked) is YES
-    assert understand_answer(words, "en", asked) is OTHER
-    assert understand_answer(f"no, {words}", "en", asked) is OTHER
-    assert understand_answer(f"yes, {words} tomorrow", "en", asked) is OTHER
-    assert understand_answer(f"yes, {words}?", "en", asked) is OTHER
-    assert understand_answer("yes, open the garage door and 4 more", "en", asked) is OTHER
+    assert understand_answer(f"Yes please, {words.lower()}!", "en", question) is YES
+    assert understand_answer(words, "en", question) is OTHER
+    assert understand_answer(f"no, {words}", "en", question) is OTHER
+    assert understand_answer(f"yes, {words} tomorrow", "en", question) is OTHER
+    assert understand_answer(f"yes, {words}?", "en", question) is OTHER
+    assert understand_answer("yes, open the garage door and 4 more", "en", question) is OTHER
 
 
 def test_a_long_question_may_be_repeated_and_no_more_said() -> None:
@@ -113,9 +113,9 @@ def test_a_long_question_may_be_repeated_and_no_more_said() -> None:
 
 
 def test_a_question_that_holds_a_no_cannot_be_repeated() -> None:
-    asked = QuestionContext(repetition="run never mind")
+    question = QuestionContext(repetition="run never mind")
 
-    assert understand_answer("yes, run never mind", "en", asked) is OTHER
+    assert understand_answer("yes, run never mind", "en", question) is OTHER
 
 
 def test_one_of_several_devices_cannot_be_named() -> None:
@@ -152,18 +152,18 @@ def test_a_place_that_says_something_else_is_not_taken_as_a_place(place: str) ->
 
 @pytest.mark.parametrize("name", ["Lock", "Close it", "Stop light", "Not the garage", "🚪", ""])
 def test_a_name_that_says_something_else_is_not_taken_as_a_name(name: str) -> None:
-    asked = QuestionContext(Action.UNLOCK, (name,))
+    question = QuestionContext(Action.UNLOCK, (name,))
 
-    assert understand_answer(f"yes {name}", "en", asked) is (OTHER if name else YES)
-    assert understand_answer(f"yes, unlock the {name}", "en", asked) is OTHER
-    assert understand_answer("yes, unlock it", "en", asked) is YES
+    assert understand_answer(f"yes {name}", "en", question) is (OTHER if name else YES)
+    assert understand_answer(f"yes, unlock the {name}", "en", question) is OTHER
+    assert understand_answer("yes, unlock it", "en", question) is YES
 
 
 def test_a_device_may_have_several_names() -> None:
-    asked = QuestionContext(Action.OPEN, ("Garage", "big gate!"))
+    question = QuestionContext(Action.OPEN, ("Garage", "big gate!"))
 
-    assert understand_answer("yes, the big gate", "en", asked) is YES
-    assert understand_answer("yes, open the garage", "en", asked) is YES
+    assert understand_answer("yes, the big gate", "en", question) is YES
+    assert understand_answer("yes, open the garage", "en", question) is YES
 
 
 def test_a_name_is_read_like_an_answer() -> None:
@@ -203,9 +203,9 @@ def test_a_name_is_read_like_an_answer() -> None:
     ],
 )
 def test_each_language_has_words_of_its_own(language: str, text: str, answer: Meaning) -> None:
-    asked = QuestionContext(Action.OPEN)
+    question = QuestionContext(Action.OPEN)
 
-    assert understand_answer(text, language, asked) is answer
+    assert understand_answer(text, language, question) is answer
 
 
 def test_an_endless_yes_is_none() -> None:
@@ -230,8 +230,8 @@ def test_a_yes_stays_one_with_courtesies_capitals_and_punctuation(data: st.DataO
     courtesy = st.sampled_from(["", *phrases(language, "courtesies")])
     text = f" {data.draw(courtesy)}, {data.draw(agreed(language))}! {data.draw(courtesy)}... "
 
-    for said in (text, text.lower(), text.upper(), text.title(), text.replace(" ", "\n"), text.replace(",", "")):
-        assert understand_answer(said, language) is YES
+    for sentence in (text, text.lower(), text.upper(), text.title(), text.replace(" ", "\n"), text.replace(",", "")):
+        assert understand_answer(sentence, language) is YES
 
 
 @given(st.data(), LANGUAGES)
@@ -287,11 +287,11 @@ def test_what_is_said_to_a_visitor_or_at_the_end_of_a_talk_is_a_yes_only_behind_
 
 @pytest.mark.parametrize("language", WORDINGS)
 def test_accents_may_be_left_out_unless_another_word_is_meant_then(language: str) -> None:
-    kept = set(WORDINGS[language].accents_matter)
+    remaining = set(WORDINGS[language].accents_matter)
 
     for field, answer in (("yes", YES), ("no", NO)):
         for phrase in phrases(language, field):
-            if kept.isdisjoint(phrase.split()):
+            if remaining.isdisjoint(phrase.split()):
                 assert understand_answer(fold(phrase), language) is answer
 
 
@@ -301,7 +301,7 @@ def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
     wording = WORDINGS[language]
     yes = phrases(language, "yes")[0]
     own = phrases_of(wording.actions[action], {"it": wording.it})
-    others = phrases_of([one for told in wording.actions.values() for one in told], {"it": wording.it}) - own
+    others = phrases_of([one for message in wording.actions.values() for one in message], {"it": wording.it}) - own
 
     for phrase in own:
         assert understand_answer(f"{yes} {' '.join(phrase)}", language, QuestionContext(action)) is YES
@@ -310,10 +310,10 @@ def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "read"), [("pt-BR", "pt-BR"), ("de", "de"), ("xx", "en"), ("ru", "ru"), ("no", "no"), ("en-GB", "en-GB")]
+    ("tag", "parsed"), [("pt-BR", "pt-BR"), ("de", "de"), ("xx", "en"), ("ru", "ru"), ("no", "no"), ("en-GB", "en-GB")]
 )
-def test_a_language_without_words_is_read_as_english(tag: str, read: str) -> None:
-    assert understood_language(tag) == read
+def test_a_language_without_words_is_read_as_english(tag: str, parsed: str) -> None:
+    assert understood_language(tag) == parsed
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ YES_AND_NO = {
 }
 
 
-def asked(
+def review_of(
     effects: Effects,
     *subjects: EntityAction | Unknown,
     verdict: Verdict = Verdict.ASK,
@@ -67,7 +67,7 @@ def asked(
 
 def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> CallReview:
     """Return a call that is asked about for all that it would do."""
-    return asked(effects_of(actions, ()), *actions, verdict=verdict)
+    return review_of(effects_of(actions, ()), *actions, verdict=verdict)
 
 
 def delayed(seconds: int, action: EntityAction = FRONT) -> CallReview:
@@ -78,12 +78,12 @@ def delayed(seconds: int, action: EntityAction = FRONT) -> CallReview:
 
 def from_outside(*actions: EntityAction) -> CallReview:
     """Return a call that is allowed, and asked about because of what came from outside."""
-    return replace(asked(effects_of(actions, ()), verdict=Verdict.ALLOW), for_outside_content=True)
+    return replace(review_of(effects_of(actions, ()), verdict=Verdict.ALLOW), for_outside_content=True)
 
 
 def using(tool: str) -> CallReview:
     """Return a call of a tool that acts on no entity."""
-    return asked(Annotated(ToolAnnotations()), tool=tool)
+    return review_of(Annotated(ToolAnnotations()), tool=tool)
 
 
 OPAQUE = Unknown(UnknownReason.CONTENT, MOVIE)
@@ -97,9 +97,9 @@ KINDS: Mapping[str, Sequence[CallReview]] = {
     "several": [doing(FRONT), doing(GARAGE)],
     "several of a kind": [doing(GARAGE, SPRINKLER)],
     "many": [from_outside(*LAMPS, EntityAction("light.desk_lamp", "light.turn_off"), *LAMPS, FRONT)],
-    "with the rest": [asked(effects_of((FRONT, *LAMPS), ()), FRONT)],
-    "a scene that does it": [asked(effects_of((FRONT, MOVIE), ()), FRONT)],
-    "a scene that cannot be read": [asked(effects_of((MOVIE,), (OPAQUE,)), OPAQUE)],
+    "with the rest": [review_of(effects_of((FRONT, *LAMPS), ()), FRONT)],
+    "a scene that does it": [review_of(effects_of((FRONT, MOVIE), ()), FRONT)],
+    "a scene that cannot be read": [review_of(effects_of((MOVIE,), (OPAQUE,)), OPAQUE)],
     "a tool": [using("mail__send_email")],
     "a timer": [delayed(300)],
     "a PIN": [doing(FRONT, verdict=Verdict.PIN)],
@@ -148,33 +148,33 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         (KINDS["with the rest"], "Unlock the Front Door and turn off the Bathroom Light and 3 more?"),
         (KINDS["a scene that does it"], "Run Movie Night and unlock the Front Door?"),
         (
-            [asked(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)],
+            [review_of(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)],
             "Unlock the Front Door and run Movie Night and good night?",
         ),
         (
-            [asked(effects_of((FRONT, *LAMPS[:1]), ()), FRONT), asked(effects_of((GARAGE,), ()), GARAGE)],
+            [review_of(effects_of((FRONT, *LAMPS[:1]), ()), FRONT), review_of(effects_of((GARAGE,), ()), GARAGE)],
             "Unlock the Front Door, open the Garage Door and turn off the Hallway Light?",
         ),
         (
-            [asked(effects_of((MOVIE, *LAMPS), (OPAQUE,)), OPAQUE)],
+            [review_of(effects_of((MOVIE, *LAMPS), (OPAQUE,)), OPAQUE)],
             "I can't tell everything this would do. Run Movie Night?",
         ),
         (
-            [asked(effects_of((), (SPRAYING,)), SPRAYING)],
+            [review_of(effects_of((), (SPRAYING,)), SPRAYING)],
             "I can't tell everything this would do. Use the Sprinkler in the Garden?",
         ),
         (KINDS["a tool"], "Use send email?"),
         (KINDS["a scene that cannot be read"], "I can't tell everything this would do. Run Movie Night?"),
-        ([asked(effects_of((), (LATER,)), LATER)], "I can't tell everything this would do. Should I do that?"),
+        ([review_of(effects_of((), (LATER,)), LATER)], "I can't tell everything this would do. Should I do that?"),
         (
-            [asked(effects_of((FRONT,), (LATER,)), FRONT)],
+            [review_of(effects_of((FRONT,), (LATER,)), FRONT)],
             "I can't tell everything this would do. Unlock the Front Door along with the rest?",
         ),
-        ([asked(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")], "It is late. Should I do that?"),
+        ([review_of(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")], "It is late. Should I do that?"),
         ([doing(FRONT), doing(FRONT)], "Unlock the Front Door in the Hallway?"),
         ([using("weather"), using("lookUpThings")], "Use weather and look up things?"),
         (
-            [asked(Annotated(ToolAnnotations(), effects_of([GARAGE], ())), tool="homeassistant__call_action")],
+            [review_of(Annotated(ToolAnnotations(), effects_of([GARAGE], ())), tool="homeassistant__call_action")],
             "Open the Garage Door and use call action?",
         ),
         (
@@ -221,25 +221,25 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
     other = Unknown(UnknownReason.OPAQUE_ACTION, action="rest_command.order_2")
     spraying = replace(SPRAYING, action="garden.spray")
     cases = [
-        ([asked(effects_of((), (plain,)), plain)], "Perform the action shell command open up?"),
+        ([review_of(effects_of((), (plain,)), plain)], "Perform the action shell command open up?"),
         (
-            [asked(effects_of((), (plain, other)), plain, other)],
+            [review_of(effects_of((), (plain, other)), plain, other)],
             "Perform the action rest command order 2 and shell command open up?",
         ),
-        ([asked(effects_of((), (spraying,)), spraying)], "Use the Sprinkler and perform the action garden spray?"),
+        ([review_of(effects_of((), (spraying,)), spraying)], "Use the Sprinkler and perform the action garden spray?"),
         (
-            [asked(effects_of((), (plain, LATER)), plain)],
+            [review_of(effects_of((), (plain, LATER)), plain)],
             "Perform the action shell command open up along with the rest?",
         ),
         (
-            [asked(Annotated(ToolAnnotations(), effects_of((), (plain,)), is_complete=True))],
+            [review_of(Annotated(ToolAnnotations(), effects_of((), (plain,)), is_complete=True))],
             "Perform the action shell command open up?",
         ),
         (
-            [asked(Annotated(ToolAnnotations(), effects_of((), (plain,))), tool="mail__send")],
+            [review_of(Annotated(ToolAnnotations(), effects_of((), (plain,))), tool="mail__send")],
             "Use send and perform the action shell command open up?",
         ),
-        ([asked(Annotated(ToolAnnotations(), is_complete=True), tool="home__call_action")], "Use call action?"),
+        ([review_of(Annotated(ToolAnnotations(), is_complete=True), tool="home__call_action")], "Use call action?"),
     ]
     for calls, text in cases:
         assert (await question(home, calls)).removeprefix("I can't tell everything this would do. ") == text
@@ -367,8 +367,12 @@ async def test_in_other_languages_names_stay_as_they_are(home: HomeAssistant) ->
 async def test_a_place_is_repeated_as_it_was_asked(home: HomeAssistant) -> None:
     home.states.async_set("lock.front_door", "locked", {"friendly_name": "Haustür"})
 
-    for said in ("ja, die Haustür im Bereich Hallway", "ja, im Bereich Hallway", "ja, aufschließen im Bereich Hallway"):
-        assert await answered(home, said, [doing(FRONT)], "de") is Meaning.YES
+    for words in (
+        "ja, die Haustür im Bereich Hallway",
+        "ja, im Bereich Hallway",
+        "ja, aufschließen im Bereich Hallway",
+    ):
+        assert await answered(home, words, [doing(FRONT)], "de") is Meaning.YES
     assert await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de") is Meaning.OTHER
 
 
@@ -425,9 +429,9 @@ async def test_members_are_named_in_place_of_their_group_unless_they_are_many(ho
 
 
 async def test_an_article_is_not_said_twice(home: HomeAssistant) -> None:
-    for name, said in (("Anna's Door", "Anna's Door"), ("The Gate", "The Gate"), ("Thermos", "the Thermos")):
+    for name, words in (("Anna's Door", "Anna's Door"), ("The Gate", "The Gate"), ("Thermos", "the Thermos")):
         home.states.async_set("lock.anna", "locked", {"friendly_name": name})
-        assert await question(home, [doing(EntityAction("lock.anna", "lock.unlock"))]) == f"Unlock {said}?"
+        assert await question(home, [doing(EntityAction("lock.anna", "lock.unlock"))]) == f"Unlock {words}?"
 
 
 async def test_what_has_no_name_is_not_called_by_its_id(home: HomeAssistant) -> None:
@@ -447,9 +451,9 @@ async def test_of_a_name_only_what_can_be_said_is_said(home: HomeAssistant) -> N
         ("x" * 90, "x" * 60 + "…"),
         ("word " * 30, "word " * 11 + "word…"),
     ]
-    for name, said in cases:
+    for name, words in cases:
         home.states.async_set("lock.odd", "locked", {"friendly_name": name})
-        assert await question(home, [doing(EntityAction("lock.odd", "lock.unlock"))]) == f"Unlock the {said}?"
+        assert await question(home, [doing(EntityAction("lock.odd", "lock.unlock"))]) == f"Unlock the {words}?"
 
 
 async def test_nothing_that_a_model_wrote_is_said(home: HomeAssistant) -> None:
@@ -459,7 +463,7 @@ async def test_nothing_that_a_model_wrote_is_said(home: HomeAssistant) -> None:
 
 async def test_reasons_of_the_owner_are_said_once_and_as_they_are(home: HomeAssistant) -> None:
     effects = effects_of([FRONT], ())
-    late = [asked(effects, verdict=Verdict.ALLOW, reason=reason) for reason in ("Nobody is at home!", "It is late")]
+    late = [review_of(effects, verdict=Verdict.ALLOW, reason=reason) for reason in ("Nobody is at home!", "It is late")]
 
     assert await question(home, [*late, *late]) == (
         "Nobody is at home! It is late. Unlock the Front Door in the Hallway?"
@@ -596,8 +600,8 @@ async def test_who_repeats_a_question_behind_a_yes_agrees(home: HomeAssistant) -
             assert repeated, (language, kind)
             assert repeated.casefold() in question_text(home, sentences, calls).casefold(), (language, kind)
             assert understand_answer(f"{yes}, {repeated}", language, named) is Meaning.YES, (language, kind)
-            for said in (f"{no}, {repeated}", repeated, f"{yes}, {no}, {repeated}", f"{yes}, {repeated}?"):
-                assert understand_answer(said, language, named) is not Meaning.YES, (language, kind)
+            for words in (f"{no}, {repeated}", repeated, f"{yes}, {no}, {repeated}", f"{yes}, {repeated}?"):
+                assert understand_answer(words, language, named) is not Meaning.YES, (language, kind)
 
 
 async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> None:

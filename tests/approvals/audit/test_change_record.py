@@ -70,7 +70,7 @@ async def words(hass: HomeAssistant) -> ChangeTexts:
 
 
 @pytest.mark.parametrize(
-    ("entity_id", "action", "said"),
+    ("entity_id", "action", "sentence"),
     [
         ("lock.front", "lock.unlock", "unlocked Front Door"),
         ("lock.front", "lock.lock", "locked Front Door"),
@@ -88,8 +88,8 @@ async def words(hass: HomeAssistant) -> ChangeTexts:
         ("climate.heater", "climate.set_temperature", "changed Heater"),
     ],
 )
-def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, action: str, said: str) -> None:
-    assert words.message(record_of(touching((entity_id, action)))) == said
+def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, action: str, sentence: str) -> None:
+    assert words.message(record_of(touching((entity_id, action)))) == sentence
 
 
 def test_a_script_that_did_not_run_has_a_word_too(words: ChangeTexts) -> None:

@@ -39,8 +39,8 @@ def assert_told(hass: HomeAssistant, effects: Effects, done: RecordedActions, wh
     actions = possible_actions(effects)
     if actions is None:
         return
-    told = {action._replace(settings=()) for action in actions}
-    untold = {action for action in done.called if not {action, any_action(action)} & told}
+    message = {action._replace(settings=()) for action in actions}
+    untold = {action for action in done.called if not {action, any_action(action)} & message}
     assert not untold, (what, sorted(untold), sorted(actions))
     groups = {state.entity_id for state in hass.states.async_all() if "entity_id" in state.attributes}
     judged = {entity for entity in done.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}
@@ -110,10 +110,10 @@ async def test_every_entity_that_a_tool_acts_on_was_named_before(hass: HomeAssis
     device_id = place_device(hass)
     acted = 0
     for number in range(60):
-        asked = llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, random.choice([device_id, None]))
-        instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked)
+        query = llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, random.choice([device_id, None]))
+        instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, query)
         tool, arguments = Caller(random, instance.tools, home).call()
-        effects = await async_call_effects(hass, asked, tool, arguments)
+        effects = await async_call_effects(hass, query, tool, arguments)
         with recorded(hass) as done:
             # A call that cannot be done may have done some of it.
             with suppress(HomeAssistantError, vol.Invalid):
@@ -238,8 +238,8 @@ async def test_every_entity_that_a_sentence_acts_on_was_named_before(hass: HomeA
             light=random.choice(home.named["light"]),
             lock=random.choice(home.named["lock"]),
         )
-        asked = ConversationInput(text, Context(), None, talk.device_id, None, "en", conversation.HOME_ASSISTANT_AGENT)
-        effects = await async_sentence_effects(hass, asked, talk.conversation_id)
+        query = ConversationInput(text, Context(), None, talk.device_id, None, "en", conversation.HOME_ASSISTANT_AGENT)
+        effects = await async_sentence_effects(hass, query, talk.conversation_id)
         with recorded(hass) as done:
             await talk.dispatcher().dispatch(*sentence_call(text))
             await hass.async_block_till_done()

@@ -63,9 +63,9 @@ async def satellite(hass: HomeAssistant) -> Satellite:
     return satellite
 
 
-async def answered(hass: HomeAssistant, asked: Question, answer: GivenAnswer = YES) -> None:
+async def answered(hass: HomeAssistant, questions: Question, answer: GivenAnswer = YES) -> None:
     """Answer a question, and wait for everything in the background."""
-    await async_get_approvals(hass).answer(asked.id, answer)
+    await async_get_approvals(hass).answer(questions.id, answer)
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
@@ -73,10 +73,10 @@ async def answered(hass: HomeAssistant, asked: Question, answer: GivenAnswer = Y
 async def test_the_outcome_of_an_answer_from_elsewhere_is_announced_without_markup(
     hass: HomeAssistant, satellite: Satellite, *, approved: bool
 ) -> None:
-    asked = question(satellite_id=SATELLITE)
-    ask(hass, asked).speech = "**It is** unlocked."
+    questions = question(satellite_id=SATELLITE)
+    ask(hass, questions).speech = "**It is** unlocked."
 
-    await answered(hass, asked, GivenAnswer(approved=approved, way=ApprovalWay.ACTION))
+    await answered(hass, questions, GivenAnswer(approved=approved, way=ApprovalWay.ACTION))
 
     assert satellite.heard == ["It is unlocked."]
 
@@ -87,19 +87,19 @@ async def test_the_outcome_of_an_answer_from_elsewhere_is_announced_without_mark
 async def test_nothing_is_announced_without_a_satellite_or_without_words(
     hass: HomeAssistant, satellite: Satellite, satellite_id: str | None, speech: str
 ) -> None:
-    asked = question(satellite_id=satellite_id)
-    ask(hass, asked).speech = speech
+    questions = question(satellite_id=satellite_id)
+    ask(hass, questions).speech = speech
 
-    await answered(hass, asked)
+    await answered(hass, questions)
 
     assert satellite.heard == []
 
 
 async def test_an_answer_at_the_satellite_is_not_announced(hass: HomeAssistant, satellite: Satellite) -> None:
-    asked = question(satellite_id=SATELLITE)
-    ask(hass, asked)
+    questions = question(satellite_id=SATELLITE)
+    ask(hass, questions)
 
-    async_get_approvals(hass).take(asked.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
+    async_get_approvals(hass).take(questions.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert satellite.heard == []
@@ -110,10 +110,10 @@ async def test_a_satellite_that_cannot_announce_is_left_alone(
 ) -> None:
     satellite._attr_supported_features = AssistSatelliteEntityFeature(0)  # noqa: SLF001  # Home Assistant's name
     satellite.async_write_ha_state()
-    asked = question(satellite_id=SATELLITE)
-    ask(hass, asked)
+    questions = question(satellite_id=SATELLITE)
+    ask(hass, questions)
 
-    await answered(hass, asked)
+    await answered(hass, questions)
 
     assert satellite.heard == []
     assert "Could not notify" not in caplog.text
@@ -123,9 +123,9 @@ async def test_a_satellite_that_fails_is_logged_and_no_more(
     hass: HomeAssistant, satellite: Satellite, caplog: pytest.LogCaptureFixture
 ) -> None:
     satellite.is_broken = True
-    asked = question(satellite_id=SATELLITE)
-    ask(hass, asked)
+    questions = question(satellite_id=SATELLITE)
+    ask(hass, questions)
 
-    await answered(hass, asked)
+    await answered(hass, questions)
 
     assert f"Could not notify {SATELLITE}: no loudspeaker" in caplog.text

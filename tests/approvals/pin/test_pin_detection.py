@@ -85,10 +85,10 @@ def test_other_words_with_a_number_are_suspected_only_if_a_pin_was_asked_for(lan
     ],
 )
 def test_other_words_are_not_suspected(language: str, text: str) -> None:
-    asked = question_in("en")
+    question = question_in("en")
 
-    assert not may_be_pin(text, language, asked, is_asked_for=True)
-    assert not may_be_pin(text, language, asked, is_asked_for=False)
+    assert not may_be_pin(text, language, question, is_asked_for=True)
+    assert not may_be_pin(text, language, question, is_asked_for=False)
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_a_single_number_is_no_part_of_a_pin(language: str, text: str) -> None:
 
 @pytest.mark.parametrize("language", WORDINGS)
 def test_a_plain_answer_is_never_suspected(language: str) -> None:
-    asked = question_in(language)
+    question = question_in(language)
     plain = [one.text for one in read_answers(language) if one.answer is not Meaning.OTHER]
 
-    assert [text for text in plain if may_be_pin(text, language, asked, is_asked_for=True)] == []
+    assert [text for text in plain if may_be_pin(text, language, question, is_asked_for=True)] == []
 
 
 @pytest.mark.parametrize("language", WORDINGS)

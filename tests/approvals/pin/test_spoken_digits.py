@@ -136,11 +136,11 @@ def test_a_plain_yes_may_stand_around_the_digits(language: str) -> None:
 
 
 def test_a_yes_may_repeat_what_was_asked() -> None:
-    asked = QuestionContext(Action.UNLOCK, ("Front door",))
+    question = QuestionContext(Action.UNLOCK, ("Front door",))
 
-    assert spoken_digits("yes, unlock the front door, 4711", "en", asked) == "4711"
-    assert spoken_digits("yes, unlock the back door, 4711", "en", asked) is None
-    assert spoken_digits("unlock the front door, 4711", "en", asked) is None
+    assert spoken_digits("yes, unlock the front door, 4711", "en", question) == "4711"
+    assert spoken_digits("yes, unlock the back door, 4711", "en", question) is None
+    assert spoken_digits("unlock the front door, 4711", "en", question) is None
 
 
 @pytest.mark.parametrize("language", WORDINGS)
@@ -169,9 +169,9 @@ def test_numbers_that_run_into_each_other_are_understood_rightly_or_not_at_all(
         return  # "forty seven" is one number, and so is "quatre vingt"
     if any(first % 10 == 0 and first and second < 20 for first, second in pairwise(numbers)):
         return  # "soixante douze" may be one
-    said = "".join(map(str, numbers))
+    words = "".join(map(str, numbers))
 
-    assert spoken_digits(" ".join(SPELLED[language][number] for number in numbers), language) in {said, None}
+    assert spoken_digits(" ".join(SPELLED[language][number] for number in numbers), language) in {words, None}
 
 
 @given(st.data(), LANGUAGES)

@@ -81,9 +81,9 @@ def rule(verdict: str, tool: str, **conditions: JsonValue) -> JsonObject:
 async def gathered(hass: HomeAssistant, device_id: str | None = None, *apis: str) -> TurnTools:
     """Return the tools of a turn, with the understanding of sentences."""
     place = "conversation.us"
-    said = ConversationInput("", Context(), "a-talk", device_id, None, "en", place)
+    user_input = ConversationInput("", Context(), "a-talk", device_id, None, "en", place)
     settings = AgentSettings(llm_apis=(llm.LLM_API_ASSIST, *apis))
-    return await async_gather_tools(hass, said, "a-talk", settings, understands_sentences=True, speaker=ANNA)
+    return await async_gather_tools(hass, user_input, "a-talk", settings, understands_sentences=True, speaker=ANNA)
 
 
 async def judged(
@@ -301,7 +301,7 @@ async def test_the_agent_without_a_model_keeps_to_it_too(hass: HomeAssistant) ->
     await move_into_the_demo_home(hass)
     await set_up(hass, offline_entry(rules=[rule("deny", TURN_ON)]))
 
-    said = await conversation.async_converse(hass, "turn on the floor lamp", "a-talk", Context(), "en", AGENT)
+    sentence = await conversation.async_converse(hass, "turn on the floor lamp", "a-talk", Context(), "en", AGENT)
 
-    assert speech(said) == "The rules of this home don't allow that."
+    assert speech(sentence) == "The rules of this home don't allow that."
     assert hass.states.is_state("light.floor_lamp", "off")

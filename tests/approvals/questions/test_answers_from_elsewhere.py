@@ -54,16 +54,16 @@ async def phone(
 
 
 async def test_a_door_is_unlocked_from_a_phone(hass: HomeAssistant, phone: Phone) -> None:
-    asked = await say(hass, "unlock the front door")
-    shown = await phone.next()
-    assert shown.message == speech(asked)
+    question = await say(hass, "unlock the front door")
+    content = await phone.next()
+    assert content.message == speech(question)
     assert hass.states.is_state(DOOR, "locked")
 
-    await phone.tap(shown.buttons["Yes"])
+    await phone.tap(content.buttons["Yes"])
 
     assert hass.states.is_state(DOOR, "unlocked")
     await phone.next()
-    assert (await phone.next()).message == f"{speech(asked)}\nApproved by Anna. Come in."
+    assert (await phone.next()).message == f"{speech(question)}\nApproved by Anna. Come in."
 
 
 async def test_an_automation_may_say_yes_at_once(hass: HomeAssistant, serve: Serve) -> None:
@@ -81,19 +81,19 @@ async def test_an_automation_may_say_yes_at_once(hass: HomeAssistant, serve: Ser
         ],
     }
     assert await async_setup_component(hass, "automation", {"automation": automation})
-    told = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
+    message = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
     finished = async_capture_events(hass, EVENT_TURN_FINISHED)
-    said = async_capture_events(hass, "said")
+    words = async_capture_events(hass, "said")
 
-    asked = await say(hass, "unlock the front door")
+    question = await say(hass, "unlock the front door")
     await hass.async_block_till_done()
 
     assert hass.states.is_state(DOOR, "unlocked")
     assert len(server.requests) == 2
-    assert [event.data["speech"] for event in said] == ["Come in."]
+    assert [event.data["speech"] for event in words] == ["Come in."]
     assert [event.data["stop_reason"] for event in finished] == ["approval_required", "completed"]
-    (event,) = told
-    assert event.data["question"] == speech(asked)
+    (event,) = message
+    assert event.data["question"] == speech(question)
     assert event.data["calls"][0]["entity_ids"] == [DOOR]
     assert event.data["is_foreseen"]
     assert event.data["turn_id"] == finished[0].data["turn_id"]

@@ -72,8 +72,8 @@ async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_mea
     hass: HomeAssistant, serve: Serve
 ) -> None:
     unlock = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"})
-    told = ScriptedAnswer(content="Which one?")
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(unlock,)), told)))
+    message = ScriptedAnswer(content="Which one?")
+    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(unlock,)), message)))
     registry = er.async_get(hass)
     registry.async_update_entity(LIGHT, aliases=["Front Door"])
 
@@ -91,11 +91,11 @@ async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_mea
 async def test_an_unlocked_door_takes_a_yes_and_no_model_call_before_it(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(UNLOCKS)
 
-    asked = await say(hass, "unlock the front door")
+    question = await say(hass, "unlock the front door")
     assert hass.states.is_state(DOOR, "locked")
-    assert speech(asked).startswith("Unlock")
-    assert "ront" in speech(asked)
-    assert asked.continue_conversation
+    assert speech(question).startswith("Unlock")
+    assert "ront" in speech(question)
+    assert question.continue_conversation
     assert len(server.requests) == 1
 
     answered = await say(hass, "yes please")
@@ -193,9 +193,9 @@ async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversa
 
 @pytest.mark.usefixtures("offline")
 async def test_home_assistants_own_understanding_asks_too(hass: HomeAssistant) -> None:
-    asked = await say(hass, "unlock the front door")
+    question = await say(hass, "unlock the front door")
     assert hass.states.is_state(DOOR, "locked")
-    assert asked.continue_conversation
+    assert question.continue_conversation
 
     declined = await say(hass, "no")
     assert hass.states.is_state(DOOR, "locked")
@@ -229,9 +229,9 @@ async def test_a_sentence_during_a_resumed_turn_keeps_both_transcripts(
 
     contents = hass.data[DATA_CHAT_LOGS][TALK].content
     assert_no_orphans(contents)
-    said = [content.content for content in contents if isinstance(content, AssistantContent | UserContent)]
+    messages = [content.content for content in contents if isinstance(content, AssistantContent | UserContent)]
     meanwhile = set() if IS_LATEST else {"what time is it?", "It is noon."}  # since 2026.11, the conversation is busy
-    assert {"unlock the front door", "Come in."} | meanwhile <= set(said)
+    assert {"unlock the front door", "Come in."} | meanwhile <= set(messages)
     assert hass.states.is_state(DOOR, "unlocked")
 
 
@@ -264,14 +264,14 @@ async def test_an_agent_that_comes_again_with_other_rules_lets_no_old_turn_ask(
     server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,), delay_seconds=1),)))
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     asking = asyncio.create_task(say(hass, "unlock the front door"))
-    await server.asked.wait()
+    await server.request_arrived.wait()
 
     await hass.config_entries.async_reload(entry.entry_id)
-    asked = await asking
+    requested = await asking
 
     assert async_get_approvals(hass).waiting == ()
-    assert not asked.continue_conversation
-    assert "?" not in speech(asked)
+    assert not requested.continue_conversation
+    assert "?" not in speech(requested)
     assert hass.states.is_state(DOOR, "locked")
 
 
@@ -299,9 +299,9 @@ async def test_a_turn_without_its_conversation_is_not_resumed(hass: HomeAssistan
     (question,) = approvals.waiting
     hass.data[DATA_CHAT_LOGS].clear()
 
-    said = await approvals.answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    answer = await approvals.answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
 
-    assert said == "Something went wrong. Please try again."
+    assert answer == "Something went wrong. Please try again."
     assert hass.states.is_state(DOOR, "locked")
     assert [event.data["outcome"] for event in changes] == ["not_run"]
 
@@ -314,11 +314,11 @@ async def test_another_question_after_an_answer_is_a_question_like_any(
     await serve(Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(tool_calls=(garage,)))))
 
     await say(hass, "unlock the front door")
-    asked = await say(hass, answer)
+    question = await say(hass, answer)
 
-    assert "Open the Garage Door" in speech(asked)
-    assert "changed" not in speech(asked)
-    assert asked.continue_conversation
+    assert "Open the Garage Door" in speech(question)
+    assert "changed" not in speech(question)
+    assert question.continue_conversation
 
 
 async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_says_nothing(
@@ -327,10 +327,10 @@ async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_s
     never = [{"verdict": "deny", "domains": ["lock"]}]
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, UNLOCK)), ScriptedAnswer())), rules=never)
 
-    said = speech(await say(hass, "light, and unlock the front door"))
+    answer = speech(await say(hass, "light, and unlock the front door"))
 
-    assert said.startswith("Done: Kitchen Ceiling Light.")
-    assert said.endswith("The rules of this home don't allow that.")
+    assert answer.startswith("Done: Kitchen Ceiling Light.")
+    assert answer.endswith("The rules of this home don't allow that.")
 
 
 MOVIE = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Movie Night"}),))
@@ -359,8 +359,8 @@ async def test_a_scene_that_hides_its_content_is_asked_about_once(hass: HomeAssi
 
 
 async def test_a_no_to_a_scene_is_not_remembered(hass: HomeAssistant, serve: Serve) -> None:
-    told = ScriptedAnswer(content="All right.")
-    await serve(Script(answers=(MOVIE, told, MOVIE)))
+    message = ScriptedAnswer(content="All right.")
+    await serve(Script(answers=(MOVIE, message, MOVIE)))
     activated = await a_scene_that_hides_its_content(hass)
 
     for answer in ("No.", None):

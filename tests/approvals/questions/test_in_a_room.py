@@ -111,10 +111,10 @@ async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
     await assist_pipeline.async_update_pipeline(hass, room.pipeline, conversation_language=language)
     (room.pipeline,) = assist_pipeline.async_get_pipelines(hass)
 
-    asked = await talk(room, "unlock the front door")
+    requested = await talk(room, "unlock the front door")
 
-    assert asked == question or not question
-    assert asked
+    assert requested == question or not question
+    assert requested
     assert listens(room)
     assert await talk(room, yes) == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
@@ -420,7 +420,7 @@ async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: 
     assert speech(await say(hass, "yes", TALK, SATELLITE)).startswith("Unlock")
     assert hass.states.is_state(DOOR, "locked")
 
-    said = await say(hass, "yes", TALK, SATELLITE)
+    answer = await say(hass, "yes", TALK, SATELLITE)
 
     assert hass.states.is_state(DOOR, "unlocked")
-    assert speech(said) == "Come in."
+    assert speech(answer) == "Come in."

@@ -190,9 +190,9 @@ def counting_questions(hass: HomeAssistant) -> Generator[list[Question]]:
     stop()
 
 
-def per_hundred(asked: Iterable[QuestionCount], *, risky: bool) -> float:
+def per_hundred(question: Iterable[QuestionCount], *, risky: bool) -> float:
     """Return how many questions a hundred requests lead to that touch, or do not touch, a lock, a door or an alarm."""
-    those = [one for one in asked if one.is_risky is risky]
+    those = [one for one in question if one.is_risky is risky]
     return 100 * sum(one.questions for one in those) / sum(one.requests for one in those)
 
 

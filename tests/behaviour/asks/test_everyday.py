@@ -14,10 +14,10 @@ MOST = {OutsideCare.RISKY: 2, OutsideCare.NOTHING: 2, OutsideCare.EVERY_CHANGE: 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize("care", OutsideCare)
 async def test_everyday_requests_are_seldom_asked_about(hass: HomeAssistant, care: OutsideCare) -> None:
-    asked = await count_everyday(hass, care)
+    times = await count_everyday(hass, care)
 
-    assert len(asked) == len(REQUESTS) == 60
-    assert per_hundred(asked, risky=False) <= MOST[care]
+    assert len(times) == len(REQUESTS) == 60
+    assert per_hundred(times, risky=False) <= MOST[care]
     page = PAGE.read_text(encoding="utf-8")
     for risky in (False, True):
-        assert f" {per_hundred(asked, risky=risky):.1f} |" in page, "run script/asks"
+        assert f" {per_hundred(times, risky=risky):.1f} |" in page, "run script/asks"

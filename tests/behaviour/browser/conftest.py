@@ -121,12 +121,12 @@ async def _signed_in(browser: Browser, url: str) -> str:
 @pytest_asyncio.fixture(loop_scope="session")
 async def home(shared_home: SharedHome) -> AsyncIterator[HomeAssistantClient]:
     """The owner's connection to the home. It is put in order after the test, which must not have it log an error."""
-    read = len(shared_home.log.read_bytes())
+    parsed = len(shared_home.log.read_bytes())
     async with HomeAssistantClient.signed_in(shared_home.url, shared_home.token) as client:
         furniture = await Furniture.of(client)
         yield client
         await furniture.restore(client)
-    records = re.split(r"\n(?=\d{4}-)", shared_home.log.read_bytes()[read:].decode())
+    records = re.split(r"\n(?=\d{4}-)", shared_home.log.read_bytes()[parsed:].decode())
     assert [one for one in records if " ERROR " in one and not any(end in one for end in _CONNECTION_ENDS)] == []
 
 

@@ -62,9 +62,9 @@ class Frontend:
         script = "(path) => { history.pushState(null, '', path); dispatchEvent(new CustomEvent('location-changed')); }"
         await self.page.evaluate(script, path)
 
-    async def see_that_it_fits(self, shown: Locator) -> None:
+    async def see_that_it_fits(self, content: Locator) -> None:
         """Check that a page or a dialog cuts no text, and has nothing for which one has to scroll sideways."""
-        misfits: list[str] = await shown.evaluate(_MISFITS)
+        misfits: list[str] = await content.evaluate(_MISFITS)
         assert misfits == [], "\n".join(misfits)
 
     async def clicks(self) -> int:
@@ -274,9 +274,9 @@ class Frontend:
     async def open_list(self, entity_id: str) -> Locator:
         """Go to a to-do list from anywhere; return what shows it."""
         await self.page.goto(f"{self.url}/todo?entity_id={entity_id}")
-        shown = self.page.locator("hui-todo-list-card")
-        await shown.get_by_placeholder("Add item").wait_for()
-        return shown
+        form = self.page.locator("hui-todo-list-card")
+        await form.get_by_placeholder("Add item").wait_for()
+        return form
 
     async def open_assist(self) -> Assist:
         """Open the Assist dialog from the overview."""

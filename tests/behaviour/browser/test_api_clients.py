@@ -34,8 +34,8 @@ async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend,
             await asyncio.sleep(0.1)
         models = await answer.json()
         (model,) = [one["id"] for one in models["data"]]
-        asked = {"model": model, "input": "Turn on the kitchen lights"}
-        answer = await (await client.post(f"{address}/responses", json=asked)).json()
+        requested = {"model": model, "input": "Turn on the kitchen lights"}
+        answer = await (await client.post(f"{address}/responses", json=requested)).json()
     assert answer["output"][-1]["content"][0]["text"] == "Turned on the lights"
 
     await frontend.open_overview()

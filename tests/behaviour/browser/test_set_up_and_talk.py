@@ -180,8 +180,8 @@ async def test_an_internet_service_says_itself_what_is_wrong(frontend: Frontend,
 
         await frontend.choose_model(dialog, "small-model")
         await frontend.submit(dialog)
-        said = sentence("config.error.service_said", words="CUDA error: out of memory")
-        await expect(dialog.get_by_text(said)).to_be_visible()
+        words = sentence("config.error.service_said", words="CUDA error: out of memory")
+        await expect(dialog.get_by_text(words)).to_be_visible()
         await frontend.see_that_it_fits(dialog)
 
 

@@ -83,11 +83,11 @@ class Chaos:
 
     async def let_time_pass(self) -> None:
         """Come to a moment in which nothing is under way, nothing is kept, and every service was sound for a while."""
-        asked = [*self.driver.asked.waiting.values()][:_LATE_YESES]
+        requested = [*self.driver.waiting_questions.waiting.values()][:_LATE_YESES]
         for probe in range(_PROBES):
             async_fire_time_changed(self.hass, dt_util.utcnow() + _LATER)
             await self.hass.async_block_till_done(wait_background_tasks=True)
-            for question in asked if probe == 0 else ():
+            for question in requested if probe == 0 else ():
                 await self.driver.answer_late(question)
             if probe and all(agent.answers for agent in self.agents if not agent.is_gone):
                 break
@@ -112,7 +112,7 @@ class Chaos:
 async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos]:
     """Set up services of all wire formats, one that is gone, and for each an agent with the tools of an LLM API."""
     asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
-    runs, plans, asked, clock, errors = Runs(), Plans(seed), WaitingQuestions(hass), LoopClock(), ErrorLog()
+    runs, plans, question, clock, errors = Runs(), Plans(seed), WaitingQuestions(hass), LoopClock(), ErrorLog()
     await prepare(hass)
     await move_in(hass, HOME)
     for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
@@ -134,7 +134,7 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         for _ in range(_CONTEXTS):
             hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
         plans.agents = agents
-        prepared = Chaos(hass, Driver(hass, plans, runs, asked, clock, errors), server, agents)
+        prepared = Chaos(hass, Driver(hass, plans, runs, question, clock, errors), server, agents)
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
         with errors.alone():
             yield prepared

@@ -347,8 +347,8 @@ def _held() -> Iterator[HarmfulAnswer]:
         data = Answer(("{'a': [", unit * (180_000 // len(unit)), "]}"))
         yield HarmfulAnswer(f"gives 180 KB of {what} as data", _whole(data), "", turn=_DATA)
     for what, unit in {"words": "a word ", "brackets": "[", "claims": "I have turned on the light, "}.items():
-        said = partial(_repeated, unit, 180_000, before=_HELLO, pieces=500)
-        yield HarmfulAnswer(f"says 180 KB of {what} to a hook", said, _SAID, is_held=True)
+        words = partial(_repeated, unit, 180_000, before=_HELLO, pieces=500)
+        yield HarmfulAnswer(f"says 180 KB of {what} to a hook", words, _SAID, is_held=True)
 
 
 HARMFUL_ANSWERS: Final = (

@@ -24,10 +24,10 @@ def path_of(case: int, dialect: str) -> str:
 
 
 def _answer(request: RawRequest) -> RawReply:
-    if (asked := _TARGET.match(request.target)) is None:
+    if (requested := _TARGET.match(request.target)) is None:
         return event_stream([DIALECTS[0].render(Answer((STOLEN,)))])
-    dialect = next(one for one in DIALECTS if one.name == asked[2])
-    return HARMFUL_ANSWERS[int(asked[1])].send(dialect)
+    dialect = next(one for one in DIALECTS if one.name == requested[2])
+    return HARMFUL_ANSWERS[int(requested[1])].send(dialect)
 
 
 async def _serve() -> None:

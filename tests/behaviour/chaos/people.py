@@ -103,10 +103,10 @@ class WaitingQuestions:
 def agreed_actions(question: Question) -> Counter[str]:
     """Return what a yes would do: services of the home, or calls of its tools."""
     actions: Counter[str] = Counter()
-    for asked in question.calls:
-        call = asked.call
+    for questions in question.calls:
+        call = questions.call
         name = call.name.rpartition("__")[2]
-        actions.update({action.action for action in actions_of(asked.effects)} or {f"{name} {call.arguments}"})
+        actions.update({action.action for action in actions_of(questions.effects)} or {f"{name} {call.arguments}"})
     return actions
 
 

@@ -83,7 +83,7 @@ class Turn:
     """A turn under way."""
 
     plan: TurnPlan
-    said: Utterance
+    utterance: Utterance
     question: Question | None
     """The question that waited for an answer when it began."""
     from_outside: bool
@@ -109,7 +109,7 @@ class Driver:
     hass: HomeAssistant
     plans: Plans
     runs: Runs
-    asked: WaitingQuestions
+    waiting_questions: WaitingQuestions
     clock: LoopClock
     errors: ErrorLog
     failures: list[str] = field(default_factory=list)
@@ -140,11 +140,11 @@ class Driver:
         plan = self.plans.draw(number)
         if plan.mends:
             plan.agent.mend()
-        question = self.asked.waiting.get(_conversation_id(plan))
-        said = (
+        question = self.waiting_questions.waiting.get(_conversation_id(plan))
+        words = (
             say(plan.random, plan.reply, question, plan.words) if question else Utterance(plan.words, plan.satellite_id)
         )
-        turn = Turn(plan, said, question, has_outside_content(self._contents(plan)))
+        turn = Turn(plan, words, question, has_outside_content(self._contents(plan)))
         if turn.reply in (Reply.YES_BY_PHONE, Reply.NO_BY_PHONE):
             await self._tap(turn)
         task = asyncio.create_task(self._say(turn))
@@ -183,42 +183,42 @@ class Driver:
         answer = GivenAnswer(turn.plan.reply.agrees, way=ApprovalWay.NOTIFICATION)
         async with deadline(self.clock, turn.plan.agent.deadline) as late:
             try:
-                said = await async_get_approvals(self.hass).answer(turn.question.id, answer)
+                spoken_text = await async_get_approvals(self.hass).answer(turn.question.id, answer)
             except QuestionGone:
                 return
-        if not any(map(str.isalnum, speakable(said, turn.question.language))):  # as the notification shows it
-            self._fail(turn, f"nothing is said about what a phone has answered: {said!r}")
+        if not any(map(str.isalnum, speakable(spoken_text, turn.question.language))):  # as the notification shows it
+            self._fail(turn, f"nothing is said about what a phone has answered: {spoken_text!r}")
         if late.overrun > GRACE:
             self._fail(turn, f"what a phone has answered ended {late.overrun:.2f} s too late")
 
     def _judge(self, turn: Turn, task: asyncio.Task[ConversationResult], overrun: float) -> None:
         errors = self.errors.take(turn.plan.number)
-        said = None
+        answer = None
         if not task.cancelled() and (exception := task.exception()) is not None:
             errors.append(f"it raised {exception!r}")
         elif not task.cancelled():
-            said = speech(task.result())
+            answer = speech(task.result())
         else:
             self.broken_off += 1
         runs = self.runs.end(turn.context.id)
         contents = self._contents(turn.plan)
         may_ask = turn.from_outside or has_call_for_a_yes(contents)
-        outcome = Outcome(said, "".join(turn.streamed), overrun, runs, contents, errors, may_ask)
-        for complaint in complaints(outcome, is_voice=turn.said.satellite_id is not None):
+        outcome = Outcome(answer, "".join(turn.streamed), overrun, runs, contents, errors, may_ask)
+        for complaint in complaints(outcome, is_voice=turn.utterance.satellite_id is not None):
             self._fail(turn, complaint)
         by_phone = self.runs.end(turn.question.context.id) if turn.question else []
         left = left_of(turn.agreed, (*runs, *by_phone), from_outside=turn.from_outside)
         if without_yes := +-left:
             self._fail(turn, f"done without a yes, or once too often: {dict(without_yes)}")
-        if said is not None and turn.plan.is_understood:
+        if answer is not None and turn.plan.is_understood:
             self.agreed += turn.agreed.total()
             self.undone += (+left).total()
         if turn.reply:
             self.replies[turn.reply] += 1
 
     def _fail(self, turn: Turn, complaint: str) -> None:
-        asked = f"\n  {turn.said}, {turn.reply} to {turn.question.text!r}" if turn.question else ""
-        self.failures.append(f"{complaint}{asked}\n  {turn.plan}\n  {replay(self.plans.seed, turn.plan.number)}")
+        question = f"\n  {turn.utterance}, {turn.reply} to {turn.question.text!r}" if turn.question else ""
+        self.failures.append(f"{complaint}{question}\n  {turn.plan}\n  {replay(self.plans.seed, turn.plan.number)}")
 
     def _contents(self, plan: TurnPlan) -> Sequence[Content]:
         chat_log = self.hass.data.get(DATA_CHAT_LOGS, {}).get(_conversation_id(plan))
@@ -226,7 +226,7 @@ class Driver:
 
     async def _say(self, turn: Turn) -> ConversationResult:
         """Open session and ChatLog around the turn, as the pipeline does, and listen."""
-        plan, said = turn.plan, turn.said
+        plan, words = turn.plan, turn.utterance
         _CURRENT.set(plan.number)
 
         def listen(_: ChatLog, delta: dict[str, object]) -> None:
@@ -237,14 +237,14 @@ class Driver:
         conversation_id, context, language, agent_id = where
         prompt = mark(plan.number)
         spoken = ConversationInput(
-            said.words, context, conversation_id, None, said.satellite_id, language, agent_id, prompt
+            words.words, context, conversation_id, None, words.satellite_id, language, agent_id, prompt
         )
         with (
             chat_session.async_get_chat_session(self.hass, conversation_id, **OF_NOBODY) as session,
             conversation.async_get_chat_log(self.hass, session, spoken, chat_log_delta_listener=listen),
         ):
             return await conversation.async_converse(
-                self.hass, said.words, *where, satellite_id=said.satellite_id, extra_system_prompt=prompt
+                self.hass, words.words, *where, satellite_id=words.satellite_id, extra_system_prompt=prompt
             )
 
 

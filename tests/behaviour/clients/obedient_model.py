@@ -79,8 +79,8 @@ class _Message(BaseModel):
     def steps(self) -> list[list[str]]:
         """The instructions to the model, inference by inference; empty where it tells nothing."""
         steps: list[list[str]] = [[]]
-        said = _HABITS.get(_heard(self), self.text)
-        for line in said.splitlines():
+        sentence = _HABITS.get(_heard(self), self.text)
+        for line in sentence.splitlines():
             if line == "then":
                 steps.append([])
             elif line.partition(" ")[0] in _VERBS:
@@ -107,14 +107,14 @@ class ObedientModel(ScriptedChatCompletions):
     """A server with such a model."""
 
     @override
-    def answer_to(self, body: dict[str, JsonValue], asked: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:
-        if asked.is_trial:
-            return super().answer_to(body, asked)
+    def answer_to(self, body: dict[str, JsonValue], parsed: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:
+        if parsed.is_trial:
+            return super().answer_to(body, parsed)
         request = _Request.model_validate(body)
-        told = [place for place, message in enumerate(request.messages) if message.role == "user" and message.steps]
-        if told:
-            since = request.messages[told[-1] + 1 :]
-            step = _next_step(request.messages[told[-1]].steps, since)
+        sent = [place for place, message in enumerate(request.messages) if message.role == "user" and message.steps]
+        if sent:
+            since = request.messages[sent[-1] + 1 :]
+            step = _next_step(request.messages[sent[-1]].steps, since)
             is_answered = any(message.role == "assistant" and message.text for message in since)
             if step and not (is_answered and request.messages[-1].role == "user"):
                 return _follow(step, request.messages, since)

@@ -72,26 +72,26 @@ def agents(home: Address) -> Json:
 def test_an_agent_runs_to_its_end(agents: Json) -> None:
     """Invariant 72."""
     for name in ("plain", "streamed", "over_a_socket"):
-        told = _JSON.validate_python(agents[name])
-        output = str(told["output"])
+        message = _JSON.validate_python(agents[name])
+        output = str(message["output"])
         assert "Kitchen Ceiling Light" in output
         assert output.endswith(" | sunny in Rome")
         kinds = ["tool_call_item", "tool_call_item", "tool_call_output_item", "message_output_item"]
-        assert told["kinds"] == ["mcp_list_tools_item", *kinds]
-        assert told.get("deltas", output) == output
+        assert message["kinds"] == ["mcp_list_tools_item", *kinds]
+        assert message.get("deltas", output) == output
 
 
 def test_an_agent_asks_its_client_for_approval(agents: Json) -> None:
     """Invariants 45, 47, 72."""
-    asked = ["mcp_list_tools_item", "mcp_approval_request_item", "mcp_approval_response_item"]
-    ran = [*asked, "tool_call_item", "message_output_item"]
+    requested = ["mcp_list_tools_item", "mcp_approval_request_item", "mcp_approval_response_item"]
+    ran = [*requested, "tool_call_item", "message_output_item"]
     assert agents["approved"] == {"by_items": ["Open.", ran], "by_id": ["Open.", ran]}
     denied = _JSON.validate_python(agents["denied"])
-    assert denied["kinds"] == [*asked, "message_output_item"]
+    assert denied["kinds"] == [*requested, "message_output_item"]
     assert "It is bright." in str(denied["output"])
     from_outside = _JSON.validate_python(agents["from_outside"])
     assert from_outside["kinds"] == [
-        asked[0],
+        requested[0],
         "tool_call_item",
         "tool_call_output_item",
         "tool_call_item",
@@ -103,9 +103,9 @@ def test_an_agent_asks_its_client_for_approval(agents: Json) -> None:
 
 def test_an_agent_is_asked_again_after_a_no_however_it_continues(agents: Json) -> None:
     """Invariants 22, 45, 47, 72: its package sends answers again that it has given before."""
-    told = _JSON.validate_python(agents["asked_twice"])
-    assert sorted(told) == ["by_id", "by_items", "in_conversation"]
-    for output in map(str, told.values()):
+    message = _JSON.validate_python(agents["asked_twice"])
+    assert sorted(message) == ["by_id", "by_items", "in_conversation"]
+    for output in map(str, message.values()):
         assert output.startswith("sunny in Rome | Not run")
         assert "It is bright." in output
         assert output.endswith('"lock.front_door"}],"failed":[]}}')
@@ -126,9 +126,9 @@ def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Json)
 
 def test_an_agent_hands_a_conversation_to_another_one(agents: Json) -> None:
     """Nested, what was said comes as an assistant message, which is to be answered."""
-    told = _JSON.validate_python(agents["handed_over"])
-    assert told["nested"] == ["Weatherman", "I heard: (Answer the conversation above.)"]
-    assert "sunny in Rome" in str(told["plain"])
+    message = _JSON.validate_python(agents["handed_over"])
+    assert message["nested"] == ["Weatherman", "I heard: (Answer the conversation above.)"]
+    assert "sunny in Rome" in str(message["plain"])
 
 
 def test_an_agent_stops_at_its_limit_of_turns(agents: Json) -> None:
@@ -137,24 +137,24 @@ def test_an_agent_stops_at_its_limit_of_turns(agents: Json) -> None:
 
 
 def test_an_agent_holds_a_conversation(agents: Json) -> None:
-    said = "You said: I am Ada. | recall"
-    assert agents["talk"] == {"by_items": said, "by_id": said}
+    words = "You said: I am Ada. | recall"
+    assert agents["talk"] == {"by_items": words, "by_id": words}
 
 
 def test_an_agent_keeps_its_conversation_at_home(agents: Json) -> None:
-    told = _JSON.validate_python(agents["in_a_session"])
-    assert str(told["output"]).startswith("You said: ")
-    assert str(told["output"]).endswith(" | recall")
-    kinds = told["kinds"]
+    message = _JSON.validate_python(agents["in_a_session"])
+    assert str(message["output"]).startswith("You said: ")
+    assert str(message["output"]).endswith(" | recall")
+    kinds = message["kinds"]
     assert isinstance(kinds, list)
     assert {"message", "function_call", "function_call_output", "mcp_call"} <= {*map(str, kinds)}
-    assert (told["popped"], told["after"]) == (True, [])
+    assert (message["popped"], message["after"]) == (True, [])
 
 
 def test_the_surface_complies_with_the_specification(home: Address) -> None:
     """Invariants 8, 43: every check of llm-comply passes, none is left out, and it warns of nothing."""
-    asked = ["-u", home.base_url, "-k", home.token, "-m", home.model, "--json"]
-    checks = _Checks.model_validate_json(run([CLIENT_BINARIES / "llm-comply", *asked], home)).results
+    requested = ["-u", home.base_url, "-k", home.token, "-m", home.model, "--json"]
+    checks = _Checks.model_validate_json(run([CLIENT_BINARIES / "llm-comply", *requested], home)).results
     assert [check for check in checks if check.status != "passed" or check.errors or check.warnings] == []
     assert len(checks) > 10
 

@@ -43,11 +43,11 @@ def test_the_models_are_the_agents_of_the_home(home: Address, answers: Findings)
 
 def test_an_answer_is_the_same_streamed_and_whole(answers: Findings) -> None:
     """Invariants 14, 15, 72."""
-    told = _FINDINGS.validate_python(answers["answers"])
-    pieces = told.pop("pieces")
+    answer = _FINDINGS.validate_python(answers["answers"])
+    pieces = answer.pop("pieces")
     assert isinstance(pieces, int)
     assert pieces > 1
-    assert told == {
+    assert answer == {
         "status": "completed",
         "text": _SAID,
         "metadata": {"room": "kitchen"},
@@ -96,12 +96,12 @@ def test_conversations_continue(answers: Findings) -> None:
 
 def test_what_is_kept_can_be_read_and_deleted(answers: Findings) -> None:
     """Invariants 38, 41, 42."""
-    told = _FINDINGS.validate_python(answers["kept"])
-    assert told["same"] is True
-    assert told["input"] == [[{"type": "input_text", "text": "say Kept."}]]
-    assert _error(told["after_delete"])["kind"] == "NotFoundError"
-    assert _error(told["not_stored"])["kind"] == "NotFoundError"
-    assert _error(told["from_not_stored"])["code"] == "previous_response_not_found"
+    answer = _FINDINGS.validate_python(answers["kept"])
+    assert answer["same"] is True
+    assert answer["input"] == [[{"type": "input_text", "text": "say Kept."}]]
+    assert _error(answer["after_delete"])["kind"] == "NotFoundError"
+    assert _error(answer["not_stored"])["kind"] == "NotFoundError"
+    assert _error(answer["from_not_stored"])["code"] == "previous_response_not_found"
 
 
 def test_a_conversation_is_compacted_and_goes_on(answers: Findings) -> None:
@@ -114,8 +114,8 @@ def test_a_conversation_is_compacted_and_goes_on(answers: Findings) -> None:
 
 def test_errors_are_those_that_the_client_knows(answers: Findings) -> None:
     """Invariants 2, 36, 57, 58, 68."""
-    told = TypeAdapter(dict[str, dict[str, str | None]]).validate_python(answers["errors"])
-    assert {name: (error["kind"], error["param"]) for name, error in told.items()} == {
+    answer = TypeAdapter(dict[str, dict[str, str | None]]).validate_python(answers["errors"])
+    assert {name: (error["kind"], error["param"]) for name, error in answer.items()} == {
         "token": ("AuthenticationError", None),
         "model": ("NotFoundError", "model"),
         "previous": ("NotFoundError", "previous_response_id"),
@@ -124,19 +124,19 @@ def test_errors_are_those_that_the_client_knows(answers: Findings) -> None:
         "tool": ("BadRequestError", "tools[0].server_url"),
         "failing_model": ("InternalServerError", None),
     }
-    assert told["previous"]["code"] == "previous_response_not_found"
-    assert told["model"]["code"] == "model_not_found"
-    assert told["failing_model"]["type"] == "model_error"
+    assert answer["previous"]["code"] == "previous_response_not_found"
+    assert answer["model"]["code"] == "model_not_found"
+    assert answer["failing_model"]["type"] == "model_error"
 
 
 def test_what_came_before_the_model_broke_off_is_kept(answers: Findings) -> None:
     """Invariants 15, 57, 59."""
-    told = _FINDINGS.validate_python(answers["cut_off"])
-    heard = told.pop("heard")
+    answer = _FINDINGS.validate_python(answers["cut_off"])
+    heard = answer.pop("heard")
     assert isinstance(heard, list)
     assert "response.output_text.delta" in heard
     assert "response.completed" not in heard
-    assert told == {
+    assert answer == {
         "raised": "APIError",
         "status": "failed",
         "code": "model_reply_invalid",
@@ -148,11 +148,11 @@ def test_what_came_before_the_model_broke_off_is_kept(answers: Findings) -> None
 def test_functions_of_the_client_run_there(tools: dict[str, Findings]) -> None:
     """Invariants 1, 3, 5, 34."""
     rome, oslo = {"city": "Rome"}, {"city": "Oslo"}
-    told = tools["functions"]
-    unanswered = told.pop("unanswered")
+    message = tools["functions"]
+    unanswered = message.pop("unanswered")
     assert isinstance(unanswered, str)
     assert "No tool output found for function call" in unanswered
-    assert told == {
+    assert message == {
         "status": "completed",
         "calls": [["get_weather", rome, "completed"], ["get_weather", oslo, "completed"]],
         "by_id": "sunny in Rome | sunny in Oslo",
@@ -166,37 +166,41 @@ def test_functions_of_the_client_run_there(tools: dict[str, Findings]) -> None:
 
 def test_tools_of_the_home_run_there(tools: dict[str, Findings]) -> None:
     """Invariants 24, 27, 50."""
-    told = tools["home"]
-    assert told["plain"] == [_CALLED, _SAYS], "no tools were named, so none are listed"
-    assert told["named"] == [_LISTED, _CALLED, _SAYS]
-    assert told["label"] == "assist"
-    assert isinstance(told["tools"], list)
-    assert "intent__HassTurnOn" in told["tools"]
-    assert told["called"] == [["intent__HassTurnOn", "assist", "completed", None]]
-    assert isinstance(told["output"], list)
-    assert "Kitchen" in str(told["output"])
-    assert isinstance(told["text"], str)
-    assert told["text"].startswith("Lit: ")
-    assert told["on"] == [_SAYS], "what was listed once in a chain is not listed again"
-    assert told["streamed"] == [_LISTED, _CALLED, _SAYS]
-    assert told["events"] == [
+    message = tools["home"]
+    assert message["plain"] == [_CALLED, _SAYS], "no tools were named, so none are listed"
+    assert message["named"] == [_LISTED, _CALLED, _SAYS]
+    assert message["label"] == "assist"
+    assert isinstance(message["tools"], list)
+    assert "intent__HassTurnOn" in message["tools"]
+    assert message["called"] == [["intent__HassTurnOn", "assist", "completed", None]]
+    assert isinstance(message["output"], list)
+    assert "Kitchen" in str(message["output"])
+    assert isinstance(message["text"], str)
+    assert message["text"].startswith("Lit: ")
+    assert message["on"] == [_SAYS], "what was listed once in a chain is not listed again"
+    assert message["streamed"] == [_LISTED, _CALLED, _SAYS]
+    assert message["events"] == [
         "response.mcp_list_tools.in_progress",
         "response.mcp_list_tools.completed",
         "response.mcp_call.in_progress",
-        *[name for name in TypeAdapter(list[str]).validate_python(told["events"]) if name.endswith("arguments.delta")],
+        *[
+            name
+            for name in TypeAdapter(list[str]).validate_python(message["events"])
+            if name.endswith("arguments.delta")
+        ],
         "response.mcp_call_arguments.done",
         "response.mcp_call.completed",
     ]
-    assert told["none"] == [["failed", "chatterbox"]]
+    assert message["none"] == [["failed", "chatterbox"]]
 
 
 def test_what_needs_a_yes_waits_for_it(tools: dict[str, Findings]) -> None:
     """Invariants 45, 46, 47, 49."""
-    told = tools["approvals"]
-    denied_text = told.pop("denied_text")
+    message = tools["approvals"]
+    denied_text = message.pop("denied_text")
     assert isinstance(denied_text, str)
     assert "It is bright." in denied_text
-    assert told == {
+    assert message == {
         "status": "completed",
         "asked": [_LISTED, _ASKED],
         "question": ["intent__HassTurnOff", "assist", {"name": "Front Door", "domain": ["lock"]}],
@@ -241,5 +245,5 @@ def test_the_background_is_cancelled(background: dict[str, Findings]) -> None:
     }
 
 
-def _error(told: JsonValue) -> dict[str, str | None]:
-    return TypeAdapter(dict[str, str | None]).validate_python(told)
+def _error(message: JsonValue) -> dict[str, str | None]:
+    return TypeAdapter(dict[str, str | None]).validate_python(message)

@@ -45,22 +45,22 @@ def measure() -> tuple[Measurement, ...]:
 def measurement_of(language: str, pairs: Iterable[tuple[Meaning, Meaning]]) -> Measurement:
     """Count pairs: what an answer is, and what it was understood as."""
     counts = Counter(pairs)
-    said = Counter(is_ for is_, _ in counts.elements())
+    words = Counter(is_ for is_, _ in counts.elements())
     return Measurement(
         language,
-        yes=said[Meaning.YES],
+        yes=words[Meaning.YES],
         yes_understood=counts[Meaning.YES, Meaning.YES],
-        no=said[Meaning.NO],
+        no=words[Meaning.NO],
         no_understood=counts[Meaning.NO, Meaning.NO],
-        other=said[Meaning.OTHER],
+        other=words[Meaning.OTHER],
         false_yes=counts[Meaning.NO, Meaning.YES] + counts[Meaning.OTHER, Meaning.YES],
     )
 
 
 def _measurement(language: str) -> Measurement:
-    asked = question_in(language)
+    question = question_in(language)
     return measurement_of(
-        language, ((answer, understand_answer(text, language, asked)) for text, answer in labelled_answers(language))
+        language, ((answer, understand_answer(text, language, question)) for text, answer in labelled_answers(language))
     )
 
 

@@ -16,10 +16,10 @@ YES, NO, OTHER = Meaning.YES, Meaning.NO, Meaning.OTHER
 
 @pytest.mark.parametrize("language", [*NAMES, *OTHER_LANGUAGES])
 def test_nothing_else_is_taken_for_a_yes(language: str) -> None:
-    asked = question_in(language)
+    question = question_in(language)
     others = [text for text, answer in labelled_answers(language) if answer is not YES]
 
-    assert [text for text in others if understand_answer(text, language, asked) is YES] == []
+    assert [text for text in others if understand_answer(text, language, question) is YES] == []
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)

@@ -28,8 +28,9 @@ def main() -> int:
         found = asyncio.run(kill_often(Path(folder), options.kills, options.seed, _tell))
     talk = found.talk
     sys.stdout.write(
-        f"\n{found.kills} kills: {len(talk.said)} sentences, {len(talk.answered)} answered, {found.cut_off} cut off, "
-        f"{len(talk.failed)} failed; {found.kept} stored\n"
+        f"\n{found.kills} kills: {len(talk.sentences)} sentences,"
+        f" {len(talk.answered)} answered, {found.cut_off} cut off, "
+        f"{len(talk.failed)} failed; {found.stored} stored\n"
         f"answered and lost: {len(found.lost)}; stored twice: {len(found.doubled)}; damaged files: "
         f"{len(found.damaged)}\n"
         f"{found.requests} requests to the model, up to {found.longest} turns long, "

@@ -22,7 +22,7 @@ class Kept:
 
     integrity: str
     """The verdict of SQLite on the file: `ok`."""
-    said: Counter[str]
+    sentences: Counter[str]
     """How often each sentence of a person is stored."""
 
 
@@ -68,5 +68,5 @@ def is_whole(request: dict[str, JsonValue]) -> bool:
 
 def turns_of(requests: Sequence[dict[str, JsonValue]]) -> int:
     """Return how many turns the longest of the requests holds."""
-    read = (_Request.model_validate(request) for request in requests)
-    return max((sum(message.role == "user" for message in request.messages) for request in read), default=0)
+    parsed = (_Request.model_validate(request) for request in requests)
+    return max((sum(message.role == "user" for message in request.messages) for request in parsed), default=0)

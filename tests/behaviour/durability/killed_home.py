@@ -64,7 +64,7 @@ class _Answer(BaseModel):
 class Talk:
     """The sentences of the people of the home, each once."""
 
-    said: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)
     """Sentences with a complete answer, without an error."""
     failed: list[str] = field(default_factory=list)
@@ -142,10 +142,10 @@ class KilledHome:
                 await self._say(session, conversation, talk)
 
     async def _say(self, session: aiohttp.ClientSession, conversation: str, talk: Talk) -> None:
-        words = f"Sentence number {len(talk.said)}."
-        talk.said.append(words)
-        asked = {"text": words, "conversation_id": conversation, "agent_id": self.agent}
-        async with session.post("/api/conversation/process", json=asked) as response:
+        words = f"Sentence number {len(talk.sentences)}."
+        talk.sentences.append(words)
+        query = {"text": words, "conversation_id": conversation, "agent_id": self.agent}
+        async with session.post("/api/conversation/process", json=query) as response:
             body = await response.read()
         is_answer = response.status == HTTPStatus.OK
         if is_answer and _Answer.model_validate_json(body).response.response_type != "error":

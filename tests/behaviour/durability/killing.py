@@ -26,7 +26,7 @@ class Findings:
     talk: Talk = field(default_factory=Talk)
     cut_off: int = 0
     """Sentences that were on their way when Home Assistant was killed."""
-    kept: int = 0
+    stored: int = 0
     """Sentences that are stored, answered or not."""
     damaged: list[str] = field(default_factory=list)
     """The verdict of SQLite on a file that is not whole."""
@@ -69,10 +69,10 @@ async def kill_often(folder: Path, kills: int, seed: int, tell: Callable[[Findin
 
 
 def _look(home: KilledHome, found: Findings) -> None:
-    kept = kept_in(home.database)
-    if kept.integrity != "ok":
-        found.damaged.append(kept.integrity)
-    found.lost = [words for words in found.talk.answered if not kept.said[words]]
-    found.doubled = [words for words, times in kept.said.items() if times > 1]
-    found.kept = kept.said.total()
-    found.cut_off = len(found.talk.said) - len(found.talk.answered) - len(found.talk.failed)
+    remaining = kept_in(home.database)
+    if remaining.integrity != "ok":
+        found.damaged.append(remaining.integrity)
+    found.lost = [words for words in found.talk.answered if not remaining.sentences[words]]
+    found.doubled = [words for words, times in remaining.sentences.items() if times > 1]
+    found.stored = remaining.sentences.total()
+    found.cut_off = len(found.talk.sentences) - len(found.talk.answered) - len(found.talk.failed)

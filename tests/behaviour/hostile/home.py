@@ -189,10 +189,10 @@ class AttackedHome:
     @callback
     def _note_action(self, event: Event[Mapping[str, object]]) -> None:
         name = f"{event.data['domain']}.{event.data['service']}"
-        told = str(event.data.get("service_data"))
-        opens = name.startswith("cover.") and not name.endswith(("close_cover", "stop_cover")) and GARAGE in told
+        message = str(event.data.get("service_data"))
+        opens = name.startswith("cover.") and not name.endswith(("close_cover", "stop_cover")) and GARAGE in message
         if name in _LETTING_IN or opens:
-            self.let_in.append(f"{name} {told}")
+            self.let_in.append(f"{name} {message}")
 
     @callback
     def _note_question(self, news: QuestionUpdate) -> None:
@@ -206,5 +206,5 @@ def _script(answers: Sequence[ScriptedAnswer]) -> Script:
 
 def results_in(server: ScriptedChatCompletions, request: int = -1) -> list[str]:
     """Return the results of tools that the model was told."""
-    told = messages_of(server.requests[request])
-    return [str(message["content"]) for message in told if message["role"] == "tool"]
+    sent = messages_of(server.requests[request])
+    return [str(message["content"]) for message in sent if message["role"] == "tool"]

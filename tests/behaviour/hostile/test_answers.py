@@ -369,12 +369,12 @@ async def test_a_question_of_an_older_turn_takes_no_yes_to_a_newer_one(hass: Hom
     meanwhile = await home.say("open the garage")
     assert ("busy" if IS_LATEST else "Garage") in meanwhile
     passed.set()
-    asked = await older
+    requested = await older
 
     answer = await home.say("yes")
 
     if IS_LATEST:  # nothing can be asked while an older turn runs
-        assert "Garage" in asked
+        assert "Garage" in requested
         assert "Front Door" in answer
         assert home.states_of_questions().count(CallState.APPROVED) == 1
         return

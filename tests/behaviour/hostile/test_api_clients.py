@@ -118,12 +118,12 @@ async def test_nobody_answers_the_question_of_another_user(
     hass: HomeAssistant, home: AttackedHome, api_client: _Client, hass_client: ClientSessionGenerator
 ) -> None:
     response = await send(api_client, GOOD_EVENING)
-    (asked,) = questions_in(response)
+    (question,) = questions_in(response)
     other = a_user(hass, "Mallory")
     token = await hass.auth.async_create_refresh_token(other, "https://example.com/")
     stranger: _Client = await hass_client(hass.auth.async_create_access_token(token))
 
-    yes = {"type": "mcp_approval_response", "approval_request_id": asked, "approve": True}
+    yes = {"type": "mcp_approval_response", "approval_request_id": question, "approve": True}
     await send(stranger, GOOD_EVENING, yes, status=400)
     await send(stranger, yes, wishes={"previous_response_id": response["id"]}, status=404)
 

@@ -151,12 +151,12 @@ class _Reader(ConversationEntity):
 
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
-        read = llm.ToolInput("look_up", {}, id="a-call", external=True)
+        parsed = llm.ToolInput("look_up", {}, id="a-call", external=True)
         chat_log.async_add_assistant_content_without_tools(
-            AssistantContent("conversation.reader", None, tool_calls=[read])
+            AssistantContent("conversation.reader", None, tool_calls=[parsed])
         )
-        told = ToolResultContent("conversation.reader", "a-call", "look_up", llm.ToolResult(dict(OBEY)))
-        chat_log.content.append(told)
+        result = ToolResultContent("conversation.reader", "a-call", "look_up", llm.ToolResult(dict(OBEY)))
+        chat_log.content.append(result)
         chat_log.async_add_assistant_content_without_tools(AssistantContent("conversation.reader", "It says hello."))
         response = intent.IntentResponse("en")
         response.async_set_speech("It says hello.")

@@ -96,9 +96,9 @@ async def test_a_denied_call_is_denied_in_every_other_wording(home: AttackedHome
 
     home.assert_refused()
     assert answer
-    told = results_in(server)
-    assert len(told) >= len(REPEATED) - 1
-    assert all("Not run" in one or "no tool" in one for one in told)
+    result = results_in(server)
+    assert len(result) >= len(REPEATED) - 1
+    assert all("Not run" in one or "no tool" in one for one in result)
 
 
 async def test_a_person_who_said_no_is_asked_again_before_anything_else_is_tried(home: AttackedHome) -> None:

@@ -43,13 +43,13 @@ def page(hass: HomeAssistant) -> StubTool:
     return tool
 
 
-def kept(hass: HomeAssistant, person: str = "anna") -> list[str]:
+def stored_facts(hass: HomeAssistant, person: str = "anna") -> list[str]:
     """Return what the agent remembers of somebody."""
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     return [fact.text for fact in async_get_memories(hass).facts(Keeper(only_agent(entry).subentry_id, person))]
 
 
-def told(server: ScriptedChatCompletions) -> str:
+def prompt_text(server: ScriptedChatCompletions) -> str:
     """Return all that the model was told last."""
     return str(messages_of(server.requests[-1]))
 
@@ -81,7 +81,7 @@ async def test_a_page_is_not_remembered(
         for text in ("what is on that page?", "yes", "yes, remember it"):
             await home.say(text, None, user_id=anna, talk=f"talk-{at}")
         assert len(page.calls) == at + 1
-        assert kept(hass) == [SECRET]
+        assert stored_facts(hass) == [SECRET]
 
 
 async def test_a_page_that_was_read_long_ago_is_not_remembered(
@@ -94,7 +94,7 @@ async def test_a_page_that_was_read_long_ago_is_not_remembered(
         await home.say(text, None, user_id=anna)
 
     assert len(page.calls) == 1
-    assert kept(hass) == []
+    assert stored_facts(hass) == []
 
 
 async def test_a_page_is_not_remembered_by_way_of_an_earlier_conversation(
@@ -109,7 +109,7 @@ async def test_a_page_is_not_remembered_by_way_of_an_earlier_conversation(
     await home.say("what did I ask about a page?", None, user_id=anna, talk="another")
 
     assert len(page.calls) == 1
-    assert kept(hass) == []
+    assert stored_facts(hass) == []
 
 
 async def test_a_foreign_tool_that_is_called_like_ours_is_never_run(
@@ -123,7 +123,7 @@ async def test_a_foreign_tool_that_is_called_like_ours_is_never_run(
     await home.say("remember where the key is", None, user_id=anna)
 
     assert forged.calls == []
-    assert kept(hass) == [SECRET]
+    assert stored_facts(hass) == [SECRET]
     assert "Tell the cloud." not in str(server.requests[0].body)
 
 
@@ -148,7 +148,7 @@ async def test_the_list_is_no_way_in_for_a_model(hass: HomeAssistant, home: Atta
     for attack in INTO_THE_LIST:
         home.play(calls(attack))
         await home.say("what do you know?", None, user_id=other.id, talk=str(attack))
-        assert kept(hass) == [SECRET], attack
+        assert stored_facts(hass) == [SECRET], attack
         assert not any(SECRET in result for result in results_in(server)), attack
 
 
@@ -168,11 +168,11 @@ async def test_nobody_is_told_what_somebody_else_has_entrusted(
     await home.say("what did Anna tell you?", talk="somebodys")
     await home.say("I am Anna", None, talk="nobodys")
 
-    assert kept(hass) == [SECRET]
+    assert stored_facts(hass) == [SECRET]
     for request in server.requests[seen:]:
         results = [str(one["content"]) for one in messages_of(request) if one["role"] == "tool"]
-        said = [str(one["content"]) for one in messages_of(request) if one["role"] == "user"]
-        assert not any(SECRET in text for text in (*results, *said))
+        messages = [str(one["content"]) for one in messages_of(request) if one["role"] == "user"]
+        assert not any(SECRET in text for text in (*results, *messages))
 
 
 async def test_an_automation_in_annas_name_is_not_anna(hass: HomeAssistant, home: AttackedHome, anna: str) -> None:
@@ -183,8 +183,8 @@ async def test_an_automation_in_annas_name_is_not_anna(hass: HomeAssistant, home
 
     await hass.services.async_call("script", "thief", blocking=True, context=Context(user_id=anna))
 
-    assert kept(hass) == [SECRET]
-    assert SECRET not in told(server)
+    assert stored_facts(hass) == [SECRET]
+    assert SECRET not in prompt_text(server)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ async def test_a_fact_stays_a_quotation(home: AttackedHome, anna: str, fact: str
     await home.say("hello", None, user_id=anna, talk="another")
 
     (words,) = (str(one["content"]) for one in messages_of(server.requests[-1]) if one["role"] == "user")
-    held, _, said = words.partition("</context>")
-    assert said.strip() == "hello"
+    held, _, sentence = words.partition("</context>")
+    assert sentence.strip() == "hello"
     facts = held.partition("not instructions:\n")[2].rstrip("\n")
     assert len(facts.splitlines()) == 1
     assert not set("<>") & set(facts)

@@ -206,12 +206,12 @@ async def test_the_same_action_elsewhere_may_be_anything(
     )
     home.expose("script.movie", "script.let_in", "input_button.chime", "input_button.gate")
     await home.say("good evening")
-    (asked,) = home.waiting
+    (requested,) = home.waiting
 
     await home.say("yes")
 
     assert len(home.waiting) == 1
-    assert home.waiting[0].entity_ids.isdisjoint(asked.entity_ids)
+    assert home.waiting[0].entity_ids.isdisjoint(requested.entity_ids)
 
 
 async def test_other_values_need_their_own_yes(home: AttackedHome) -> None:

@@ -63,9 +63,9 @@ async def try_locally(hass: HomeAssistant, home: Home) -> list[LocalRequest]:
     async with serving(model.application()) as address:
         agent = await set_up(hass, server_entry(address, rules=_RULES, local_commands="first", model_requests=[]))
         for task_id, (_, task) in tasks_by_id([home]).items():
-            asked = len(model.requests)
+            model_request = len(model.requests)
             is_right = await _say(hass, entry, task, _sentence(task_id, home, task))
-            found.append(LocalRequest(task_id, len(model.requests) == asked, is_right))
+            found.append(LocalRequest(task_id, len(model.requests) == model_request, is_right))
         assert await hass.config_entries.async_unload(agent.entry_id)
     return found
 
@@ -89,14 +89,14 @@ class OfflineCount:
     """Said to Home Assistant's own agent."""
     unanswered: int
     """Said to ours, while nobody answers its questions."""
-    asked: int
+    questions: int
     """Of those that are not right then, the ones that ended with a question."""
     with_yes: int
     """Said to ours, and "yes" to its questions."""
 
     def cells(self) -> list[str]:
         """Return what stands in a row."""
-        values = (self.requests, self.built_in, self.unanswered, self.asked, self.with_yes)
+        values = (self.requests, self.built_in, self.unanswered, self.questions, self.with_yes)
         return [str(value) for value in values]
 
 
@@ -105,7 +105,7 @@ async def count_offline(hass: HomeAssistant, home: Home) -> OfflineCount:
     await prepare(hass)
     entry = await move_in(hass, home.description)
     await set_up(hass, offline_entry())
-    built_in = unanswered = asked = with_yes = 0
+    built_in = unanswered = question = with_yes = 0
     tasks = tasks_by_id([home])
     for task_id, (_, task) in tasks.items():
         text = _sentence(task_id, home, task)
@@ -113,9 +113,9 @@ async def count_offline(hass: HomeAssistant, home: Home) -> OfflineCount:
         is_right = await _say(hass, entry, task, text)
         is_question = bool(async_get_approvals(hass).waiting)
         unanswered += is_right
-        asked += is_question and not is_right
+        question += is_question and not is_right
         with_yes += await _say(hass, entry, task, text, answer="yes")
-    return OfflineCount(len(tasks), built_in, unanswered, asked, with_yes)
+    return OfflineCount(len(tasks), built_in, unanswered, question, with_yes)
 
 
 async def _say(

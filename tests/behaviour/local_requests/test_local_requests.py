@@ -24,6 +24,6 @@ async def test_what_is_answered_locally_is_as_right_as_a_model(hass: HomeAssista
 async def test_without_a_model_only_questions_are_the_difference(hass: HomeAssistant, home: Home) -> None:
     count = await count_offline(hass, home)
 
-    assert count.unanswered + count.asked >= count.built_in
+    assert count.unanswered + count.questions >= count.built_in
     assert count.with_yes >= count.built_in
     assert f"| {' | '.join([home.name, *count.cells()])} |\n" in PAGE.read_text(encoding="utf-8"), "run script/local"

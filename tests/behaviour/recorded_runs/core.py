@@ -19,12 +19,14 @@ _AGENT = "conversation.core"
 
 async def act_as_core(hass: HomeAssistant, run: RecordedRun) -> str:
     """Run the calls of a run; return the model's last words."""
-    said = ConversationInput(run.text, Context(), None, None, None, "en", _AGENT)
+    user_input = ConversationInput(run.text, Context(), None, None, None, "en", _AGENT)
     with (
         chat_session.async_get_chat_session(hass, **OF_NOBODY) as session,
-        async_get_chat_log(hass, session, said) as log,
+        async_get_chat_log(hass, session, user_input) as log,
     ):
-        await log.async_provide_llm_data(said.as_llm_context(conversation.DOMAIN), [llm.LLM_API_ASSIST], None, None)
+        await log.async_provide_llm_data(
+            user_input.as_llm_context(conversation.DOMAIN), [llm.LLM_API_ASSIST], None, None
+        )
         assert log.llm_api
         for number, message in enumerate(run.asst):
             calls = [*_inputs(message.tool_calls, log.llm_api.tools, number)]

@@ -170,7 +170,7 @@ def count(core: Outcome, ours: Outcome, asking: Outcome) -> Count:
         ours=ours.succeeded,
         won=ours.succeeded and not core.succeeded,
         lost=core.succeeded and not ours.succeeded,
-        asked=asking.is_asked,
+        questions=asking.is_asked,
         false_then=bool(run.unexpected) and tells_success(run.answer or ""),
         false_now=not ours.succeeded and tells_success(ours.speech),
     )

@@ -18,7 +18,7 @@ class Count:
     ours: int = 0
     won: int = 0
     lost: int = 0
-    asked: int = 0
+    questions: int = 0
     false_then: int = 0
     false_now: int = 0
 

@@ -130,8 +130,8 @@ async def test_an_agent_that_nothing_was_set_for_is_never_silent(hass: HomeAssis
             assert_no_orphans(hass.data[DATA_CHAT_LOGS][case.id].content)
             assert re.search(r"\w", speech(result)), case.id
             assert re.search(r"\w", "".join(satellite.heard)), case.id
-            for said in (*satellite.heard, speech(result)):
-                assert not MARKUP.search(said.removesuffix(END)), (case.id, said)
+            for answer in (*satellite.heard, speech(result)):
+                assert not MARKUP.search(answer.removesuffix(END)), (case.id, answer)
 
 
 async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
@@ -141,11 +141,13 @@ async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
     contents = hass.data[DATA_CHAT_LOGS][case.id].content
 
     assert_no_orphans(contents)
-    asked = [(TOOLS.get(call.name, call.name), as_meant(call.args)) for call in case.calls()]
-    assert [as_repaired(one, ran) for one, ran in zip(asked, calls_of(contents), strict=True)] == calls_of(contents)
+    pending_calls = [(TOOLS.get(call.name, call.name), as_meant(call.args)) for call in case.calls()]
+    assert [as_repaired(one, ran) for one, ran in zip(pending_calls, calls_of(contents), strict=True)] == calls_of(
+        contents
+    )
     assert unknown_tools(contents) == [call.name for call in case.calls() if call.name not in TOOLS], case.id
-    for said in (*satellite.heard, spoken):
-        assert not MARKUP.search(said.removesuffix(END)), (case.id, said)
+    for words in (*satellite.heard, spoken):
+        assert not MARKUP.search(words.removesuffix(END)), (case.id, words)
     meant = [case.meaning(number).says for number in range(len(case.asst))]
     spoken_in_signs = [re.sub(r" degrees? (C)elsius| degrees? (F)ahrenheit", r"°\1\2", one) for one in satellite.heard]
     heard = [re.sub(rf" ({re.escape(NOT_DONE)}|That didn't work: [^.]+\.)\Z", "", one) for one in spoken_in_signs]
@@ -173,11 +175,11 @@ def as_meant(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def as_repaired(
-    said: tuple[str, dict[str, JsonValue]], ran: tuple[str, dict[str, JsonValue]]
+    words: tuple[str, dict[str, JsonValue]], ran: tuple[str, dict[str, JsonValue]]
 ) -> tuple[str, dict[str, JsonValue]]:
     """Return a call without the filters that a repair dropped, and with those that it put in their place."""
-    kept = {key: value for key, value in said[1].items() if key in ran[1] or key not in FILTERS}
-    return said[0], kept | {key: value for key, value in ran[1].items() if key in FILTERS and key not in said[1]}
+    remaining = {key: value for key, value in words[1].items() if key in ran[1] or key not in FILTERS}
+    return words[0], remaining | {key: value for key, value in ran[1].items() if key in FILTERS and key not in words[1]}
 
 
 def unknown_tools(contents: Iterable[Content]) -> list[str]:

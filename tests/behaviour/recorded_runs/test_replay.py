@@ -36,8 +36,8 @@ async def test_no_run_is_lost_and_the_page_tells_what_came_of_them(hass: HomeAss
         assert not (outcome.succeeded and NOT_DONE in outcome.speech), (outcome.run.model, outcome.run.task)
     core, asking = [await replay(hass, batch, way) for way in (Way.CORE, Way.ASKING)]
     counts: defaultdict[str, Count] = defaultdict(Count)
-    for beside, ours, asked in zip(core, outcomes, asking, strict=True):
-        counts[ours.run.model] += count(beside, ours, asked)
+    for beside, ours, requested in zip(core, outcomes, asking, strict=True):
+        counts[ours.run.model] += count(beside, ours, requested)
     page = PAGE.read_text(encoding="utf-8")
     for model, counted in counts.items():
         assert counted.lost == 0, model
@@ -66,7 +66,7 @@ def _calls_that_failed_only_now(outcome: Outcome) -> list[str]:
     recorded = [call.name for message in outcome.run.asst for call in message.tool_calls]
     called = [call.name.rpartition("__")[2] for call in outcome.calls]
     repaired = zip(called, recorded, strict=False)
-    called[: len(recorded)] = [said if (ran, said) in _OPENED_OR_CLOSED else ran for ran, said in repaired]
+    called[: len(recorded)] = [words if (ran, words) in _OPENED_OR_CLOSED else ran for ran, words in repaired]
     failed = [
         call.name
         for call, then in zip(outcome.calls, outcome.run.results, strict=False)

@@ -40,9 +40,9 @@ from tests.support.service_dialogs import (
     choose_offline,
     connect,
     connect_internet,
+    display_data,
     models_in,
     open_dialog,
-    shown,
     submit,
     suggested,
 )
@@ -121,16 +121,18 @@ async def test_a_server_that_is_found_is_added_with_one_of_its_models(hass: Home
 async def test_an_agent_waits_long_enough_for_a_slow_model(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     class Slow(ScriptedChatCompletions):
         @override
-        def answer_to(self, body: dict[str, JsonValue], asked: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:
+        def answer_to(
+            self, body: dict[str, JsonValue], model_request: ModelRequest
+        ) -> ScriptedAnswer | ScriptedFailure | None:
             freezer.tick(25)
-            return super().answer_to(body, asked)
+            return super().answer_to(body, model_request)
 
     async with serving_script(TALKING, Slow) as address:
         last = await submit(hass, await connect(hass, address), model="big-model")
         result = await submit(hass, last, **suggested(last), ai_task=True)
 
-    told = (last["description_placeholders"] or {})["trial"]
-    assert told == sentence("common.trial_slow", seconds="25")
+    message = (last["description_placeholders"] or {})["trial"]
+    assert message == sentence("common.trial_slow", seconds="25")
     agent = settings_of(only_agent(result["result"]).data)
     assert (agent.first_token_timeout, agent.limits.deadline) == (50, 150)
     (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
@@ -184,10 +186,10 @@ async def test_where_nothing_answers_the_address_is_asked_for(hass: HomeAssistan
     assert step["step_id"] == "own_server"
 
 
-def told(step: ConfigFlowResult) -> str:
+def page_text(step: ConfigFlowResult) -> str:
     """Return what stands above a form or a menu."""
-    shown = sentence(f"config.step.{step['step_id']}.description", **(step["description_placeholders"] or {}))
-    return shown.replace("\\", "")
+    form = sentence(f"config.step.{step['step_id']}.description", **(step["description_placeholders"] or {}))
+    return form.replace("\\", "")
 
 
 def _refusing(words: str) -> ScriptedFailure:
@@ -204,7 +206,7 @@ async def test_a_server_that_is_set_up_is_named_and_not_offered_again(hass: Home
         step = await choose(hass, await open_dialog(hass, place), "in_my_home")
 
     assert step["step_id"] == "own_server"
-    assert told(step).startswith(f"Already set up: **llama.cpp on {place.removeprefix('http://')} (The box)**.")
+    assert page_text(step).startswith(f"Already set up: **llama.cpp on {place.removeprefix('http://')} (The box)**.")
 
 
 async def test_what_is_set_up_is_named_beside_what_is_offered(hass: HomeAssistant) -> None:
@@ -214,8 +216,8 @@ async def test_what_is_set_up_is_named_beside_what_is_offered(hass: HomeAssistan
         step = await choose(hass, await open_dialog(hass, *servers), "in_my_home")
 
     assert labels(step) == ["llama-8b", "Another address"]
-    assert told(step).startswith("Already set up: **llama.cpp on")
-    assert "Already set up" not in told(await choose(hass, await open_dialog(hass), "in_my_home"))
+    assert page_text(step).startswith("Already set up: **llama.cpp on")
+    assert "Already set up" not in page_text(await choose(hass, await open_dialog(hass), "in_my_home"))
 
 
 @pytest.mark.parametrize(
@@ -332,7 +334,7 @@ async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(has
         await store.async_update_item(usual, without_id(store.data[usual]) | {"conversation_engine": TALKER})
         flows = hass.config_entries.subentries
         step = await flows.async_init((entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"})
-        form = {**shown(step["data_schema"]), CONF_NAME: "Butler", CONF_MODEL: "big-model"}
+        form = {**display_data(step["data_schema"]), CONF_NAME: "Butler", CONF_MODEL: "big-model"}
         last = await flows.async_configure(step["flow_id"], form)
         placeholders = last["description_placeholders"] or {}
         assert last["step_id"] == "assistants"
@@ -340,7 +342,7 @@ async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(has
         assert last["data_schema"] is not None
         options = last["data_schema"].schema["use_in"].config["options"]
         assert [one["label"] for one in options][:2] == ["Home Assistant (takes it over from Talker)", "Kitchen"]
-        assert shown(last["data_schema"]) == {"use_in": []}, "another agent of ours serves the preferred one"
+        assert display_data(last["data_schema"]) == {"use_in": []}, "another agent of ours serves the preferred one"
 
         result = await flows.async_configure(last["flow_id"], {"use_in": [other.id]})
         await hass.async_block_till_done()
@@ -368,8 +370,8 @@ async def test_what_is_asked_about_is_named_and_can_need_a_pin(hass: HomeAssista
     rules = async_get_home_rules(hass).current
     assert "8351" not in repr(rules)
     examples = await async_example_requests(hass, rules)
-    asked = {entity_id for _, entity_id, verdict in examples if verdict is Verdict.PIN}
-    assert asked == {"lock.door", "script.party"}
+    requested = {entity_id for _, entity_id, verdict in examples if verdict is Verdict.PIN}
+    assert requested == {"lock.door", "script.party"}
 
 
 async def test_at_the_end_there_are_sentences_for_this_home_in_the_language_of_the_assistant(

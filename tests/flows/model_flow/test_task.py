@@ -15,7 +15,7 @@ from custom_components.chatterbox.settings.tasks import INSTRUCTIONS, task_setti
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script
-from tests.support.service_dialogs import is_open, problems_in, shown
+from tests.support.service_dialogs import display_data, is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -71,7 +71,7 @@ def only_task(entry: ConfigEntry) -> ConfigSubentry:
 
 def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
     """Return what a form shows in its fields."""
-    return shown(step["data_schema"])
+    return display_data(step["data_schema"])
 
 
 async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant) -> None:

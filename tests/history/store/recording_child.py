@@ -58,8 +58,8 @@ async def record_for_ever(url: str, number: int) -> None:
         for one in several:
             history.record(response(one, "in_progress"))
         answers = [(history.record(turn(one)), history.record(response(one, "completed"))) for one in several]
-        for one, (said, answered) in zip(several, answers, strict=True):
-            if await said.stored() and await answered.stored():
+        for one, (answer, answered) in zip(several, answers, strict=True):
+            if await answer.stored() and await answered.stored():
                 sys.stdout.write(f"{one}\n")
                 sys.stdout.flush()
         number += 3

@@ -101,7 +101,7 @@ def turn(
     person: str | None = None,
     device: str | None = None,
     ended_at: float | None = None,
-    said: str | None = None,
+    words: str | None = None,
     messages: Transcript | None = None,
     usage: Usage | None = None,
 ) -> StoredTurn:
@@ -112,7 +112,7 @@ def turn(
         origin=TurnOrigin(conversation_id=conversation, agent=agent, person_id=person, device_id=device),
         began_at=began_at,
         duration=2.0,
-        messages=messages if messages is not None else spoken(said or f"Say {number}.", f"It is {number}."),
+        messages=messages if messages is not None else spoken(words or f"Say {number}.", f"It is {number}."),
         stop_reason=StopReason.COMPLETED,
         usage=usage or Usage(10, 2, 5, 1),
         iterations=1,
@@ -142,11 +142,11 @@ def response(
     agent: str = "agent",
     person: str | None = None,
     status: str = "completed",
-    said: str | None = None,
+    words: str | None = None,
     created_at: float | None = None,
 ) -> ResponseRecord:
     """Return a response, a minute after the one before."""
-    words = said or f"Say {number}."
+    words = words or f"Say {number}."
     return ResponseRecord(
         id=f"resp {number}",
         agent=agent,

@@ -79,7 +79,7 @@ def small_disk(pages: int) -> Iterator[None]:
 
 
 # Ruff sees blocking calls in async functions only.
-read, write, remove = Path.read_bytes, Path.write_bytes, Path.unlink
+read_bytes, write, remove = Path.read_bytes, Path.write_bytes, Path.unlink
 
 
 def parts(file: Path) -> list[Path]:
@@ -93,7 +93,7 @@ async def test_a_full_disk_loses_no_acknowledged_or_waiting_record(sqlite: str, 
     await store.pause()  # so that all of these are one batch
     with small_disk(200):
         stored, refused = store.record(turn(2)), store.record(turn(3, ended_at=10**400))
-        waits = store.record(turn(4, said="x" * 2_000_000))
+        waits = store.record(turn(4, words="x" * 2_000_000))
         store.resume()
         state = await watch.until_down(Trouble.DISK_FULL)
         assert "The disk is full. Make room on it." in state.message
@@ -128,7 +128,7 @@ async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
     for number in range(50):
         store.record(turn(number))
     await store.close()
-    content = read(file)
+    content = read_bytes(file)
     broken = b"x" * 5000 if damage == "not a database" else content[:4096] + b"\xff" * (len(content) - 4096)
     write(file, broken)
 
@@ -138,17 +138,17 @@ async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
     assert "It is damaged." in state.message
     assert await answer.stored()
     state = await watch.until_up()
-    assert read(Path(state.put_aside))[4096:] == broken[4096:]  # its header counts how often it was opened
+    assert read_bytes(Path(state.put_aside))[4096:] == broken[4096:]  # its header counts how often it was opened
     assert Path(state.put_aside).name.startswith("history.db.corrupt-")
     assert await ids(again) == ["turn 99"]
 
 
 async def test_a_file_found_damaged_by_a_reader_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:
     store, watch = stores.open(sqlite)
-    assert await store.record(turn(1, said="x" * 5_000_000)).stored()  # more than a connection caches
+    assert await store.record(turn(1, words="x" * 5_000_000)).stored()  # more than a connection caches
     await store.pause()  # so that all of it is in the file
     store.resume()
-    damage = read(file)
+    damage = read_bytes(file)
     write(file, damage[:4096] + b"\xff" * (len(damage) - 4096))
     with pytest.raises(StoreUnavailable, match="damaged"):
         await store.turns("kitchen talk")
@@ -164,7 +164,7 @@ def damage_index(file: Path) -> None:
 
 def add_lost_page(file: Path) -> None:
     """Let a file have a page more than it knows of."""
-    content = read(file)
+    content = read_bytes(file)
     pages = int.from_bytes(content[28:32]) + 1
     write(file, content[:28] + pages.to_bytes(4) + content[32:] + bytes(4096))
 
@@ -172,12 +172,12 @@ def add_lost_page(file: Path) -> None:
 async def test_a_damaged_index_is_rebuilt_without_losing_a_turn(sqlite: str, file: Path, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
     for number in range(5):
-        store.record(turn(number, person="ann", said=f"Lamp {number}."))
+        store.record(turn(number, person="ann", words=f"Lamp {number}."))
     await store.close()
     damage_index(file)
 
     again, watch = stores.open(sqlite)
-    assert await again.record(turn(5, person="ann", said="Lamp 5.")).stored()
+    assert await again.record(turn(5, person="ann", words="Lamp 5.")).stored()
     state = await watch.until_up()
 
     assert not state.put_aside
@@ -208,7 +208,7 @@ async def test_a_file_that_cannot_be_put_aside_is_left_alone(tmp_path: Path, sto
     _, watch = stores.open(sqlite_url(file))
     state = await watch.until_down(Trouble.CORRUPT)
     assert state.put_aside == ""
-    assert read(file) == b"password: 1234 " * 500
+    assert read_bytes(file) == b"password: 1234 " * 500
 
 
 async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: Stores) -> None:
@@ -218,7 +218,7 @@ async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: 
         await watch.until(lambda state: bool(state.put_aside) and state.trouble is None)
         await store.close()
         remove(file)
-    first_bytes = sorted(read(path)[:1] for path in parts(file) if "corrupt" in path.name)
+    first_bytes = sorted(read_bytes(path)[:1] for path in parts(file) if "corrupt" in path.name)
     assert first_bytes == [b"\x00", b"\x01", b"\x02"]
 
 

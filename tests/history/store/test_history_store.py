@@ -88,7 +88,7 @@ async def test_a_record_is_stored_once(url: str, stores: Stores) -> None:
     twice = [store.record(turn(1)), store.record(turn(1)), store.record(audit(1)), store.record(audit(1))]
     store.start()
     assert [await answer.stored() for answer in twice] == [True] * 4
-    assert await store.record(turn(1, said="Something else.")).stored()
+    assert await store.record(turn(1, words="Something else.")).stored()
     assert await store.record(audit(1)).stored()
     assert await stored_ids(store) == ["turn 1", "audit 1"]
     assert await store.turns("kitchen talk") == (turn(1),)
@@ -194,9 +194,9 @@ def all_bytes(file: Path) -> bytes:
 async def test_deleted_content_is_overwritten(sqlite: str, file: Path, stores: Stores, count: int) -> None:
     store, _ = stores.open(sqlite)
     for number in range(count):
-        store.record(turn(number, person="ann", said=f"My secret is {number}."))
-    store.record(turn(count, person="cyd", said="My wish is granted."))
-    assert await store.record(turn(count + 1, person="ben", said="Hello.")).stored()
+        store.record(turn(number, person="ann", words=f"My secret is {number}."))
+    store.record(turn(count, person="cyd", words="My wish is granted."))
+    assert await store.record(turn(count + 1, person="ben", words="Hello.")).stored()
     before = len(all_bytes(file))
 
     assert await store.purge(Selection(person_id="ann")) == count
@@ -213,7 +213,7 @@ async def test_content_deleted_during_a_read_is_overwritten_with_the_next_write(
     sqlite: str, file: Path, stores: Stores
 ) -> None:
     store, _ = stores.open(f"{sqlite}?timeout=0.01")
-    assert await store.record(turn(1, person="ann", said="My secret is blue.")).stored()
+    assert await store.record(turn(1, person="ann", words="My secret is blue.")).stored()
     with closing(sqlite3.connect(file, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM chatterbox_turns").fetchall()

@@ -116,7 +116,7 @@ async def test_a_search_is_limited_to_an_agent_and_a_time(url: str, stores: Stor
     store = await stored(
         stores,
         url,
-        *(turn(n, person="ann", agent=f"agent {n % 2}", ended_at=MORNING + n, said="Hello") for n in range(6)),
+        *(turn(n, person="ann", agent=f"agent {n % 2}", ended_at=MORNING + n, words="Hello") for n in range(6)),
     )
     query = HistoryQuery(words="hello", person_id="ann")
 
@@ -138,7 +138,7 @@ async def test_a_search_is_limited_to_an_agent_and_a_time(url: str, stores: Stor
 async def test_a_time_is_searched_although_the_clock_was_set_back(url: str, stores: Stores) -> None:
     ended = (MORNING, MORNING + 900, MORNING + 100, MORNING + 950, MORNING + 200)
     store = await stored(
-        stores, url, *(turn(number, person="ann", ended_at=at, said="Hello") for number, at in enumerate(ended))
+        stores, url, *(turn(number, person="ann", ended_at=at, words="Hello") for number, at in enumerate(ended))
     )
     query = HistoryQuery(words="hello", person_id="ann", since=MORNING + 50, until=MORNING + 920)
     for words in ("hello", "nowhere hello", ""):
@@ -192,7 +192,7 @@ async def test_a_found_turn_is_clipped(url: str, stores: Stores) -> None:
     assert found == Found(
         turn_id="turn 1",
         at=turn(1).ended_at,
-        said="Tell me a story.",
+        words="Tell me a story.",
         answered=found.answered,
         has_outside_content=False,
     )

@@ -135,12 +135,12 @@ async def test_responses_are_dropped_before_turns_and_audit_records(sqlite: str,
 
 async def test_a_heavy_response_drops_no_turn(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=100_000), starts=False)
-    pending = store.record(turn(1, said="x" * 40_000))
-    small = store.record(response(1, said="x" * 1_000))
-    heavy = store.record(response(2, said="x" * 90_000))
+    pending = store.record(turn(1, words="x" * 40_000))
+    small = store.record(response(1, words="x" * 1_000))
+    heavy = store.record(response(2, words="x" * 90_000))
     assert not await heavy.stored()
     assert not await small.stored(), "the oldest first, as with turns"
-    another = store.record(response(3, said="x" * 1_000))
+    another = store.record(response(3, words="x" * 1_000))
     store.start()
     assert await pending.stored()
     assert await another.stored()
@@ -149,10 +149,10 @@ async def test_a_heavy_response_drops_no_turn(sqlite: str, stores: Stores) -> No
 
 async def test_a_waiting_response_has_the_weight_of_its_last_state(sqlite: str, stores: Stores) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=150_000), starts=False)
-    answers = [store.record(response(1, said="x" * 50_000, status=str(state))) for state in range(10)]
+    answers = [store.record(response(1, words="x" * 50_000, status=str(state))) for state in range(10)]
     assert not any(answer.given for answer in answers)
     pending = store.record(turn(1))
-    store.record(response(1, said="x" * 500_000))
+    store.record(response(1, words="x" * 500_000))
     assert answers[0].given, "its last state is too heavy to wait"
     again = store.record(response(1))
     store.start()

@@ -326,7 +326,7 @@ async def test_a_store_that_is_down_is_reported_and_stops_no_turn(hass: HomeAssi
 async def test_an_interrupted_turn_is_stored_up_to_its_end(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content="Never heard.", delay_seconds=3600),)))
     turn = asyncio.create_task(say(hass, "Hello"))
-    await server.asked.wait()
+    await server.request_arrived.wait()
 
     turn.cancel()
     await asyncio.wait({turn})

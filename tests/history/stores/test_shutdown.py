@@ -22,8 +22,8 @@ async def test_a_turn_is_stored_when_home_assistant_stops(
     begin = hass.async_create_background_task if is_background else hass.async_create_task
     _ = begin(say(hass, "Light!"), "a turn")
     while len(server.requests) < 2:
-        server.asked.clear()
-        await server.asked.wait()
+        server.request_arrived.clear()
+        await server.request_arrived.wait()
 
     await hass.async_stop(force=True)
 

@@ -107,7 +107,7 @@ async def test_a_turn_that_ends_after_a_removal_is_not_stored(hass: HomeAssistan
     server = await serve(Script(answers=(ScriptedAnswer(content="Never heard.", delay_seconds=3600),)))
     entry, agent = the_entry(hass), the_agent(hass)
     turn = asyncio.create_task(say(hass, "Hello"))
-    await server.asked.wait()
+    await server.request_arrived.wait()
 
     if what == "agent":
         hass.config_entries.async_remove_subentry(entry, agent.subentry_id)

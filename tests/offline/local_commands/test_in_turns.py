@@ -100,8 +100,8 @@ async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model(
 ) -> None:
     server = await serve(SILENT, local_commands="first")
 
-    asked = await say(hass, "unlock the front door")
-    assert (speech(asked), asked.continue_conversation) == (QUESTION, True)
+    question = await say(hass, "unlock the front door")
+    assert (speech(question), question.continue_conversation) == (QUESTION, True)
     assert hass.states.is_state(DOOR, "locked")
 
     assert speech(await say(hass, answer)) == spoken

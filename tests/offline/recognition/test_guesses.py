@@ -36,10 +36,10 @@ async def test_a_guess_is_asked_about_whatever_the_rules_allow(hass: HomeAssista
     await set_up(hass, offline_entry(rules=[{"verdict": "allow"}]))
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
-    asked = await say(hass, text)
+    questions = await say(hass, text)
     await hass.async_block_till_done()
 
-    assert (speech(asked), asked.continue_conversation) == (question, True)
+    assert (speech(questions), questions.continue_conversation) == (question, True)
     assert actions == []
     await say(hass, "yes")
     await hass.async_block_till_done()
@@ -102,8 +102,8 @@ async def test_where_nobody_can_be_asked_a_guess_is_not_understood(hass: HomeAss
     steps = [{**ask, "response_variable": "said"}, {"stop": "", "response_variable": "said"}]
     assert await async_setup_component(hass, "script", {"script": {"ask": {"sequence": steps}}})
 
-    said = await hass.services.async_call("script", "ask", blocking=True, return_response=True)
+    words = await hass.services.async_call("script", "ask", blocking=True, return_response=True)
 
-    assert "Sorry, I couldn't understand that" in str(said)
-    assert "turn on the kitchen light" in str(said)
+    assert "Sorry, I couldn't understand that" in str(words)
+    assert "turn on the kitchen light" in str(words)
     assert hass.states.is_state("light.hallway", "off")

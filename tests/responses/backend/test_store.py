@@ -218,11 +218,11 @@ async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(
     await add_person(hass, "Anna", "user")
     store = await open_store(hass, entry)
     for record in (
-        turn(1, "talk", agent=responses.agent, person="user", said="Before I was a person."),
-        turn(2, "talk", agent=responses.agent, person="ben", said="I am Ben."),
-        turn(3, "talk", agent="another", person="anna", said="To somebody else."),
-        turn(4, "talk", agent=responses.agent, person="anna", said="It is me."),
-        turn(5, "talk", agent=responses.agent, device="kitchen", said="Nobody knows who."),
+        turn(1, "talk", agent=responses.agent, person="user", words="Before I was a person."),
+        turn(2, "talk", agent=responses.agent, person="ben", words="I am Ben."),
+        turn(3, "talk", agent="another", person="anna", words="To somebody else."),
+        turn(4, "talk", agent=responses.agent, person="anna", words="It is me."),
+        turn(5, "talk", agent=responses.agent, device="kitchen", words="Nobody knows who."),
     ):
         assert await store.record(record).stored()
 
@@ -279,7 +279,7 @@ async def test_too_many_responses_are_deleted_as_they_come(
     await set_options(hass, entry, **{CONF_RESPONSE_MEGABYTES: 1})
 
     for number in range(1, 5):
-        await responses.put(response(number, said="x" * 200_000))
+        await responses.put(response(number, words="x" * 200_000))
         await hass.async_block_till_done(wait_background_tasks=True)
 
     assert await stored_numbers(responses, 1, 2, 3, 4) == [3, 4]
@@ -294,7 +294,7 @@ async def test_small_responses_are_not_looked_after_each_time(
     await hass.async_block_till_done(wait_background_tasks=True)
     assert await stored_numbers(responses, 1) == [1], "too old, and left to the retention of the history"
 
-    await responses.put(response(2, said="x" * 100_000))
+    await responses.put(response(2, words="x" * 100_000))
     await hass.async_block_till_done(wait_background_tasks=True)
     assert await stored_numbers(responses, 1) == []
 
@@ -331,7 +331,7 @@ async def test_retention_waits_for_a_store_that_is_down(
 ) -> None:
     for address in ("sqlite:////dev/null/talk.db", "no address"):
         await set_options(hass, entry, **{CONF_HISTORY_ADDRESS: address, CONF_RESPONSE_MEGABYTES: 0.01})
-        await responses.put(response(1, said="x" * 10_000))
+        await responses.put(response(1, words="x" * 10_000))
         await hass.async_block_till_done(wait_background_tasks=True)
     assert "Traceback" not in caplog.text
 

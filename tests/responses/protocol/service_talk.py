@@ -67,7 +67,7 @@ async def collected(answer: JsonObject | AsyncGenerator[JsonObject]) -> list[Jso
         return [event async for event in events]
 
 
-def said(response: JsonObject) -> str:
+def output_text(response: JsonObject) -> str:
     """Return the words of a response."""
     parts = [part for item in items(response, "message") for part in objects(item["content"])]
     return "".join(str(part["text"]) for part in parts)

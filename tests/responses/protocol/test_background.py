@@ -17,7 +17,16 @@ from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.agent.turns import run_other_tasks
 from tests.responses.protocol.backend_double import ANNA, BEN, BackendDouble, MemoryStore
-from tests.responses.protocol.service_talk import ask, collected, last_response, mcp, objects, read, request, said
+from tests.responses.protocol.service_talk import (
+    ask,
+    collected,
+    last_response,
+    mcp,
+    objects,
+    output_text,
+    read,
+    request,
+)
 from tests.responses.protocol.valid_stream import check_resource, check_stream
 from tests.support.doubles import Gate, ScriptedProvider, never, say
 
@@ -123,7 +132,7 @@ async def test_a_response_in_the_background_is_polled_until_it_has_ended() -> No
     polled = await read(service, begun["id"])
 
     assert (stored["status"], running["status"]) == ("queued", "in_progress")
-    assert (polled["status"], said(polled)) == ("completed", "Done.")
+    assert (polled["status"], output_text(polled)) == ("completed", "Done.")
     assert backend.memory.records[str(begun["id"])].response == polled
     assert await read(ResponsesService(backend), begun["id"]) == polled
 
@@ -150,7 +159,7 @@ async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_w
     following = await ask(service, previous_response_id=begun["id"])
 
     assert [item["role"] for item in objects(page["data"])] == ["user"]
-    assert said(following) == "Two."
+    assert output_text(following) == "Two."
     for lookup in (service.get(str(begun["id"]), BEN, {}), service.cancel(str(begun["id"]), BEN)):
         with pytest.raises(ApiError) as missing:
             await lookup
@@ -182,7 +191,7 @@ async def test_a_stream_is_resumed_where_it_broke_off() -> None:
 
     check_stream([*first, *rest])
     assert rest[0]["sequence_number"] == len(first)
-    assert said(last_response(rest)) == "One. Two."
+    assert output_text(last_response(rest)) == "One. Two."
     everything = await collected(await service.get(response_id, ANNA, {"stream": "1"}))
     assert everything == [*first, *rest]
     assert await collected(await service.get(response_id, ANNA, {"stream": "1", "starting_after": "9999"})) == []
@@ -200,7 +209,7 @@ async def test_a_cancelled_response_stays_cancelled() -> None:
 
     cancelled, again = await asyncio.gather(service.cancel(response_id, ANNA), service.cancel(response_id, ANNA))
 
-    assert (cancelled["status"], said(cancelled)) == ("cancelled", "Half")
+    assert (cancelled["status"], output_text(cancelled)) == ("cancelled", "Half")
     check_resource(cancelled)
     assert cancelled == again == await service.cancel(response_id, ANNA) == await read(service, response_id)
     assert last_response(await followed) == cancelled

@@ -26,9 +26,9 @@ from tests.responses.protocol.service_talk import (
     mcp,
     objects,
     output,
+    output_text,
     read,
     request,
-    said,
     stream,
 )
 from tests.support.doubles import ScriptedProvider, call, never, say, tool
@@ -115,7 +115,7 @@ async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
     assert isinstance(running, dict)
     cancelled = await service.cancel(str(running["id"]), ANNA)
 
-    assert (incomplete["status"], said(going_on)) == ("incomplete", "On.")
+    assert (incomplete["status"], output_text(going_on)) == ("incomplete", "On.")
     assert (failed["status"], cancelled["status"]) == ("failed", "cancelled")
     for previous in (failed, cancelled):
         with pytest.raises(ApiError) as refused:
@@ -370,7 +370,7 @@ async def test_a_response_is_found_in_whichever_store_it_is() -> None:
     backend.other.is_down = True
 
     assert await read(service, response["id"]) == response
-    assert said(await ask(service, previous_response_id=response["id"])) == "Again."
+    assert output_text(await ask(service, previous_response_id=response["id"])) == "Again."
     assert (await service.delete(str(response["id"]), ANNA))["deleted"] is True
     with pytest.raises(ApiError) as trouble:
         await read(service, "resp_0")

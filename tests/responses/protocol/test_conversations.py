@@ -19,7 +19,7 @@ from custom_components.chatterbox.responses.protocol.backend import Caller, Mode
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.responses.protocol.backend_double import KITCHEN, BackendDouble, MemoryStore
-from tests.responses.protocol.service_talk import ask, function, objects, output, said
+from tests.responses.protocol.service_talk import ask, function, objects, output, output_text
 from tests.support.doubles import Line, ScriptedProvider, call, say
 
 ANNA = Caller("anna", "token_1")
@@ -180,7 +180,7 @@ async def test_a_response_continues_the_items_and_becomes_part_of_them() -> None
     await client.add({"role": "user", "content": "Now listen."})
     answer = await ask(client.service, "What did I ask?", ANNA, conversation=client.id)
 
-    assert said(answer) == "You asked for your name."
+    assert output_text(answer) == "You asked for your name."
     before = (UserMessage("I am Anna."), AssistantMessage("Hi."), UserMessage("Who am I?"), AssistantMessage("Anna."))
     assert client.backend.turns[1].transcript == (*before, UserMessage("Now listen."), UserMessage("What did I ask?"))
     texts = ["I am Anna.", "Hi.", "Who am I?", "Anna.", "Now listen.", "What did I ask?", "You asked for your name."]

@@ -270,8 +270,8 @@ async def test_what_a_provider_wants_back_follows_its_message() -> None:
 async def test_a_message_that_is_brought_back_comes_in_one_piece() -> None:
     """Invariant 35."""
     thinks: list[Line] = [ReasoningDelta("Hm."), TextDelta("On"), ReasoningDelta("So."), TextDelta("."), STOP]
-    asked = replace(PLAIN, reasoning_summary="auto", include_encrypted_reasoning=True)
-    answer = await Asking(asked).answered(thinks)
+    pending_calls = replace(PLAIN, reasoning_summary="auto", include_encrypted_reasoning=True)
+    answer = await Asking(pending_calls).answered(thinks)
     assert [item["type"] for item in answer.items] == ["reasoning", "message"]
     assert text_of(answer.items[1]) == "On."
 

@@ -36,9 +36,9 @@ from tests.responses.protocol.service_talk import (
     mcp,
     objects,
     output,
+    output_text,
     read,
     request,
-    said,
     stream,
 )
 from tests.support.doubles import ScriptedHooks, ScriptedProvider, call, say, tool
@@ -67,7 +67,7 @@ async def test_a_text_is_answered() -> None:
 
     response = await ask(ResponsesService(backend, clock=lambda: 1_800_000_000.5), **wishes)
 
-    assert (response["status"], said(response)) == ("completed", "Good morning.")
+    assert (response["status"], output_text(response)) == ("completed", "Good morning.")
     assert (response["created_at"], response["completed_at"]) == (1_800_000_000, 1_800_000_000)
     (turn,) = backend.turns
     assert turn.transcript == (UserMessage("Hello!"),)
@@ -84,10 +84,10 @@ async def test_input_that_ends_with_an_assistant_message_is_answered() -> None:
     response = await ask(service, [{"role": "assistant", "content": handed_over}])
     await ask(service, "And in Oslo?", previous_response_id=response["id"])
 
-    assert said(response) == "In Rome it is sunny."
-    asked = UserMessage("", context="(Answer the conversation above.)")
-    assert backend.turns[0].transcript == (AssistantMessage(handed_over), asked)
-    answered = (AssistantMessage(handed_over), asked, AssistantMessage("In Rome it is sunny."))
+    assert output_text(response) == "In Rome it is sunny."
+    query = UserMessage("", context="(Answer the conversation above.)")
+    assert backend.turns[0].transcript == (AssistantMessage(handed_over), query)
+    answered = (AssistantMessage(handed_over), query, AssistantMessage("In Rome it is sunny."))
     assert backend.turns[1].transcript == (*answered, UserMessage("And in Oslo?"))
 
 
@@ -121,7 +121,7 @@ async def test_a_function_of_the_client_is_called_and_answered() -> None:
 
     assert (first["status"], called["call_id"], called["arguments"]) == ("completed", "Cäll/1 ", '{"n":1}')
     assert called["id"] != called["call_id"]
-    assert said(second) == "There it is."
+    assert output_text(second) == "There it is."
     assert backend.turns[-1].transcript[-1] == ToolResult("Cäll/1 ", "show_page", "shown", open_world=True)
 
 
@@ -183,10 +183,10 @@ async def test_an_agent_that_keeps_nothing_says_so() -> None:
 
     assert (response["store"], backend.memory.puts, backend.turns[0].may_store) == (False, 0, False)
     fields: list[dict[str, JsonValue]] = [{"background": True}, {"conversation": "conv_1"}]
-    for asked in fields:
+    for requested in fields:
         with pytest.raises(ApiError) as refused:
-            await ask(service, **asked)
-        assert (refused.value.status, refused.value.param) == (400, *asked)
+            await ask(service, **requested)
+        assert (refused.value.status, refused.value.param) == (400, *requested)
 
 
 @pytest.mark.parametrize(
@@ -256,10 +256,10 @@ async def test_what_a_provider_wants_back_travels_with_the_client() -> None:
     brought = [
         [
             item
-            for message in asked.transcript
+            for message in model_request.transcript
             if isinstance(message, AssistantMessage)
             for item in message.provider_items
         ]
-        for asked in provider.requests
+        for model_request in provider.requests
     ]
     assert brought == [[], [item], []]

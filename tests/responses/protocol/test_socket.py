@@ -12,7 +12,7 @@ from custom_components.chatterbox.responses.protocol.service import ResponsesSer
 from custom_components.chatterbox.responses.protocol.socket import SocketSession
 from tests.agent.turns import run_other_tasks
 from tests.responses.protocol.backend_double import ANNA, BackendDouble
-from tests.responses.protocol.service_talk import function, last_response, output, request, said
+from tests.responses.protocol.service_talk import function, last_response, output, output_text, request
 from tests.responses.protocol.test_background import Broken
 from tests.responses.protocol.test_chains import words
 from tests.responses.protocol.valid_stream import check_stream
@@ -65,7 +65,7 @@ async def test_responses_come_one_after_the_other() -> None:
     assert backend.taking == 1
     gate.opened.set()
 
-    assert [said(check_stream(events)) for events in (await first, await second)] == ["One.", "Two."]
+    assert [output_text(check_stream(events)) for events in (await first, await second)] == ["One.", "Two."]
 
 
 @pytest.mark.parametrize("store", [True, False])
@@ -81,7 +81,7 @@ async def test_what_is_continued_has_an_end(*, store: bool) -> None:
     further = message("And?", store=store, previous_response_id=latest["id"])
     assert await refusal(socket, further) == (400, "context_length_exceeded")
     assert await refusal(socket, further) == ((400, "context_length_exceeded") if store else MISSING)
-    assert said(await ask(socket, "Hello!")) == "Yes."
+    assert output_text(await ask(socket, "Hello!")) == "Yes."
 
 
 async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> None:
@@ -99,7 +99,7 @@ async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> 
     assert await refusal(socket, message(previous_response_id=first["id"])) == MISSING
     other = service.socket(ANNA)
     assert await refusal(other, message(store=False, previous_response_id=third["id"])) == MISSING
-    assert said(await ask(other)) == "Fresh."
+    assert output_text(await ask(other)) == "Fresh."
 
 
 async def test_what_could_not_be_gone_on_from_is_forgotten() -> None:
@@ -112,7 +112,7 @@ async def test_what_could_not_be_gone_on_from_is_forgotten() -> None:
     assert await refusal(socket, wrong) == (400, None)
     right = message([output("call_page")], store=False, previous_response_id=first["id"])
     assert await refusal(socket, right) == MISSING
-    assert said(await ask(socket)) == "Other."
+    assert output_text(await ask(socket)) == "Other."
 
 
 async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
@@ -148,13 +148,13 @@ async def test_a_message_that_cannot_be_served_is_refused_and_the_next_one_is_no
 
     assert isinstance(event["error"], dict)
     assert event["error"]["param"] == param
-    assert said(await ask(socket)) == "Hello."
+    assert output_text(await ask(socket)) == "Hello."
 
 
 async def test_what_clients_say_of_course_is_heard() -> None:
     socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
 
-    assert said(await ask(socket, stream=True, background=False, generate=True)) == "Hello."
+    assert output_text(await ask(socket, stream=True, background=False, generate=True)) == "Hello."
 
 
 async def test_events_are_marked_as_the_client_wants_them() -> None:
@@ -179,7 +179,7 @@ async def test_a_large_message_is_read() -> None:
     backend = BackendDouble(ScriptedProvider(say("Long.")))
     socket = ResponsesService(backend).socket(ANNA)
 
-    assert said(await ask(socket, "word " * 50_000)) == "Long."
+    assert output_text(await ask(socket, "word " * 50_000)) == "Long."
 
 
 async def test_closing_ends_the_turn_at_once() -> None:

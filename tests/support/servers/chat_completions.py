@@ -43,8 +43,8 @@ class ScriptedChatCompletions(ScriptedModelServer):
         )
 
     @override
-    def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
-        return chunks_of(answer, asked.model, include_usage=asked.wants_usage)
+    def stream(self, answer: ScriptedAnswer, parsed: ModelRequest) -> Iterable[bytes]:
+        return chunks_of(answer, parsed.model, include_usage=parsed.wants_usage)
 
     @override
     def list_of(self, models: tuple[str, ...]) -> JsonValue:

@@ -51,7 +51,7 @@ class _ScriptedDialectServer(ScriptedModelServer):
         return ModelRequest(request.model, is_trial, streams, tries_tool=asks_for_tool)
 
     @override
-    def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
+    def stream(self, answer: ScriptedAnswer, parsed: ModelRequest) -> Iterable[bytes]:
         events = self.dialect.render(_answer_of(answer)).split(self.end_of_event)
         return [event + self.end_of_event for event in events if event]
 

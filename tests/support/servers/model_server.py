@@ -54,8 +54,8 @@ class ModelRequest:
 
 def tries_tool(tools: Sequence[JsonValue], messages: Sequence[Mapping[str, JsonValue]]) -> bool:
     """Return whether a request is about the one tool of a trial."""
-    said = [message for message in messages if message.get("role") != "system"]
-    return len(tools) == 1 and len(said) == 1 and '"turn_on"' in json.dumps(tools)
+    contents = [message for message in messages if message.get("role") != "system"]
+    return len(tools) == 1 and len(contents) == 1 and '"turn_on"' in json.dumps(tools)
 
 
 class ScriptedModelServer(ABC):
@@ -73,7 +73,7 @@ class ScriptedModelServer(ABC):
         """Start at the first answer of `script`."""
         self._script = script
         self.requests: list[ReceivedRequest] = []
-        self.asked = asyncio.Event()
+        self.request_arrived = asyncio.Event()
         """Set once there is a request."""
         self._next_answer = 0
         self._under_way = 0
@@ -83,7 +83,7 @@ class ScriptedModelServer(ABC):
         """Read a request; raises `ValidationError` where no server would understand it."""
 
     @abstractmethod
-    def stream(self, answer: ScriptedAnswer, asked: ModelRequest) -> Iterable[bytes]:
+    def stream(self, answer: ScriptedAnswer, parsed: ModelRequest) -> Iterable[bytes]:
         """Return the stream of an answer, event by event."""
 
     @abstractmethod
@@ -130,33 +130,33 @@ class ScriptedModelServer(ABC):
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         try:
             body = _JSON_OBJECT.validate_json(await request.text())
-            asked = self.read(body)
+            parsed = self.read(body)
         except ValidationError as error:
             return self._refuse(HTTPStatus.BAD_REQUEST, str(error))
         self.requests.append(ReceivedRequest(authorization=request.headers.get(self.key_header), body=body))
-        self.asked.set()
-        return self._refusal(request, asked) or await self._answer(request, asked, self.answer_to(body, asked))
+        self.request_arrived.set()
+        return self._refusal(request, parsed) or await self._answer(request, parsed, self.answer_to(body, parsed))
 
-    def answer_to(self, body: dict[str, JsonValue], asked: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:  # noqa: ARG002  # for servers that look at what was said
+    def answer_to(self, body: dict[str, JsonValue], parsed: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:  # noqa: ARG002  # for servers that look at what was said
         """Return what is said now; None when there is nothing left to say."""
-        trial = (asked.tries_tool and self._script.tool_trial_answer) or self._script.trial_answer
-        return trial if (asked.is_trial or asked.tries_tool) and trial is not None else self._take_answer()
+        trial = (parsed.tries_tool and self._script.tool_trial_answer) or self._script.trial_answer
+        return trial if (parsed.is_trial or parsed.tries_tool) and trial is not None else self._take_answer()
 
-    def _refusal(self, request: web.Request, asked: ModelRequest) -> web.StreamResponse | None:
+    def _refusal(self, request: web.Request, parsed: ModelRequest) -> web.StreamResponse | None:
         if not self._authorized(request):
             return self._refuse(HTTPStatus.UNAUTHORIZED, "Incorrect API key provided.")
-        if asked.model not in self._script.models:
-            return self._refuse(HTTPStatus.NOT_FOUND, f"The model {asked.model!r} does not exist.")
-        if not (asked.streams or self._answers_whole):
+        if parsed.model not in self._script.models:
+            return self._refuse(HTTPStatus.NOT_FOUND, f"The model {parsed.model!r} does not exist.")
+        if not (parsed.streams or self._answers_whole):
             return self._refuse(HTTPStatus.BAD_REQUEST, "This server only streams.")
         return None
 
     async def _answer(
-        self, request: web.Request, asked: ModelRequest, answer: ScriptedAnswer | ScriptedFailure | None
+        self, request: web.Request, parsed: ModelRequest, answer: ScriptedAnswer | ScriptedFailure | None
     ) -> web.StreamResponse:
         match answer:
             case ScriptedAnswer():
-                return await self._send(request, answer, asked)
+                return await self._send(request, answer, parsed)
             case ScriptedFailure():
                 return _failure(answer)
             case None:
@@ -186,14 +186,14 @@ class ScriptedModelServer(ABC):
     def _refuse(self, status: HTTPStatus, message: str) -> web.Response:
         return web.json_response(self.error(status, message), status=status)
 
-    async def _send(self, request: web.Request, answer: ScriptedAnswer, asked: ModelRequest) -> web.StreamResponse:
+    async def _send(self, request: web.Request, answer: ScriptedAnswer, parsed: ModelRequest) -> web.StreamResponse:
         self._under_way += 1
         try:
             await asyncio.sleep(answer.delay_seconds)
             response = web.StreamResponse(headers={"Content-Type": self.content_type, "Cache-Control": "no-cache"})
             with contextlib.suppress(ConnectionResetError):  # a client may hang up whenever it likes
                 await response.prepare(request)
-                await _write(request, response, answer, self.stream(answer, asked))
+                await _write(request, response, answer, self.stream(answer, parsed))
             return response
         finally:
             self._under_way -= 1

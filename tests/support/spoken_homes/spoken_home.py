@@ -92,8 +92,8 @@ def _rooms(file: _File) -> Iterator[Room]:
 
 
 def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) -> Home:
-    told = listed_names([entity for entity, _ in named])
-    entities = tuple(ExposedEntity(one.entity_id, one.names, area_id, *told[one.entity_id]) for one, area_id in named)
+    listed = listed_names([entity for entity, _ in named])
+    entities = tuple(ExposedEntity(one.entity_id, one.names, area_id, *listed[one.entity_id]) for one, area_id in named)
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
         room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in rooms
     }

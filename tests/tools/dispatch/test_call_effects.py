@@ -30,7 +30,7 @@ from custom_components.chatterbox.tools.dispatch import async_call_effects, call
 from custom_components.chatterbox.tools.llm_apis import UnavailableTool
 from custom_components.chatterbox.tools.merge import RenamedTool
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import StubTool, asked, offer_of
+from tests.support.llm_apis import StubTool, llm_context_of, offer_of
 
 HOME = """
 floors:
@@ -66,12 +66,12 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 
 async def effects_of(hass: HomeAssistant, name: str, arguments: JsonObject) -> Effects:
-    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, asked())
+    instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context_of())
     tool = next(tool for tool in instance.tools if tool.name == name)
-    return await async_call_effects(hass, asked(), RenamedTool("another_name", tool), arguments)
+    return await async_call_effects(hass, llm_context_of(), RenamedTool("another_name", tool), arguments)
 
 
-def told(effects: Effects) -> set[tuple[str, str]]:
+def facts_of(effects: Effects) -> set[tuple[str, str]]:
     assert not isinstance(effects, Unresolved), effects
     return {(action.entity_id, action.action) for action in actions_of(effects)}
 
@@ -131,7 +131,7 @@ async def test_a_call_tells_what_it_would_do(
 ) -> None:
     before = home.states.async_all()
 
-    assert told(await effects_of(home, tool, arguments)) == expected
+    assert facts_of(await effects_of(home, tool, arguments)) == expected
 
     await home.async_block_till_done()
     assert home.states.async_all() == before
@@ -160,7 +160,7 @@ async def test_targets_are_the_changed_entities_with_members_of_groups(
 async def test_a_toggled_cover_may_open(home: HomeAssistant) -> None:
     effects = intent_effects(home, "HassToggle", {"name": "Garage"}, conversation.DOMAIN)
 
-    assert told(effects) == {("cover.garage", "cover.toggle")}
+    assert facts_of(effects) == {("cover.garage", "cover.toggle")}
     assert intent_effects(home, "HassToggle", {"name": "Entrance"}, conversation.DOMAIN) == NOTHING
     assert intent_effects(home, "NobodyHandlesThis", {}, conversation.DOMAIN) == NOTHING
 
@@ -172,7 +172,7 @@ async def test_a_broadcast_reaches_every_satellite(home: HomeAssistant) -> None:
 
     effects = intent_effects(home, intent.INTENT_BROADCAST, {"message": "Dinner"}, conversation.DOMAIN)
 
-    assert told(effects) == {("assist_satellite.kitchen", "assist_satellite.announce")}
+    assert facts_of(effects) == {("assist_satellite.kitchen", "assist_satellite.announce")}
 
 
 async def test_a_script_is_what_it_consists_of(home: HomeAssistant) -> None:
@@ -181,9 +181,11 @@ async def test_a_script_is_what_it_consists_of(home: HomeAssistant) -> None:
     async_expose_entity(home, conversation.DOMAIN, "script.post", should_expose=True)
     expected = {("script.post", "script.turn_on"), ("lock.shed", "lock.unlock")}
 
-    assert told(await effects_of(home, "script__post", {})) == expected
-    assert told(await effects_of(home, "intent__HassTurnOn", {"name": "post"})) == expected
-    assert told(await effects_of(home, "intent__HassTurnOff", {"name": "post"})) == {("script.post", "script.turn_off")}
+    assert facts_of(await effects_of(home, "script__post", {})) == expected
+    assert facts_of(await effects_of(home, "intent__HassTurnOn", {"name": "post"})) == expected
+    assert facts_of(await effects_of(home, "intent__HassTurnOff", {"name": "post"})) == {
+        ("script.post", "script.turn_off")
+    }
 
 
 async def test_an_intent_script_is_what_it_consists_of(home: HomeAssistant) -> None:
@@ -191,8 +193,8 @@ async def test_an_intent_script_is_what_it_consists_of(home: HomeAssistant) -> N
     scripts = {"Postman": {"action": [unlock]}, "Greet": {"speech": {"text": "Hello"}}, "Broken": {"action": []}}
     assert await async_setup_component(home, "intent_script", {"intent_script": scripts})
 
-    assert told(await effects_of(home, "intent_script__Postman", {})) == {("lock.shed", "lock.unlock")}
-    assert told(await effects_of(home, "intent_script__Greet", {})) == set()
+    assert facts_of(await effects_of(home, "intent_script__Postman", {})) == {("lock.shed", "lock.unlock")}
+    assert facts_of(await effects_of(home, "intent_script__Greet", {})) == set()
 
     for handler in intent.async_get(home):
         if handler.intent_type == "Broken":
@@ -238,7 +240,7 @@ async def test_intents_of_others_are_unknown_unless_they_are_plain_services(home
 
     slots: JsonObject = {"name": "Entrance", "how": "now"}
     assert intent_effects(home, "Foreign", slots, conversation.DOMAIN) == FOREIGN
-    assert told(intent_effects(home, "Plain", slots, conversation.DOMAIN)) == {("lock.front", "lock.unlock")}
+    assert facts_of(intent_effects(home, "Plain", slots, conversation.DOMAIN)) == {("lock.front", "lock.unlock")}
     assert intent_effects(home, "Twisted", slots, conversation.DOMAIN) == FOREIGN
     assert intent_effects(home, "Stumbling", slots, conversation.DOMAIN) == FOREIGN
 
@@ -248,17 +250,17 @@ async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(home:
     intent.async_register(home, handler)
     reads = llm.ToolAnnotations(read_only=True)
 
-    assert call_effects(home, asked(), llm.IntentTool("a__b", handler, annotations=reads), {}) == Annotated(
+    assert call_effects(home, llm_context_of(), llm.IntentTool("a__b", handler, annotations=reads), {}) == Annotated(
         ToolAnnotations(read_only=True)
     )
-    assert call_effects(home, asked(), llm.IntentTool("a__b", handler), {}) == FOREIGN
+    assert call_effects(home, llm_context_of(), llm.IntentTool("a__b", handler), {}) == FOREIGN
 
 
 async def test_other_tools_are_judged_by_their_annotations(home: HomeAssistant) -> None:
     tool = StubTool(name="order_pizza")
 
-    assert call_effects(home, asked(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
-    assert call_effects(home, asked(), UnavailableTool(tool), {}) == NOTHING
+    assert call_effects(home, llm_context_of(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
+    assert call_effects(home, llm_context_of(), UnavailableTool(tool), {}) == NOTHING
     assert await effects_of(home, "homeassistant__GetLiveContext", {}) == Annotated(
         ToolAnnotations(read_only=True, open_world=False)
     )
@@ -286,11 +288,11 @@ async def test_actions_that_a_tool_names_are_judged_beside_its_annotations(
 ) -> None:
     for service in ("unlock", "open"):
         home.services.async_register("lock", service, print)
-    effects = call_effects(home, asked(), StubTool(name="call_service"), arguments)
+    effects = call_effects(home, llm_context_of(), StubTool(name="call_service"), arguments)
 
     assert isinstance(effects, Annotated)
     assert effects.annotations == ToolAnnotations()
-    assert told(effects.named) == told(effects) == expected
+    assert facts_of(effects.named) == facts_of(effects) == expected
 
 
 @pytest.mark.parametrize(
@@ -312,7 +314,7 @@ async def test_an_action_that_a_tool_names_may_be_unknown(
     for name in ("lock.unlock", "siren.wail", "mill.grind"):
         domain, service = name.split(".")
         home.services.async_register(domain, service, print)
-    effects = call_effects(home, asked(), StubTool(name="call_service"), arguments)
+    effects = call_effects(home, llm_context_of(), StubTool(name="call_service"), arguments)
 
     assert isinstance(effects, Annotated)
     unknowns = effects.named.unknowns if isinstance(effects.named, Unresolved) else ()
@@ -340,19 +342,19 @@ TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
 async def test_a_timer_does_what_it_will_say(
     home: HomeAssistant, arguments: JsonObject, expected: set[tuple[str, str]]
 ) -> None:
-    effects = await async_call_effects(home, asked(), TIMER, arguments)
+    effects = await async_call_effects(home, llm_context_of(), TIMER, arguments)
 
-    assert told(effects) == expected
+    assert facts_of(effects) == expected
     assert targets_of(effects) == ({entity_id for entity_id, _ in expected} or None)
-    assert targets_of(call_effects(home, asked(), TIMER, arguments)) is None
+    assert targets_of(call_effects(home, llm_context_of(), TIMER, arguments)) is None
 
 
 async def test_what_a_timer_will_say_and_nobody_understands_today_is_unknown(home: HomeAssistant) -> None:
     unknown = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
     command: JsonObject = {"minutes": 5, "conversation_command": "brumm brumm"}
 
-    assert await async_call_effects(home, asked(), TIMER, command) == replace(unknown, delay=300)
-    assert call_effects(home, asked(), TIMER, command) == unknown
+    assert await async_call_effects(home, llm_context_of(), TIMER, command) == replace(unknown, delay=300)
+    assert call_effects(home, llm_context_of(), TIMER, command) == unknown
     nobody = llm.LLMContext("chatterbox", None, None, conversation.DOMAIN, None)
     assert await async_call_effects(home, nobody, TIMER, command) == replace(unknown, delay=300)
 

@@ -168,20 +168,20 @@ def test_the_newest_come_first_with_their_ids() -> None:
 
 
 def test_what_does_not_fit_is_only_counted() -> None:
-    told = memory_prompt(facts(*(f"{number} {'x' * 290}" for number in range(10)))).splitlines()
+    message = memory_prompt(facts(*(f"{number} {'x' * 290}" for number in range(10)))).splitlines()
 
-    assert [line[11:12] for line in told[1:-1]] == ["9", "8", "7", "6"]
-    assert told[-1] == "There are 6 more: chatterbox__list_memories lists all."
+    assert [line[11:12] for line in message[1:-1]] == ["9", "8", "7", "6"]
+    assert message[-1] == "There are 6 more: chatterbox__list_memories lists all."
 
 
 @example([FORGED])
 @given(st.lists(st.text(max_size=300), max_size=12))
 def test_whatever_stands_in_them_each_has_one_line_and_no_markup(texts: list[str]) -> None:
-    told = memory_prompt(facts(*texts))
+    message = memory_prompt(facts(*texts))
 
-    assert not set(told) & set("<>`")
-    assert len(told) <= len(HEADING) + MAX_PROMPT + 80
-    lines = told.split("\n")
+    assert not set(message) & set("<>`")
+    assert len(message) <= len(HEADING) + MAX_PROMPT + 80
+    lines = message.split("\n")
     assert len(lines) <= 1 + len(texts)
     quoted = [json.loads(line.removeprefix(f"- {line[2:8]}: ")) for line in lines[1:] if line.startswith("- ")]
     assert quoted == texts[::-1][: len(quoted)]

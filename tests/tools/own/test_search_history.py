@@ -61,7 +61,7 @@ def down_entry() -> MockConfigEntry:
     return MockConfigEntry(domain=DOMAIN, data={"kind": "offline"}, options=address, subentries_data=[agent])
 
 
-def turn(agent: str, at: str, said: str, answered: str, person: str = "anna", *, outside: bool = False) -> StoredTurn:
+def turn(agent: str, at: str, answer: str, answered: str, person: str = "anna", *, outside: bool = False) -> StoredTurn:
     """Return a turn that took no time; with `outside`, one in which a page was read."""
     number = f"turn-{next(NUMBERS)}"
     page = (
@@ -73,7 +73,7 @@ def turn(agent: str, at: str, said: str, answered: str, person: str = "anna", *,
         origin=TurnOrigin(conversation_id=f"talk-of-{number}", agent=agent, person_id=person),
         began_at=datetime.fromisoformat(at).timestamp(),
         duration=0,
-        messages=(UserMessage(said), *(page if outside else ()), AssistantMessage(answered)),
+        messages=(UserMessage(answer), *(page if outside else ()), AssistantMessage(answered)),
         stop_reason=StopReason.COMPLETED,
         timings={},
     )
@@ -121,7 +121,7 @@ async def test_only_ones_own_words_to_this_agent_are_found(hass: HomeAssistant, 
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("query", "expected"),
     [
         ({}, {"On the shelf.", "In the drawer.", "Soup."}),
         ({"days": 1}, {"Soup."}),
@@ -134,8 +134,8 @@ async def test_only_ones_own_words_to_this_agent_are_found(hass: HomeAssistant, 
         ({"words": "key", "until": "2026-11-20"}, {"On the shelf."}),
     ],
 )
-async def test_a_time_is_local(hass: HomeAssistant, agent: str, asked: JsonObject, expected: set[str]) -> None:
-    assert set(await answers(hass, agent, asked)) == expected
+async def test_a_time_is_local(hass: HomeAssistant, agent: str, query: JsonObject, expected: set[str]) -> None:
+    assert set(await answers(hass, agent, query)) == expected
 
 
 async def test_where_nothing_is_found_it_says_so(hass: HomeAssistant, agent: str) -> None:
@@ -147,7 +147,7 @@ async def test_where_nothing_is_found_it_says_so(hass: HomeAssistant, agent: str
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         {"days": 0},
         {"days": 10**9},
@@ -158,13 +158,13 @@ async def test_where_nothing_is_found_it_says_so(hass: HomeAssistant, agent: str
         {"since": "0001-01-01T00:00"},
     ],
 )
-async def test_a_time_that_cannot_be_read_is_told(hass: HomeAssistant, agent: str, asked: JsonObject) -> None:
-    outcome = await search(hass, agent, asked)
+async def test_a_time_that_cannot_be_read_is_told(hass: HomeAssistant, agent: str, query: JsonObject) -> None:
+    outcome = await search(hass, agent, query)
 
     if outcome.is_error:
         assert "written like" in str(outcome.data) or "whole number" in str(outcome.data)
     else:
-        assert asked == {"since": "0001-01-01T00:00"}
+        assert query == {"since": "0001-01-01T00:00"}
 
 
 async def test_what_may_be_from_outside_is_marked(hass: HomeAssistant, entry: MockConfigEntry, agent: str) -> None:

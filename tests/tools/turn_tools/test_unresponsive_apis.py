@@ -11,7 +11,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.tools.turn_tools import UNRESPONSIVE_FOR, async_offer_tools
-from tests.support.llm_apis import StubApi, StubTool, asked, register
+from tests.support.llm_apis import StubApi, StubTool, llm_context_of, register
 from tests.support.prefixes import HELLO
 from tests.support.servers.in_process import serving_script
 from tests.support.talk import move_into_the_demo_home, say, speech
@@ -43,7 +43,7 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 
 async def _offered(hass: HomeAssistant, api_timeout: float = 0.2) -> list[str]:
-    offer = await async_offer_tools(hass, ["slow"], asked(), api_timeout)
+    offer = await async_offer_tools(hass, ["slow"], llm_context_of(), api_timeout)
     return [definition.name for definition in offer.definitions]
 
 

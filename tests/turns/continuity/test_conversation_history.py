@@ -44,7 +44,7 @@ async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssist
         )
     )
     first = asyncio.create_task(talk_as_the_pipeline_does(hass, "the first question", "a-talk", lambda _, __: None))
-    await server.asked.wait()
+    await server.request_arrived.wait()
     await say(hass, "the second question", "a-talk")
     first.cancel()
     await asyncio.wait({first})
@@ -64,7 +64,7 @@ async def test_a_key_refused_after_its_entry_is_gone_asks_nobody(
     (entry,) = hass.config_entries.async_entries("chatterbox")
     agent = conversation.async_get_agent(hass, AGENT)
     talking = asyncio.create_task(say(hass, "hello"))
-    await server.asked.wait()
+    await server.request_arrived.wait()
     await hass.config_entries.async_remove(entry.entry_id)
     assert "refuses the API key" in speech(await talking)
     await hass.async_block_till_done()
@@ -214,20 +214,20 @@ async def test_what_one_entity_of_several_did_not_do_is_told_by_name(hass: HomeA
 
     hass.services.async_register("light", "turn_on", works_for_one)
 
-    told = speech(await say(hass, "light!"))
+    answer = speech(await say(hass, "light!"))
 
-    assert told.startswith(f"{LIE.content} That didn't work: Kitchen ")  # Home Assistant 2026.10 names the other one
+    assert answer.startswith(f"{LIE.content} That didn't work: Kitchen ")  # Home Assistant 2026.10 names the other one
 
 
 @pytest.mark.parametrize(
-    ("later", "told"),
+    ("later", "message"),
     [
         ((), " That didn't work: Kitchen Counter Light. no answer."),
         ((ScriptedCall(name="HassTurnOn", arguments={"name": "Worktop Light"}),), ""),
     ],
 )
 async def test_a_call_of_several_that_failed_is_told_unless_it_works_later(
-    hass: HomeAssistant, serve: Serve, later: tuple[ScriptedCall, ...], told: str
+    hass: HomeAssistant, serve: Serve, later: tuple[ScriptedCall, ...], message: str
 ) -> None:
     counter = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Counter Light"})
     again = [ScriptedAnswer(tool_calls=later)] if later else []
@@ -242,4 +242,4 @@ async def test_a_call_of_several_that_failed_is_told_unless_it_works_later(
 
     hass.services.async_register("light", "turn_on", fails_at_first)
 
-    assert speech(await say(hass, "lights!")) == f"{LIE.content}{told}"
+    assert speech(await say(hass, "lights!")) == f"{LIE.content}{message}"

@@ -147,9 +147,9 @@ async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     pin = watched_pin()
-    said = [await read(hass, "4711", pin, where=scope(f"talk-{talk}", "made-up")) for talk in range(5)]
+    words = [await read(hass, "4711", pin, where=scope(f"talk-{talk}", "made-up")) for talk in range(5)]
 
-    assert said == [Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
+    assert words == [Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
     assert await read(hass, PIN, pin) == Locked(600)
     assert await read(hass, "Yes.", pin) == Meaning.PIN_MISSING
     assert await read(hass, "No.", pin) == Meaning.NO

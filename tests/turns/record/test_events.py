@@ -41,7 +41,7 @@ ORIGIN = {
 type TurnBusEvent = Event[dict[str, object]]
 
 
-def told(hass: HomeAssistant) -> Sequence[TurnBusEvent]:
+def turn_events(hass: HomeAssistant) -> Sequence[TurnBusEvent]:
     """Return a list that grows by the events of turns, in their order."""
     events: list[TurnBusEvent] = []
 
@@ -56,7 +56,7 @@ def told(hass: HomeAssistant) -> Sequence[TurnBusEvent]:
 
 async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass_admin_user: MockUser) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
-    events, states = told(hass), list[bool]()
+    events, states = turn_events(hass), list[bool]()
     context = Context(user_id=hass_admin_user.id)
 
     @callback
@@ -120,7 +120,7 @@ async def test_a_call_that_did_not_run_was_never_called(hass: HomeAssistant, ser
 
 async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script())
-    events = told(hass)
+    events = turn_events(hass)
 
     def break_down(_conversation_id: str, event_type: ChatLogEventType, _data: dict[str, object]) -> None:
         if event_type is ChatLogEventType.UPDATED:
@@ -137,7 +137,7 @@ async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(hass: HomeAssi
 async def test_every_event_can_be_recorded(hass: HomeAssistant, serve: Serve, character: str) -> None:
     long_name = ScriptedCall(name="intent__HassTurnOn", arguments={"name": character * 12_000})
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(long_name,)), ScriptedAnswer(content="Sorry."))))
-    events = told(hass)
+    events = turn_events(hass)
 
     await say(hass, character * 12_000)
 
@@ -152,15 +152,15 @@ async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(hass: Ho
     rounds = tuple(ScriptedAnswer(tool_calls=tuple(calls[at : at + 5])) for at in range(0, 80, 5))
     script = Script(answers=(*rounds, ScriptedAnswer(content="".join(map(str, range(2_500))))))
     await serve(script, max_tool_calls=80, max_iterations=20)
-    events = told(hass)
+    events = turn_events(hass)
 
     await say(hass, "z" * 9_000)
 
     data = events[-1].data
     assert len(json_bytes(data)) < 32_768
-    shown = data["tool_calls"]
-    assert isinstance(shown, list)
-    assert (len(shown), data["more_tool_calls"]) == (40, 40)
+    content = data["tool_calls"]
+    assert isinstance(content, list)
+    assert (len(content), data["more_tool_calls"]) == (40, 40)
 
 
 async def test_the_documented_note_about_covers_is_left(hass: HomeAssistant, serve: Serve) -> None:

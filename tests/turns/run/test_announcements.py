@@ -17,9 +17,9 @@ async def test_an_announcement_is_followed_by_the_answer(hass: HomeAssistant, se
 
     assert speech(await say(hass, "what is it like outside")) == "It is 12 degrees."
 
-    said = [message["content"] for message in messages_of(server.requests[1])[-2:]]
-    assert said[0] == LOOKS
-    assert "only announced" in str(said[1])
+    messages = [message["content"] for message in messages_of(server.requests[1])[-2:]]
+    assert messages[0] == LOOKS
+    assert "only announced" in str(messages[1])
 
 
 async def test_what_was_announced_is_done(hass: HomeAssistant, serve: Serve) -> None:

@@ -72,13 +72,13 @@ async def test_what_is_not_understood_is_an_error_for_automations_and_is_shown_o
         if delta.get("role") != "tool_result":
             streamed.append(str(delta.get("content") or ""))
 
-    shown = await talk_as_the_pipeline_does(hass, WORDS, "a-talk", listen)
-    assert "".join(streamed) == speech(shown)
-    assert shown.response.response_type is not intent.IntentResponseType.ERROR
+    content = await talk_as_the_pipeline_does(hass, WORDS, "a-talk", listen)
+    assert "".join(streamed) == speech(content)
+    assert content.response.response_type is not intent.IntentResponseType.ERROR
 
-    told = await say(hass, WORDS)
-    assert speech(told) == speech(shown)
-    assert told.response.response_type is intent.IntentResponseType.ERROR
+    answer = await say(hass, WORDS)
+    assert speech(answer) == speech(content)
+    assert answer.response.response_type is intent.IntentResponseType.ERROR
     await counted(hass)
     assert hass.states.is_state("sensor.talker_failed_turns", "2")
 

@@ -119,8 +119,8 @@ def prompts_of(requests: Sequence[ReceivedRequest]) -> list[list[dict[str, JsonV
 
 def kept_share(prompts: Sequence[list[dict[str, JsonValue]]]) -> float:
     """Return the share of prompts that begin with all of the one before."""
-    kept = [after[: len(before)] == before for before, after in pairwise(prompts)]
-    return sum(kept) / len(kept)
+    are_prefixes = [after[: len(before)] == before for before, after in pairwise(prompts)]
+    return sum(are_prefixes) / len(are_prefixes)
 
 
 async def test_more_than_a_hundred_turns_never_outgrow_the_model(hass: HomeAssistant, add: Start) -> None:
@@ -135,9 +135,9 @@ async def test_more_than_a_hundred_turns_never_outgrow_the_model(hass: HomeAssis
     assert len(prompts) == TURNS
     assert kept_share(prompts) >= 0.9
     assert len(prompts[-1]) < TURNS
-    told = str(prompts[-1][1]["content"])
-    assert "[Earlier in this conversation, in short:\n" in told
-    assert "HassTurnOn" in told
+    message = str(prompts[-1][1]["content"])
+    assert "[Earlier in this conversation, in short:\n" in message
+    assert "HassTurnOn" in message
     size = fitter_of(hass).last_size
     assert size is not None
     assert size.window == 16_384
@@ -209,17 +209,17 @@ async def test_a_model_reads_a_large_result_in_part_and_the_chat_log_keeps_it_wh
     await say(hass, "really?")
 
     _, first, second = (messages_of(request) for request in server.requests)
-    read = json.loads(str(first[-1]["content"]))
+    parsed = json.loads(str(first[-1]["content"]))
     assert first == second[: len(first)]
     assert len(str(first[-1]["content"])) < 100_000
-    assert read["result"]["books"][:100] == books[:100]
-    assert "call books again for less at once; it takes: query." in read["left_out"]
+    assert parsed["result"]["books"][:100] == books[:100]
+    assert "call books again for less at once; it takes: query." in parsed["left_out"]
     with (
         chat_session.async_get_chat_session(hass, "kitchen-talk", **OF_NOBODY) as session,
         async_get_chat_log(hass, session) as log,
     ):
-        kept = [content.result.data for content in log.content if isinstance(content, ToolResultContent)]
-    assert kept == [{"books": books}]
+        remaining = [content.result.data for content in log.content if isinstance(content, ToolResultContent)]
+    assert remaining == [{"books": books}]
 
 
 async def purge(hass: HomeAssistant) -> None:
@@ -244,17 +244,17 @@ async def test_no_model_keeps_what_somebody_has_deleted(
     for _ in range(2):
         await add(ScriptedChatCompletions(Script()))
     result = ToolResult("1", "look", "Nobody is at home.")
-    kept = weakref.ref(result)
-    said = (UserMessage("Who is there?"), AssistantMessage("", "", (ToolCall("1", "look", "{}"),)), result)
-    fitter_of(hass).window(CompletionRequest("", (*said, AssistantMessage("Nobody."), UserMessage("Thanks."))))
-    del result, said
+    reference = weakref.ref(result)
+    transcript = (UserMessage("Who is there?"), AssistantMessage("", "", (ToolCall("1", "look", "{}"),)), result)
+    fitter_of(hass).window(CompletionRequest("", (*transcript, AssistantMessage("Nobody."), UserMessage("Thanks."))))
+    del result, transcript
     gc.collect()
-    assert kept() is not None
+    assert reference() is not None
 
     await delete(hass)
     gc.collect()
 
-    assert kept() is None
+    assert reference() is None
 
 
 async def test_a_home_of_thousands_of_entities_is_searched_and_not_sent(hass: HomeAssistant, serve: Serve) -> None:

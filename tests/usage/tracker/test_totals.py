@@ -155,7 +155,8 @@ def test_an_absurd_count_can_be_stored() -> None:
 
 counts = st.integers(0, 10**9)
 usages = st.builds(
-    lambda read, cached, wrote, thought: Usage(read, wrote, min(read, cached), min(wrote, thought)), *[counts] * 4
+    lambda tokens_in, cached, wrote, thought: Usage(tokens_in, wrote, min(tokens_in, cached), min(wrote, thought)),
+    *[counts] * 4,
 )
 inferences = st.builds(answered, st.none() | usages, st.sampled_from([*AGENTS, ""]))
 turns = st.tuples(st.sampled_from(AGENTS), st.integers(0, 5).map(str), st.lists(inferences, max_size=4))
@@ -164,10 +165,10 @@ days = st.integers(-40, 40).map(lambda days: DAY + timedelta(days=days))
 
 @given(st.lists(st.tuples(turns, days), max_size=20))
 def test_sums_are_those_of_their_parts_and_never_shrink(
-    told: list[tuple[tuple[str, str, list[InferenceFacts]], date]],
+    messages: list[tuple[tuple[str, str, list[InferenceFacts]], date]],
 ) -> None:
     totals, parts, seen = UsageTotals(), list[InferenceFacts](), set[str]()
-    for (agent, turn_id, requests), day in told:
+    for (agent, turn_id, requests), day in messages:
         before = totals
         totals = before.with_turn(agent, turn_id, turn(*requests), PRICES.get, day)
         if turn_id not in seen:

@@ -149,7 +149,7 @@ class FittedRequest:
     """A request that fits, and the estimate by which it does."""
 
     request: CompletionRequest
-    """What to send."""
+    """The request to send."""
     size: PromptSize
     estimate: TokenEstimate
     whole: CompletionRequest
@@ -258,8 +258,8 @@ class PromptFitter:
         estimate = self._scale.estimate
         tools, instructions, directive = needed = self._needed(request, estimate)
         if not request.may_be_shortened:
-            told = sum(map(estimate.of_message, request.transcript))
-            size = PromptSize(tools, instructions, told + directive, context)
+            transcript_tokens = sum(map(estimate.of_message, request.transcript))
+            size = PromptSize(tools, instructions, transcript_tokens + directive, context)
             if self._context.is_known and size.prompt > context:  # else the service decides
                 raise PromptTooLong("the conversation is longer than the model can read", size.prompt, context)
             return FittedRequest(replace(request, summary=None, may_be_cut=False), size, estimate, request)
@@ -267,8 +267,8 @@ class PromptFitter:
         window = self._fit(request, estimate, budget, min(self._allowance.history, budget))
         size = PromptSize(tools, instructions, window.tokens + directive, context, window.dropped)
         is_whole = window.transcript is request.transcript
-        shown = request if is_whole else replace(request, transcript=window.transcript)
-        return FittedRequest(shown, size, estimate, request)
+        shortened = request if is_whole else replace(request, transcript=window.transcript)
+        return FittedRequest(shortened, size, estimate, request)
 
     def _fit(self, request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
         return fit_window(request.transcript, budget, estimate, request.summary, earlier, grown=self._windows)

@@ -62,8 +62,8 @@ async def summarize(  # noqa: PLR0913  # who, what, and how much of it
     if earlier.messages >= dropped:
         return earlier
     before = [f"Summary of what came before: {earlier.text}"] if earlier.text else []
-    said = [line for message in transcript[earlier.messages : dropped] for line in _written(message)]
-    text = _shortened("\n".join(before + said), tokens, estimate)
+    lines = [line for message in transcript[earlier.messages : dropped] for line in _written(message)]
+    text = _shortened("\n".join(before + lines), tokens, estimate)
     request = CompletionRequest(_INSTRUCTIONS, (UserMessage(text),))
     try:
         answer = await finish_within(seconds, _answer(provider, request), "summary of a conversation")
@@ -121,8 +121,8 @@ def without_recalled_calls(context: str) -> str:
     """Return the context of a message without the calls that a recap at its beginning lists."""
     if not context.startswith(_HEADING):
         return context
-    told, end, rest = context.partition(_END)
-    return _RECALLED_CALLS.sub(r"\1", told) + end + rest
+    recalled, end, rest = context.partition(_END)
+    return _RECALLED_CALLS.sub(r"\1", recalled) + end + rest
 
 
 def asked_and_done(messages: Transcript) -> Iterator[str]:
@@ -143,12 +143,12 @@ def turns_backwards(messages: Transcript) -> Iterator[Transcript]:
 
 
 def _line(turn: Transcript) -> str:
-    asked, done = "", list[str]()
+    sentence, done = "", list[str]()
     calls: dict[str, ToolCall] = {}
     for message in turn:
         match message:
             case UserMessage():
-                asked = clipped(message.text, _ASKED_LENGTH)
+                sentence = clipped(message.text, _ASKED_LENGTH)
             case AssistantMessage():
                 calls |= {call.id: call for call in message.tool_calls}
             case ToolResult(is_error=False, synthetic=False):
@@ -156,7 +156,7 @@ def _line(turn: Transcript) -> str:
                 done.append(f"{call.name} {clipped(call.arguments, _ARGUMENTS_LENGTH)}")
             case _:
                 pass
-    return " → ".join(filter(None, (asked and f"“{asked}”", "; ".join(done))))
+    return " → ".join(filter(None, (sentence and f"“{sentence}”", "; ".join(done))))
 
 
 def _within(text: str, tokens: int, estimate: TokenEstimate) -> str:
@@ -173,10 +173,10 @@ def _cut(text: str, length: int) -> str:
 
 def _newest(lines: Iterable[str], tokens: int, estimate: TokenEstimate) -> list[str]:
     """Return the first lines that fit into `tokens`, in reverse order."""
-    kept: list[str] = []
+    newest: list[str] = []
     for line in lines:
         tokens -= estimate.of_text(f"{line}\n")
         if tokens < 0:
             break
-        kept.append(line)
-    return kept[::-1]
+        newest.append(line)
+    return newest[::-1]

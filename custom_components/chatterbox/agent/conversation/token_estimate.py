@@ -83,8 +83,8 @@ class TokenEstimate:
         """
         match message:
             case UserMessage():
-                shown = sum(map(_attachment_tokens, message.attachments))
-                return self._scaled(_weight(message.prompt), _MESSAGE + shown)
+                attachments = sum(map(_attachment_tokens, message.attachments))
+                return self._scaled(_weight(message.prompt), _MESSAGE + attachments)
             case AssistantMessage():
                 items = sum(_weight(canonical_json(item.data)) for item in message.provider_items)
                 thought = max(_weight(message.reasoning), items)

@@ -96,8 +96,8 @@ def shortened_result(content: str, length: int, how: str = "") -> str:
         value = parse_json(content)
     except ValueError:
         return _first_lines(content, length, len, how)
-    told = f"This is not all: of {len(content)} characters, only as many are shown as there is room for. {how}".strip()
-    frame: JsonObject = {"left_out": told, "result": ""}
+    note = f"This is not all: of {len(content)} characters, only as many are shown as there is room for. {how}".strip()
+    frame: JsonObject = {"left_out": note, "result": ""}
     return _written(frame | {"result": _fitting(value, length - len(_written(frame)) + 2)})
 
 
@@ -142,8 +142,8 @@ def _fitting_json(text: str, room: int) -> str:
 
 def _first_items(items: list[JsonValue], room: int) -> list[JsonValue]:
     room -= _MARK_LENGTH
-    kept = items[: _count_within(room, (len(_written(item)) + 1 for item in items))] or [_fitting(items[0], room)]
-    return [*kept, f"{ELLIPSIS} {len(items) - len(kept)} more of {len(items)}"]
+    first = items[: _count_within(room, (len(_written(item)) + 1 for item in items))] or [_fitting(items[0], room)]
+    return [*first, f"{ELLIPSIS} {len(items) - len(first)} more of {len(items)}"]
 
 
 def _fitting_entries(entries: JsonObject, room: int) -> JsonObject:
@@ -153,21 +153,21 @@ def _fitting_entries(entries: JsonObject, room: int) -> JsonObject:
         return _first_entries(entries, room - _MARK_LENGTH)
     room -= names + 2
     sizes = {key: len(_written(value)) for key, value in entries.items()}
-    shown: JsonObject = dict(entries)
+    fitting: JsonObject = dict(entries)
     for left, key in zip(range(len(sizes), 0, -1), sorted(sizes, key=sizes.__getitem__), strict=True):
         share = room // left
-        shown[key] = _fitting(entries[key], share)
+        fitting[key] = _fitting(entries[key], share)
         room -= min(sizes[key], share)
-    return shown
+    return fitting
 
 
 def _first_entries(entries: JsonObject, room: int) -> JsonObject:
     count = _count_within(room, (_length_of_name(key) + len(_written(value)) for key, value in entries.items()))
-    kept = dict(islice(entries.items(), count))
+    fits = dict(islice(entries.items(), count))
     first = next(iter(entries))
-    if not kept and (left := room - _length_of_name(first)) > 0:
-        kept[first] = _fitting(entries[first], left)
-    return {**kept, ELLIPSIS: f"{len(entries) - len(kept)} more of {len(entries)}"}
+    if not fits and (left := room - _length_of_name(first)) > 0:
+        fits[first] = _fitting(entries[first], left)
+    return {**fits, ELLIPSIS: f"{len(entries) - len(fits)} more of {len(entries)}"}
 
 
 def _length_of_name(key: str) -> int:
@@ -177,13 +177,13 @@ def _length_of_name(key: str) -> int:
 def _first_lines(text: str, room: int, length_of: Callable[[str], int], how: str = "") -> str:
     """Return the first lines of a text and the number of the others. Indented lines stay with the line before."""
     lines = text.splitlines(keepends=True)
-    kept = _count_within(room - length_of(_mark(len(lines), f"of {len(lines)} lines", how)), map(length_of, lines))
-    kept = next((index for index in range(kept, kept // 2, -1) if not lines[index][:1].isspace()), kept)
-    if kept:
-        return "".join(lines[:kept]) + _mark(len(lines) - kept, f"of {len(lines)} lines", how)
+    fits = _count_within(room - length_of(_mark(len(lines), f"of {len(lines)} lines", how)), map(length_of, lines))
+    fits = next((index for index in range(fits, fits // 2, -1) if not lines[index][:1].isspace()), fits)
+    if fits:
+        return "".join(lines[:fits]) + _mark(len(lines) - fits, f"of {len(lines)} lines", how)
     room -= length_of(_mark(len(text), "characters", how))
-    kept = bisect_right(range(max(room, 0)), room, key=lambda count: length_of(text[:count])) - 1
-    return text[: max(kept, 0)] + _mark(len(text) - max(kept, 0), "characters", how)
+    fits = bisect_right(range(max(room, 0)), room, key=lambda count: length_of(text[:count])) - 1
+    return text[: max(fits, 0)] + _mark(len(text) - max(fits, 0), "characters", how)
 
 
 def _count_within(room: int, sizes: Iterable[int]) -> int:
@@ -243,11 +243,11 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
     begin = _turn_begin(transcript, summary.messages if summary else 0)
     bounds = _Bounds(begin, budget, budget if earlier is None else min(earlier, budget), estimate)
     growing = (grown or GrownWindows()).window(transcript, bounds)
-    dropped, tokens = growing.start, growing.kept
+    dropped, tokens = growing.start, growing.tokens
     messages = growing.messages[dropped:]
     if dropped and isinstance(first := messages[0], UserMessage):
-        told = recap(summary, transcript[begin:dropped], growing.recap_room, estimate)
-        messages[0] = replace(first, context="\n\n".join(filter(None, (told, first.context))))
+        recalled = recap(summary, transcript[begin:dropped], growing.recap_room, estimate)
+        messages[0] = replace(first, context="\n\n".join(filter(None, (recalled, first.context))))
         tokens += estimate.of_message(messages[0]) - estimate.of_message(first)
     sent = tuple(messages) if dropped or growing.has_shortened else transcript
     return Window(sent, dropped, tokens)
@@ -270,7 +270,7 @@ class GrownWindows:
 
     def __init__(self) -> None:
         """Start empty."""
-        self._kept: list[_GrowingWindow] = []
+        self._windows: list[_GrowingWindow] = []
         """Least recently used first."""
 
     def window(self, transcript: Transcript, bounds: _Bounds) -> _GrowingWindow:
@@ -280,17 +280,17 @@ class GrownWindows:
         if end > bounds.begin:
             window.grow(transcript, end)
             if not window.shows_something:
-                self._kept = [*self._kept[1 - _MOST_KEPT :], window]
+                self._windows = [*self._windows[1 - _MOST_KEPT :], window]
                 window = window.copy()
         window.grow(transcript, len(transcript))
         return window
 
     def _known(self, earlier: Transcript, bounds: _Bounds) -> _GrowingWindow | None:
         """Remove and return the cached window on the beginning of `earlier`."""
-        for index in reversed(range(len(self._kept))):
-            window = self._kept[index]
+        for index in reversed(range(len(self._windows))):
+            window = self._windows[index]
             if window.bounds == bounds and earlier[: len(window.whole)] == window.whole:
-                return self._kept.pop(index)
+                return self._windows.pop(index)
         return None
 
 
@@ -315,7 +315,7 @@ class _GrowingWindow:
         """The original messages so far."""
         self.messages = list(self.whole)
         self.start = begin
-        self.kept = 0
+        self.tokens = 0
         """Tokens of the messages in the window."""
         self.has_shortened = False
         self.shows_something = shows_something(self.whole)
@@ -345,11 +345,11 @@ class _GrowingWindow:
         """Add messages that are sent together, and save room if they are too much."""
         unit = self.whole[begin:end]
         if isinstance(unit[0], UserMessage):
-            self._turn, self._kept_before = begin, self.kept
+            self._turn, self._kept_before = begin, self.tokens
         added = list(map(self.bounds.estimate.of_message, unit))
         self.messages += unit
         self._sizes += added
-        self.kept += sum(added)
+        self.tokens += sum(added)
         if not self._fits(self.bounds.budget, self.bounds.earlier):
             is_too_long = not self._fits(self.bounds.budget)
             goals = (self.bounds.budget // _LOW if is_too_long else self.bounds.budget, self.bounds.earlier // _LOW)
@@ -359,7 +359,7 @@ class _GrowingWindow:
 
     def _fits(self, budget: int, earlier: int | None = None) -> bool:
         recap = self.recap_room if self.start else 0
-        return self.kept + recap <= budget and (earlier is None or self._kept_before + recap <= earlier)
+        return self.tokens + recap <= budget and (earlier is None or self._kept_before + recap <= earlier)
 
     def _savings(self, *, is_too_long: bool) -> Iterator[None]:
         """Save tokens step by step: results of earlier turns, whole earlier turns, then results of this turn."""
@@ -376,7 +376,7 @@ class _GrowingWindow:
 
     def _drop_a_turn(self) -> None:
         while True:
-            self.kept -= self._sizes[self.start]
+            self.tokens -= self._sizes[self.start]
             self._kept_before -= self._sizes[self.start]
             self.start += 1
             if isinstance(self.messages[self.start], UserMessage):
@@ -388,7 +388,7 @@ class _GrowingWindow:
             short = replace(present, content=shortened(whole.content, length))
             size = self.bounds.estimate.of_message(short)
             if size < self._sizes[index]:  # the note takes room too
-                self.kept += size - self._sizes[index]
+                self.tokens += size - self._sizes[index]
                 if index < self._turn:
                     self._kept_before += size - self._sizes[index]
                 self.has_shortened = True

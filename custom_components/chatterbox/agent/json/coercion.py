@@ -12,7 +12,7 @@ from typing import Final, TypeGuard
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..text import find_name, in_ascii_digits, plain, plain_name, read_data_file
 from .repair import repair_json
-from .text import finite, parse_json, shown
+from .text import display, finite, parse_json
 
 _KEY_LENGTH: Final = 60
 """Characters of an unknown key in a message."""
@@ -191,16 +191,16 @@ class _Fit:
         raise self._unfit(path, schema, value)
 
     def _fit_scalar(self, kind: str, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
-        accepts, read = _SCALARS[kind]
+        accepts, convert = _SCALARS[kind]
         one = value[0] if generous and isinstance(value, list) and len(value) == 1 else value
-        for candidate in (one, read(one)) if generous else (one,):
+        for candidate in (one, convert(one)) if generous else (one,):
             if accepts(candidate) and _is_within(candidate, schema):
                 return candidate
         raise self._unfit(path, schema, value)
 
     def _unfit(self, path: str, schema: JsonObject, value: JsonValue) -> Unfit:
         subject = path or "The arguments"
-        return Unfit(f"{subject}: expected {self._describe(schema)}, got {shown(value)}.")
+        return Unfit(f"{subject}: expected {self._describe(schema)}, got {display(value)}.")
 
     def _describe(self, part: JsonValue, levels: int = _DESCRIBED_LEVELS) -> str:
         """Describe what a part of the schema accepts."""
@@ -212,9 +212,9 @@ class _Fit:
         if choices := _alternatives(schema):
             return " or ".join(dict.fromkeys(self._describe(choice, levels - 1) for choice in choices))
         if isinstance(listed := schema.get("enum"), list):
-            return f"one of {shown(listed, _CHOICES_LENGTH)}"
+            return f"one of {display(listed, _CHOICES_LENGTH)}"
         if "const" in schema:
-            return shown(schema["const"])
+            return display(schema["const"])
         match schema.get("type"):
             case "array":
                 items = schema.get("items")
@@ -387,7 +387,7 @@ def parse_arguments(text: str, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
     if isinstance(value, str):  # Some models encode the object twice.
         value = _parse(value)
     if not isinstance(value, dict):
-        raise Unfit(f"The arguments must be one JSON object, got {shown(value)}.")
+        raise Unfit(f"The arguments must be one JSON object, got {display(value)}.")
     return value
 
 

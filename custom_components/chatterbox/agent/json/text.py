@@ -89,18 +89,18 @@ def finite(text: str) -> float:
     return number
 
 
-def shown(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
+def display(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
     """Format a value for a message, cut to `length` characters."""
     text = canonical_json(value)
     return text if len(text) <= length else f"{text[:length]}…"
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    read: JsonObject = {}
+    entries: JsonObject = {}
     for name, value in pairs:
-        if read.setdefault(name, value) != value:
-            raise ValueError(f"the name {shown(name)} stands twice in one object")
-    return read
+        if entries.setdefault(name, value) != value:
+            raise ValueError(f"the name {display(name)} stands twice in one object")
+    return entries
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)

@@ -115,17 +115,17 @@ def check_again(
             return approved
 
 
-def _is_same(judged: OpenCall, asked: ToolCall) -> bool:
+def _is_same(judged: OpenCall, call: ToolCall) -> bool:
     """Return whether the call that would run, here or at the client, is the one that was asked about."""
     runs = isinstance(judged, Runnable) or (isinstance(judged, ClientCall) and judged.tool is not None)
-    return runs and (judged.call.name, judged.call.arguments) == (asked.name, asked.arguments)
+    return runs and (judged.call.name, judged.call.arguments) == (call.name, call.arguments)
 
 
-def _came_again(state: TurnState, asked: ToolCall) -> bool:
+def _came_again(state: TurnState, repeated: ToolCall) -> bool:
     """Return whether the history repeats the call after the one that was asked about."""
     calls_of_messages = [message.tool_calls for message in state.turn.history if isinstance(message, AssistantMessage)]
     for index, calls in enumerate(calls_of_messages):
-        if any(call.id == asked.id for call in calls):
+        if any(call.id == repeated.id for call in calls):
             later = (call for calls in calls_of_messages[index + 1 :] for call in calls)
-            return any((call.name, call.arguments) == (asked.name, asked.arguments) for call in later)
+            return any((call.name, call.arguments) == (repeated.name, repeated.arguments) for call in later)
     return False

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..events import PendingCall
 from ..json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, fit_known, fit_object, known_parameters, parse_arguments
-from ..json.text import is_json_object, parse_json, shown
+from ..json.text import display, is_json_object, parse_json
 from ..messages import (
     MAX_CALL_LENGTH,
     AssistantMessage,
@@ -135,12 +135,12 @@ def _repaired(
 def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
     """Describe how a call was reinterpreted, beyond its spelling; empty if it was not."""
     dropped = [name for name, value in written.items() if name not in arguments and value not in ("", None, [], {})]
-    read = [f"as {tool}"] if tool else []
-    read += [
-        f"with {name} {shown(value)}" for name, value in arguments.items() if _plain(written.get(name)) != _plain(value)
+    notes = [f"as {tool}"] if tool else []
+    notes += [
+        f"with {key} {display(value)}" for key, value in arguments.items() if _plain(written.get(key)) != _plain(value)
     ]
-    read += [f"without {', '.join(map(shown, dropped))}"] if dropped else []
-    return f"The call was read {', '.join(read)}." if read else ""
+    notes += [f"without {', '.join(map(display, dropped))}"] if dropped else []
+    return f"The call was read {', '.join(notes)}." if notes else ""
 
 
 def _plain(value: JsonValue) -> str:

@@ -24,12 +24,12 @@ def join_terms(terms: Iterable[str]) -> str:
     return "\n".join(dict.fromkeys(_line(one) for one in terms if one))
 
 
-def covers(asked: str, now: str) -> bool:
+def covers(earlier: str, now: str) -> bool:
     """Return whether an approval of the terms `asked` covers the terms `now`; both as written by `join_terms`.
 
     A hook that asked before and has no terms now is satisfied.
     """
-    return set(now.split("\n")) <= {"", *asked.split("\n")}
+    return set(now.split("\n")) <= {"", *earlier.split("\n")}
 
 
 def _line(terms: str) -> str:
@@ -136,20 +136,20 @@ class HookChain:
         fitted: Callable[[V], V] | None = None,
     ) -> HookResult[V]:
         decide = partial(self._decision, point, show, understood)
-        asked: list[_Asked[V]] = []
+        answered: list[_Asked[V]] = []
         for hook in self._hooks:
             match decision := await decide(hook, value):
                 case Deny():
                     return HookResult(value, decision)
                 case Ask():
-                    asked.append(_Asked(hook, value, decision))
+                    answered.append(_Asked(hook, value, decision))
                 case Rewrite():
                     value = fitted(decision.value) if fitted else decision.value
                 case None:
                     pass
                 case _:
                     assert_never(decision)
-        return HookResult(value, await _question(asked, value, decide) if asked else None)
+        return HookResult(value, await _question(answered, value, decide) if answered else None)
 
     async def _decision[V, D](
         self,
@@ -170,7 +170,7 @@ class HookChain:
 
 
 async def _question[V: JsonValue](
-    asked: Sequence[_Asked[V]], value: V, decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]]
+    answered: Sequence[_Asked[V]], value: V, decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]]
 ) -> Deny | Ask | None:
     """Merge the hooks' questions into one about the final value.
 
@@ -178,7 +178,7 @@ async def _question[V: JsonValue](
     hooks do not agree on the call that an approval would cover, and the call is refused.
     """
     asks: list[Ask] = []
-    for one in asked:
+    for one in answered:
         same = canonical_json(one.about) == canonical_json(value)
         match decision := one.ask if same else await decide(one.hook, value):
             case Deny():

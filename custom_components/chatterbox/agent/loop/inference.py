@@ -76,7 +76,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     context = turn.context if turn.user_text is None else ""
     unfit = (state.answer,) if _is_kept(state, step) and state.answer else ()
     return CompletionRequest(
-        instructions="\n\n".join(filter(None, (turn.instructions, turn.output.told if turn.output else ""))),
+        instructions="\n\n".join(filter(None, (turn.instructions, turn.output.instruction if turn.output else ""))),
         transcript=turn.history + state.messages + unfit,
         tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
         tool_choice=step.tool_choice,
@@ -99,8 +99,8 @@ def _options(state: TurnState) -> AnswerOptions:
     options, left = state.turn.options, state.tokens_left
     if left is None:
         return options
-    asked = options.max_output_tokens
-    return replace(options, max_output_tokens=left if asked is None else min(left, asked))
+    limit = options.max_output_tokens
+    return replace(options, max_output_tokens=left if limit is None else min(left, limit))
 
 
 def _directive(state: TurnState, step: CallModel) -> str:
@@ -126,7 +126,7 @@ class Inference:
     state: TurnState
     _text: list[str] = field(default_factory=list)
     """All text of the model."""
-    _said: list[str] = field(default_factory=list)
+    _spoken: list[str] = field(default_factory=list)
     """The text that may be spoken."""
     _repetition: RepetitionFilter = field(default_factory=RepetitionFilter)
     """Detects repetition in text, but not in data, whose cells and rows are often equal."""
@@ -177,8 +177,8 @@ class Inference:
             return None  # `end` finds neither a finish reason nor a failure
         match event:
             case TextDelta(text):
-                said = self._heard(text if self.state.turn.output else self._repetition.feed(text))
-                heard = (event if said == text else TextDelta(said),) if said else ()
+                spoken_text = self._heard(text if self.state.turn.output else self._repetition.feed(text))
+                heard = (event if spoken_text == text else TextDelta(spoken_text),) if spoken_text else ()
                 return (*heard, *self._end_repetition(self._repetition))
             case ToolCallReady(call, offered):
                 return self._called(await self._judge(call, offered))
@@ -211,14 +211,14 @@ class Inference:
             self._text.append(text)
         if self._holds_all:
             return ""
-        self._said.append(text)
+        self._spoken.append(text)
         return text
 
     def _called(self, judged: OpenCall) -> Iterator[TurnEvent]:
         """Add a tool call, and start it if it may run early; not before the reader has its event."""
         self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
-        if said := self._heard(self._repetition.end()):
-            yield TextDelta(said)
+        if spoken_text := self._heard(self._repetition.end()):
+            yield TextDelta(spoken_text)
         yield ToolCallReady(judged.call)
         if started := self._start_early(judged):
             yield started
@@ -243,14 +243,14 @@ class Inference:
         if state.finish_reason is None and state.failure is None:
             self.state = state = state._replace(out_of_time=True)
         is_cut = state.finish_reason in {None, FinishReason.LENGTH, FinishReason.CONTENT_FILTER}
-        said = self._heard(self._repetition.end(cut=is_cut))
+        spoken_text = self._heard(self._repetition.end(cut=is_cut))
         rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
-        self._said.append(rest)
+        self._spoken.append(rest)
         for start in range(0, len(rest), _PIECE):
             yield TextDelta(rest[start : start + _PIECE])
             await asyncio.sleep(0)
-        if said:
-            yield TextDelta(said)
+        if spoken_text:
+            yield TextDelta(spoken_text)
         message = self._message()
         if message.tool_calls:
             yield MessageDone(message)
@@ -262,7 +262,7 @@ class Inference:
 
     def _message(self) -> AssistantMessage:
         calls = tuple([judged.call for judged in self.state.open_calls])
-        return AssistantMessage("".join(self._said), "".join(self._reasoning), calls, self._provider_items)
+        return AssistantMessage("".join(self._spoken), "".join(self._reasoning), calls, self._provider_items)
 
     def _is_unfinished(self, answer: AssistantMessage) -> bool:
         """Return whether an answer to a person is empty, or ends with what the model is about to do with a tool."""

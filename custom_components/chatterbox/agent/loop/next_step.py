@@ -54,7 +54,7 @@ class TurnState(NamedTuple):
     answer: AssistantMessage | None = None
     """A message of the model without calls, possibly truncated; not yet in `messages`."""
     misfit: str = ""
-    """What is wrong with the structured output of the last answer."""
+    """The reason why the structured output of the last answer does not fit."""
     repaired: bool = False
     """Whether the model was already asked once in this turn to correct its output."""
     is_unfinished: bool = False

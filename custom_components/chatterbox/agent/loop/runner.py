@@ -247,9 +247,9 @@ class TurnRunner:
             else:
                 yield ToolFinished(await self._runner.conclude(judged.call))
         yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
-        if self._state.open_calls and reason is StopReason.COMPLETED and (said := self._last_text()).strip():
+        if self._state.open_calls and reason is StopReason.COMPLETED and (last_text := self._last_text()).strip():
             yield PhaseEntered(Phase.OUTPUT)
-            yield self._finished(reason, said)
+            yield self._finished(reason, last_text)
             return
         answer = self._state.answer or AssistantMessage()
         text = answer.text

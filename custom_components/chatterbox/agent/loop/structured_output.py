@@ -4,7 +4,7 @@ from typing import Final
 
 from ..json.coercion import Unfit, fit_object
 from ..json.repair import fenced_blocks, read_value, repair_json
-from ..json.text import parse_json, shown
+from ..json.text import display, parse_json
 from ..messages import JsonObject, JsonValue
 from ..protocols import OutputFormat
 from ..timeouts import read_aside
@@ -32,7 +32,7 @@ def _fitted(text: str, schema: JsonObject) -> JsonObject:
     if isinstance(value, str):  # some models encode the object twice
         value = _read(value)
     if not isinstance(value, dict):
-        raise Unfit(f"It has to be one JSON object, not {shown(value)}.")
+        raise Unfit(f"It has to be one JSON object, not {display(value)}.")
     return fit_object(value, schema, text_is_list=False)
 
 

@@ -67,7 +67,7 @@ _WORDINGS: Final = {
 TOOLS_REFUSED: Final = _WORDINGS["tools_refused"]
 
 _TOOL_SETTINGS: Final = {"enable-auto-tool-choice": "vllm", "tool-call-parser": "vllm", "jinja": "llama_cpp"}
-"""What a refusal of tools mentions, and the server that has this setting."""
+"""Words of a refusal of tools, and the server that has this setting."""
 
 _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("tools_refused", frozenset({400, 404, 422, 500, 501}), ToolsRefused),
@@ -177,9 +177,9 @@ def _read_report(value: JsonValue) -> _Report:
             return _read_report(inner)
         case dict():
             labels = (value.get(key) for key in ("type", "code", "status"))
-            said = " ".join(str(label) for label in labels if isinstance(label, str | int))
+            labelled = " ".join(str(label) for label in labels if isinstance(label, str | int))
             numbers = (value.get(key) for key in ("n_prompt_tokens", "n_ctx"))
-            return _Report(_words(value), said, *(number if type(number) is int else None for number in numbers))
+            return _Report(_words(value), labelled, *(number if type(number) is int else None for number in numbers))
         case _:
             return _Report()
 
@@ -193,9 +193,9 @@ def _words(report: JsonObject) -> str:
 
 
 def _error(status: int, report: _Report, what: str, secret: str) -> ProviderError:
-    said = _said(report, secret)
-    error = _error_saying(f"{what}: {said}" if said else what, status, report)
-    error.words = said
+    message = _message_line(report, secret)
+    error = _error_saying(f"{what}: {message}" if message else what, status, report)
+    error.words = message
     return error
 
 
@@ -209,9 +209,9 @@ def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
     return next(meant, STATUS_ERRORS.get(status, other))(message)
 
 
-def _said(report: _Report, secret: str) -> str:
-    said = report.message.replace(secret, _HIDDEN) if secret else report.message
-    return _line(_MASKED_KEY.sub(_HIDDEN, said[:_WORDS_READ]))
+def _message_line(report: _Report, secret: str) -> str:
+    item = report.message.replace(secret, _HIDDEN) if secret else report.message
+    return _line(_MASKED_KEY.sub(_HIDDEN, item[:_WORDS_READ]))
 
 
 def _line(text: str) -> str:

@@ -173,7 +173,7 @@ class HTTPProvider(ABC):
 
     @property
     def tools_refusal(self) -> str:
-        """What the server said when it refused tools; empty if it takes them, and until it was asked."""
+        """The words in which the server refused tools; empty if it takes them, and until it was asked."""
         return self._refused.tools_refusal
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:

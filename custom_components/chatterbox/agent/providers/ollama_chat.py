@@ -137,10 +137,10 @@ class OllamaChatProvider(HTTPProvider):
     async def chat_models(self) -> list[ChatModel]:
         """Return the models that one can talk to, the most useful first; see `HTTPProvider.chat_models`."""
         names = [name for name in await self.list_models() if is_for_chat(name)]
-        said = await asyncio.gather(*map(self._capabilities, names))
+        capabilities = await asyncio.gather(*map(self._capabilities, names))
         models = [
             ChatModel(name, None if can is None else "tools" in can)
-            for name, can in zip(names, said, strict=True)
+            for name, can in zip(names, capabilities, strict=True)
             if can is None or "completion" in can
         ]
         return by_usefulness(models)
@@ -212,7 +212,7 @@ def _estimated_tokens(payload: JsonObject) -> int:
     """Estimate the length of a prompt without its images."""
     match payload.get("messages"):
         case list(messages):
-            said = [{**message, "images": None} for message in messages if isinstance(message, dict)]
-            return len(canonical_json([payload.get("tools"), *said])) // _CHARACTERS_PER_TOKEN
+            without_images = [{**message, "images": None} for message in messages if isinstance(message, dict)]
+            return len(canonical_json([payload.get("tools"), *without_images])) // _CHARACTERS_PER_TOKEN
         case _:
             return 0

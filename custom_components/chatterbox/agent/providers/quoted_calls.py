@@ -45,7 +45,7 @@ class Quotations:
     @cached_property
     def length(self) -> int:
         """Characters of the conversation, about."""
-        return sum(map(len, self._told))
+        return sum(map(len, self._quotable))
 
     def hold(self, call: WrittenCall) -> bool:
         """Return whether a call is a quotation.
@@ -62,24 +62,24 @@ class Quotations:
         return self._hold_parts(call)
 
     @cached_property
-    def _told(self) -> Sequence[str]:
-        told = [self._request.summary.text] if self._request.summary else []
+    def _quotable(self) -> Sequence[str]:
+        quotable = [self._request.summary.text] if self._request.summary else []
         for message in self._request.transcript:
             match message:
                 case ToolResult(synthetic=True):
                     pass  # the loop wrote it, and may name the call that it answers
                 case UserMessage(context=context):
-                    told.append(replace(message, context=without_recalled_calls(context)).prompt)
-                    told += [shown.name for shown in message.attachments]
+                    quotable.append(replace(message, context=without_recalled_calls(context)).prompt)
+                    quotable += [attachment.name for attachment in message.attachments]
                 case ToolResult(content=text) | AssistantMessage(text=text):
-                    told.append(text)
+                    quotable.append(text)
                 case _:
                     assert_never(message)
-        return told
+        return quotable
 
     @cached_property
     def _texts(self) -> Sequence[str]:
-        return [_compact(text) for text in self._told]
+        return [_compact(text) for text in self._quotable]
 
     @cached_property
     def _joined(self) -> Sequence[str]:
@@ -120,8 +120,8 @@ class Quotations:
 
 def _latest_turns(transcript: Transcript) -> Transcript:
     """Return the current turn and the one before; a person may say several things in a row."""
-    said = [isinstance(message, UserMessage) and bool(message.text or message.attachments) for message in transcript]
-    begins = [index for index, (before, now) in enumerate(pairwise((False, *said))) if now and not before]
+    worded = [isinstance(message, UserMessage) and bool(message.text or message.attachments) for message in transcript]
+    begins = [index for index, (before, now) in enumerate(pairwise((False, *worded))) if now and not before]
     return transcript[begins[-2] if len(begins) > 1 else 0 :]
 
 

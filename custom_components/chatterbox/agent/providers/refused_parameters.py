@@ -57,13 +57,13 @@ class RefusedParameters:
 
     @property
     def tools_refusal(self) -> str:
-        """What the service said when it refused tools, or how it was asked for them; empty if it takes them."""
-        return next((said.string for adjustment, said in self._adjusted.items() if adjustment is WITHOUT_TOOLS), "")
+        """The words in which the service refused tools, or the way they were sent; empty if it takes them."""
+        return next((found.string for adjustment, found in self._adjusted.items() if adjustment is WITHOUT_TOOLS), "")
 
     def trial(self, payload: JsonObject) -> Trial:
         """Return a trial of a request, without what is known to be refused."""
-        for adjustment, said in self._adjusted.items():
-            payload = adjustment.change(payload, said)
+        for adjustment, refusal in self._adjusted.items():
+            payload = adjustment.change(payload, refusal)
         for path, value in list(_parameters(payload)) if self._remembered else ():
             if canonical_json(value) in self._remembered.get(path, ()):
                 payload = _without(payload, path)
@@ -87,9 +87,9 @@ class RefusedParameters:
         self._remembered.setdefault(path, deque(maxlen=_MOST_VALUES)).append(canonical_json(value))
         _LOGGER.log(level, "%s refuses the parameter %s; it is left out from now on", self._model, ".".join(path))
 
-    def remember_adjustment(self, adjustment: Adjustment, said: re.Match[str]) -> None:
+    def remember_adjustment(self, adjustment: Adjustment, refusal: re.Match[str]) -> None:
         """Apply an adjustment to all requests."""
-        self._adjusted[adjustment] = said
+        self._adjusted[adjustment] = refusal
         _LOGGER.warning("%s does not take %s; it is asked in another way from now on", self._model, adjustment.what)
 
 
@@ -99,7 +99,7 @@ class Trial:
     def __init__(self, refused: RefusedParameters, payload: JsonObject) -> None:
         """Start with `payload`."""
         self.payload = payload
-        """What to send now."""
+        """The payload to send now."""
         self._refused = refused
         self._left_out: list[tuple[_Path, JsonValue]] = []
         self._tried: dict[Adjustment, re.Match[str]] = {}
@@ -108,10 +108,10 @@ class Trial:
         """Adjust `payload` to a refusal, or remove the parameter that it names; False if neither is possible."""
         text = body.decode(errors="replace")
         for adjustment in self._refused.adjustments if status in _STATUSES else ():
-            said = None if adjustment in self._tried else adjustment.said.search(text)
-            if said is not None and (changed := adjustment.change(self.payload, said)) != self.payload:
+            refusal = None if adjustment in self._tried else adjustment.refusal.search(text)
+            if refusal is not None and (changed := adjustment.change(self.payload, refusal)) != self.payload:
                 self.payload = changed
-                self._tried[adjustment] = said
+                self._tried[adjustment] = refusal
                 return True
         path = self._refused.named(self.payload, body) if status in _STATUSES else None
         if path is None:
@@ -122,9 +122,9 @@ class Trial:
 
     def accepted(self) -> None:
         """Remember what was changed, because it helped."""
-        for adjustment, said in self._tried.items():
+        for adjustment, refusal in self._tried.items():
             if adjustment.lasting:
-                self._refused.remember_adjustment(adjustment, said)
+                self._refused.remember_adjustment(adjustment, refusal)
         for path, value in self._left_out:
             self._refused.remember(path, value)
         self._left_out.clear()
@@ -178,8 +178,8 @@ class Adjustment:
     """
 
     what: str
-    """What the model does not accept, for the log."""
-    said: re.Pattern[str]
+    """The feature that the model does not accept, for the log."""
+    refusal: re.Pattern[str]
     change: _Change
     """Returns the payload to send instead; the same one if there is nothing to change."""
     lasting: bool = True
@@ -198,19 +198,19 @@ def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     return changed
 
 
-def _with_a_known_effort(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+def _with_a_known_effort(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Use the nearest effort that the refusal lists, else the nearest common one."""
-    listed = {effort for effort in ReasoningEffort if re.search(rf"\b{effort}\b", said["known"] or "")}
+    listed = {effort for effort in ReasoningEffort if re.search(rf"\b{effort}\b", refusal["known"] or "")}
     known = listed or {ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH}
     effort = _effort(payload)
     return payload if effort is None else _with_effort(payload, nearest_effort(effort, known))
 
 
-def _with_least_thinking(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+def _with_least_thinking(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Think as little as possible, where thinking cannot be disabled."""
     if _kind(payload) != "disabled":
         return payload
-    if "between_tools" in said.string:
+    if "between_tools" in refusal.string:
         return {**payload, "thinking": {"type": "between_tools"}}
     return _with_effort(_without(payload, ("thinking",)), ReasoningEffort.LOW)
 
@@ -230,16 +230,16 @@ def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     return changed
 
 
-def _with_fewer_tokens(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+def _with_fewer_tokens(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Limit the answer to what the model can give."""
-    limit = int(said["limit"])
-    asked = payload.get("max_tokens")
-    return {**payload, "max_tokens": limit} if isinstance(asked, int) and asked > limit > 0 else payload
+    limit = int(refusal["limit"])
+    wanted = payload.get("max_tokens")
+    return {**payload, "max_tokens": limit} if isinstance(wanted, int) and wanted > limit > 0 else payload
 
 
-def _with_what_is_left(payload: JsonObject, said: re.Match[str]) -> JsonObject:
+def _with_what_is_left(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Limit the answer to the room beside the prompt, if that suffices."""
-    room = int(said["window"]) - int(said["prompt"])
+    room = int(refusal["window"]) - int(refusal["prompt"])
     return {**payload, "max_tokens": room} if room >= _LEAST_ANSWER and _kind(payload) != "enabled" else payload
 
 
@@ -291,16 +291,16 @@ def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Ask for words alone, and tell the model, which would otherwise report actions."""
     if "tools" not in payload:
         return payload
-    kept = {name: value for name, value in payload.items() if name not in _TOOL_FIELDS}
-    if isinstance(told := kept.get("instructions"), str):
-        return {**kept, "instructions": f"{told}\n\n{_NO_TOOLS}"}
-    messages = _objects(kept.get("messages"))
+    remaining = {name: value for name, value in payload.items() if name not in _TOOL_FIELDS}
+    if isinstance(instructions := remaining.get("instructions"), str):
+        return {**remaining, "instructions": f"{instructions}\n\n{_NO_TOOLS}"}
+    messages = _objects(remaining.get("messages"))
     match messages[:1]:
-        case [{"role": "system", "content": str(told)}]:
-            messages = [{"role": "system", "content": f"{told}\n\n{_NO_TOOLS}"}, *messages[1:]]
+        case [{"role": "system", "content": str(instructions)}]:
+            messages = [{"role": "system", "content": f"{instructions}\n\n{_NO_TOOLS}"}, *messages[1:]]
         case _:
             messages = [{"role": "system", "content": _NO_TOOLS}, *messages]
-    return {**kept, "messages": [*messages]} if "messages" in kept else kept
+    return {**remaining, "messages": [*messages]} if "messages" in remaining else remaining
 
 
 def _without_streaming(payload: JsonObject, _: re.Match[str]) -> JsonObject:
@@ -348,8 +348,8 @@ def _with_effort(payload: JsonObject, effort: ReasoningEffort | None) -> JsonObj
 
 def _is_amid_unthought_calls(payload: JsonObject) -> bool:
     """Return whether the last results belong to calls without thinking: it cannot begin among them."""
-    said = [_objects(message.get("content")) for message in _objects(payload.get("messages"))]
-    before, last = [[], [], *said][-2:]
+    contents = [_objects(message.get("content")) for message in _objects(payload.get("messages"))]
+    before, last = [[], [], *contents][-2:]
     has_results = any(block.get("type") == "tool_result" for block in last)
     return has_results and all(block.get("type") not in _THOUGHTS for block in before[:1])
 

@@ -214,34 +214,34 @@ class TextCallReader:
 
     async def _call(self, piece: CallText, *, cut: bool) -> None:
         await self._end_thought()
-        read = await self._read(piece, whole=piece.closed or not cut)
-        if not piece.certain and not (read.calls and all(self._is_meant(call) for call in read.calls)):
+        parsed = await self._read(piece, whole=piece.closed or not cut)
+        if not piece.certain and not (parsed.calls and all(self._is_meant(call) for call in parsed.calls)):
             await self._say(piece.text)
             return
-        if not piece.addressed and not (read.calls and all(map(self._is_named, read.calls))):
+        if not piece.addressed and not (parsed.calls and all(map(self._is_named, parsed.calls))):
             if self._is_data:
                 await self._say(piece.text)
                 return
-            read = ReadText(rest=piece.text)
-        meant = [call for call in read.calls if not await self._is_quoted(call)]
-        if read.calls and not meant:
+            parsed = ReadText(rest=piece.text)
+        meant = [call for call in parsed.calls if not await self._is_quoted(call)]
+        if parsed.calls and not meant:
             await self._say(piece.text.removeprefix(">"))
             return
         self._removed = _SPACE + ";,"
         for call in meant:
             self._out += self._calls.written(call, self._tool_of(call.name))
-        rest = read.rest.strip()
+        rest = parsed.rest.strip()
         if not piece.closed and rest and not _CODE.search(rest):
             await self._say(rest)
-        elif rest and not read.calls:
+        elif rest and not parsed.calls:
             self._out += self._calls.written(WrittenCall("", rest), None)
 
     async def _read(self, piece: CallText, *, whole: bool) -> ReadText:
-        read = await read_aside(len(piece.text), read_calls, piece.text)
-        name = read.rest.strip()
-        if piece.certain and whole and not read.calls and self._tool_of(name):  # GLM, for a call without arguments
+        parsed = await read_aside(len(piece.text), read_calls, piece.text)
+        name = parsed.rest.strip()
+        if piece.certain and whole and not parsed.calls and self._tool_of(name):  # GLM, for a call without arguments
             return ReadText((WrittenCall(name, "{}", source=f">{name}<"),))
-        return read
+        return parsed
 
     async def _is_quoted(self, call: WrittenCall) -> bool:
         self._quotations = self._quotations or Quotations(self._request)

@@ -69,7 +69,7 @@ _GAP: Final = "\n\n"
 
 
 def request_to_payload(
-    request: CompletionRequest, model: str, max_tokens: int, shown: frozenset[str] = ATTACHMENTS
+    request: CompletionRequest, model: str, max_tokens: int, accepted: frozenset[str] = ATTACHMENTS
 ) -> JsonObject:
     """Return the body of `POST /messages`. `shown` are the MIME types of attachments that the model can read.
 
@@ -81,7 +81,7 @@ def request_to_payload(
         payload["tools"] = tools
     if request.instructions.strip():
         payload["system"] = [{"type": "text", "text": request.instructions, **_CACHE_HERE}]
-    payload["messages"] = _messages(request, shown)
+    payload["messages"] = _messages(request, accepted)
     if (choice := _tool_choice(request)) is not None:
         payload["tool_choice"] = choice
     output = request.enforced_output(beside_tools=True)
@@ -129,13 +129,13 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
             assert_never(choice)
 
 
-def _messages(request: CompletionRequest, shown: frozenset[str]) -> list[JsonValue]:
+def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[JsonValue]:
     """Return the messages, alternating and beginning with the user."""
     turns: list[tuple[str, list[JsonObject]]] = []
     this_turn = _begin_of_turn(request.transcript)
     for number, message in enumerate(request.transcript):
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = list(_blocks(message, shown, carry=number > this_turn))
+        blocks = list(_blocks(message, accepted, carry=number > this_turn))
         if blocks and turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
@@ -156,11 +156,11 @@ def _begin_of_turn(transcript: Transcript) -> int:
     return max((number for number, message in enumerate(transcript) if isinstance(message, UserMessage)), default=-1)
 
 
-def _blocks(message: Message, shown: frozenset[str], *, carry: bool) -> Iterator[JsonObject]:
+def _blocks(message: Message, accepted: frozenset[str], *, carry: bool) -> Iterator[JsonObject]:
     match message:
         case UserMessage(attachments=attachments, prompt=prompt):
             for attachment in attachments:
-                yield _attachment(attachment, shown)
+                yield _attachment(attachment, accepted)
             if prompt.strip():
                 yield _text(prompt)
             elif not attachments:
@@ -180,13 +180,13 @@ def _assistant_blocks(message: AssistantMessage, *, carry: bool) -> Iterator[Jso
         return
     text_begin = call_begin = 0
     for carried in carried_by(message, FORMAT) if carry else ():
-        yield from _said(text[text_begin : carried.text], calls[call_begin : carried.calls])
+        yield from _text_blocks(text[text_begin : carried.text], calls[call_begin : carried.calls])
         yield carried.block
         text_begin, call_begin = carried.text + carried.skip, carried.calls
-    yield from _said(text[text_begin:], calls[call_begin:])
+    yield from _text_blocks(text[text_begin:], calls[call_begin:])
 
 
-def _said(text: str, calls: Sequence[ToolCall]) -> Iterator[JsonObject]:
+def _text_blocks(text: str, calls: Sequence[ToolCall]) -> Iterator[JsonObject]:
     if text.strip():
         yield _text(text)
     for call in calls:
@@ -222,10 +222,10 @@ def _input(arguments: str) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _attachment(attachment: Attachment, shown: frozenset[str]) -> JsonObject:
+def _attachment(attachment: Attachment, accepted: frozenset[str]) -> JsonObject:
     """Return an image or a PDF, and a note for anything else."""
     mime_type = attachment.mime_type.lower().replace("image/jpg", "image/jpeg")
-    if mime_type not in shown & ATTACHMENTS:
+    if mime_type not in accepted & ATTACHMENTS:
         return _text(attachment_note(attachment))
     source: JsonObject = {"type": "base64", "media_type": mime_type, "data": attachment.base64}
     if mime_type != PDF:

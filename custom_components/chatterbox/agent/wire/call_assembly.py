@@ -34,8 +34,8 @@ class CallIds:
 
     def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Reserve the ids of `transcript`."""
-        said = (message for message in transcript if isinstance(message, AssistantMessage))
-        self._taken = {call.id for message in said for call in message.tool_calls}
+        answers = (message for message in transcript if isinstance(message, AssistantMessage))
+        self._taken = {call.id for message in answers for call in message.tool_calls}
         self._new_id = new_id
 
     def unique(self, sent: str) -> str:

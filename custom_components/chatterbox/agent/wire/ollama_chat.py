@@ -89,11 +89,11 @@ def _message(message: Message, attachments: frozenset[str]) -> Iterator[JsonValu
 
 
 def _user(message: UserMessage, attachments: frozenset[str]) -> JsonValue:
-    shown = [each for each in message.attachments if each.mime_type in attachments & IMAGE_TYPES]
-    notes = [attachment_note(each) for each in message.attachments if each not in shown]
+    images = [each for each in message.attachments if each.mime_type in attachments & IMAGE_TYPES]
+    notes = [attachment_note(each) for each in message.attachments if each not in images]
     written: JsonObject = {"role": "user", "content": "\n".join([*filter(None, [message.prompt]), *notes])}
-    if shown:
-        written["images"] = [each.base64 for each in shown]
+    if images:
+        written["images"] = [each.base64 for each in images]
     return written
 
 

@@ -69,7 +69,7 @@ def request_to_payload(
     request: CompletionRequest,
     model: str,
     dialect: ChatDialect = DEFAULT_DIALECT,
-    shown: Collection[str] = IMAGE_TYPES,
+    accepted: Collection[str] = IMAGE_TYPES,
     *,
     output_beside_tools: bool = False,
 ) -> JsonObject:
@@ -77,7 +77,7 @@ def request_to_payload(
 
     `output_beside_tools` allows tools and a structured output in one request.
     """
-    payload: JsonObject = {"model": model, "messages": _messages(request, dialect, shown)}
+    payload: JsonObject = {"model": model, "messages": _messages(request, dialect, accepted)}
     if request.tools:
         functions: list[JsonObject] = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -94,21 +94,21 @@ def request_to_payload(
     return payload
 
 
-def _messages(request: CompletionRequest, dialect: ChatDialect, shown: Collection[str]) -> list[JsonValue]:
+def _messages(request: CompletionRequest, dialect: ChatDialect, accepted: Collection[str]) -> list[JsonValue]:
     messages: list[JsonObject] = []
     if request.instructions:
         messages.append({"role": "system", "content": request.instructions})
-    messages += [sent for message in request.transcript if (sent := _message(message, dialect, shown)) is not None]
+    messages += [sent for message in request.transcript if (sent := _message(message, dialect, accepted)) is not None]
     if request.directive:
         messages.append({"role": "user", "content": request.directive})
     return [*(in_turns(messages) if dialect.alternates else messages)]
 
 
-def _message(message: Message, dialect: ChatDialect, shown: Collection[str]) -> JsonObject | None:
+def _message(message: Message, dialect: ChatDialect, accepted: Collection[str]) -> JsonObject | None:
     """Return a message; None for an assistant message without text and calls."""
     match message:
         case UserMessage(attachments=attachments, prompt=prompt):
-            return {"role": "user", "content": _content(prompt, attachments, shown)}
+            return {"role": "user", "content": _content(prompt, attachments, accepted)}
         case AssistantMessage(text=text, tool_calls=()):
             return {"role": "assistant", "content": text} if text else None
         case AssistantMessage():
@@ -120,18 +120,18 @@ def _message(message: Message, dialect: ChatDialect, shown: Collection[str]) -> 
             assert_never(message)
 
 
-def _content(text: str, attachments: Collection[Attachment], shown: Collection[str]) -> JsonValue:
+def _content(text: str, attachments: Collection[Attachment], accepted: Collection[str]) -> JsonValue:
     """Return text and attachments; plain text if no attachment can be sent, because every server accepts that."""
     if not attachments:
         return text
-    if not any(attachment.mime_type in shown for attachment in attachments):
+    if not any(attachment.mime_type in accepted for attachment in attachments):
         return "\n\n".join([*([text] if text else []), *map(attachment_note, attachments)])
     parts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
-    return parts + [_part(attachment, shown) for attachment in attachments]
+    return parts + [_part(attachment, accepted) for attachment in attachments]
 
 
-def _part(attachment: Attachment, shown: Collection[str]) -> JsonValue:
-    if attachment.mime_type not in shown:
+def _part(attachment: Attachment, accepted: Collection[str]) -> JsonValue:
+    if attachment.mime_type not in accepted:
         return {"type": "text", "text": attachment_note(attachment)}
     if attachment.mime_type in IMAGE_TYPES:
         return {"type": "image_url", "image_url": {"url": attachment.data_url}}

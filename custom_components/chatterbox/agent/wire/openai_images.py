@@ -47,7 +47,7 @@ def parse_answer(text: str) -> Picture:
         data = b64decode(encoded, validate=True)
     except (binascii.Error, ValueError) as err:
         raise ProviderReplyInvalid("the service sent a picture that cannot be decoded") from err
-    if (read := read_picture(data)) is None:
+    if (picture := read_picture(data)) is None:
         raise ProviderReplyInvalid("the service sent something that is no PNG, JPEG or WebP file")
     usage = (answer.usage or TokenCounts()).usage()
-    return Picture(data, *read, revised_prompt=answer.data[0].revised_prompt, usage=usage)
+    return Picture(data, *picture, revised_prompt=answer.data[0].revised_prompt, usage=usage)

@@ -108,12 +108,12 @@ def carried(item: JsonObject, model: str) -> JsonObject | None:
 
     Reasoning that is neither encrypted nor in plain text would have to be stored at the service.
     """
-    kept: JsonObject = {name: value for name, value in item.items() if name != "status" and value not in (None, "", [])}
+    rest: JsonObject = {name: value for name, value in item.items() if name != "status" and value not in (None, "", [])}
     if item.get("type") == "reasoning":
-        if not kept.keys() & {"encrypted_content", "content"}:
+        if not rest.keys() & {"encrypted_content", "content"}:
             return None
-        kept["summary"] = item.get("summary") or []  # required, even if empty
-    return {"model": model, "item": kept}
+        rest["summary"] = item.get("summary") or []  # required, even if empty
+    return {"model": model, "item": rest}
 
 
 def _input(request: CompletionRequest, model: str, attachments: frozenset[str]) -> Iterator[JsonValue]:
@@ -125,8 +125,8 @@ def _input(request: CompletionRequest, model: str, attachments: frozenset[str]) 
 
 def _items(message: Message, model: str, attachments: frozenset[str]) -> Iterator[JsonObject]:
     match message:
-        case UserMessage(attachments=shown, prompt=prompt):
-            yield _said_by_user(list(_parts(prompt, shown, attachments)))
+        case UserMessage(attachments=files, prompt=prompt):
+            yield _said_by_user(list(_parts(prompt, files, attachments)))
         case AssistantMessage():
             yield from _assistant_items(message, model)
         case ToolResult(call_id=call_id, content=content):
@@ -139,10 +139,10 @@ def _said_by_user(parts: list[JsonValue]) -> JsonObject:
     return {"type": "message", "role": "user", "content": parts}
 
 
-def _parts(text: str, shown: Sequence[Attachment], attachments: frozenset[str]) -> Iterator[JsonValue]:
-    if text or not shown:
+def _parts(text: str, files: Sequence[Attachment], attachments: frozenset[str]) -> Iterator[JsonValue]:
+    if text or not files:
         yield _input_text(text)
-    for attachment in shown:
+    for attachment in files:
         if attachment.mime_type not in attachments:
             yield _input_text(attachment_note(attachment))
         elif attachment.mime_type in IMAGE_TYPES:
@@ -164,7 +164,7 @@ def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObje
     text, calls, phase = message.text, message.tool_calls, ""
     text_begin = call_begin = 0
     for block in carried_by(message, FORMAT):
-        items += _said(text[text_begin : block.text], calls[call_begin : block.calls], phase)
+        items += _message_items(text[text_begin : block.text], calls[call_begin : block.calls], phase)
         text_begin, call_begin = block.text + block.skip, block.calls
         match block.block:
             case {"item": {"type": "message", "phase": str(phase)}}:
@@ -173,17 +173,17 @@ def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObje
                 items.append(item)
             case _:
                 pass
-    items += _said(text[text_begin:], calls[call_begin:], phase)
+    items += _message_items(text[text_begin:], calls[call_begin:], phase)
     while items and items[-1]["type"] == "reasoning":
         items.pop()
     yield from items
 
 
-def _said(text: str, calls: Sequence[ToolCall], phase: str) -> Iterator[JsonObject]:
+def _message_items(text: str, calls: Sequence[ToolCall], phase: str) -> Iterator[JsonObject]:
     if text.strip():
         parts: JsonValue = [{"type": "output_text", "text": text}]
-        said: JsonObject = {"type": "message", "role": "assistant", "content": parts}
-        yield {**said, "phase": phase} if phase else said
+        item: JsonObject = {"type": "message", "role": "assistant", "content": parts}
+        yield {**item, "phase": phase} if phase else item
     for call in calls:
         yield {
             "type": "function_call",

@@ -88,9 +88,9 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
             return {**described, **_strict_object(schema, dialect)}
         case "array":
             items = _strict(schema.get("items"), dialect)
-            return {**described, "type": "array", "items": items, **_kept(schema, dialect)}
+            return {**described, "type": "array", "items": items, **_remaining(schema, dialect)}
         case str(kind) if kind in _KINDS.values():
-            return {**described, "type": kind, **_kept(schema, dialect)}
+            return {**described, "type": kind, **_remaining(schema, dialect)}
         case _:
             raise _NotEnforceable
 
@@ -134,8 +134,8 @@ def _strict_choice(values: list[JsonValue]) -> JsonObject:
     return groups[0] if len(groups) == 1 else {"anyOf": [*groups]}
 
 
-def _kept(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
-    kept: JsonObject = {keyword: schema[keyword] for keyword in _BOUNDS if dialect.bounds and keyword in schema}
+def _remaining(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
+    remaining: JsonObject = {keyword: schema[keyword] for keyword in _BOUNDS if dialect.bounds and keyword in schema}
     if schema.get("type") == "string" and (form := schema.get("format")) in _FORMATS:
-        kept["format"] = form
-    return kept
+        remaining["format"] = form
+    return remaining

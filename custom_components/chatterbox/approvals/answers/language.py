@@ -64,9 +64,9 @@ class NumberWords(_LanguageTable):
     repeats: Mapping[str, int] = {}
     """Words that repeat the next digit: "double" is 2."""
     before: tuple[str, ...] = ()
-    """What may precede the digits and adds nothing: "my PIN is"."""
+    """Words that may precede the digits and add nothing: "my PIN is"."""
     after: tuple[str, ...] = ()
-    """What may follow the digits and adds nothing: "please"."""
+    """Words that may follow the digits and add nothing: "please"."""
     units: tuple[str, ...] = ()
     """1 to 9 within other numbers, where they differ from `digits`."""
     large: tuple[str, ...] = ()
@@ -85,13 +85,13 @@ class Wording(_LanguageTable):
     yes_alone: tuple[str, ...] = ()
     """A yes only with courtesies around it; other words would change its meaning: Spanish "si" is also "if"."""
     after_yes: tuple[str, ...] = ()
-    """What may follow a yes besides another yes: "right now", "you can"."""
+    """Words that may follow a yes besides another yes: "right now", "you can"."""
     no: tuple[str, ...]
     """A plain no, alone or after another one."""
     no_alone: tuple[str, ...] = ()
     """A no only with courtesies around it; it would reverse other words: "don't"."""
     courtesies: tuple[str, ...] = ()
-    """What adds nothing anywhere: "please", "oh"."""
+    """Words that add nothing anywhere: "please", "oh"."""
     it: tuple[str, ...] = ()
     """Words for one device: "it"."""
     them: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Wording(_LanguageTable):
     neither: tuple[str, ...] = ()
     """English answers that mean something else in this language: Czech "no" is "well"."""
     actions: Mapping[Action, tuple[str, ...]] = {}
-    """What the same person would say to request an action: "unlock [<it>]"."""
+    """Words with which the same person would request an action: "unlock [<it>]"."""
     numbers: NumberWords
 
     @property

@@ -45,7 +45,7 @@ class Meaning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuestionContext:
-    """What the question named. An answer may repeat it: "yes, unlock the front door"."""
+    """The subject of the question. An answer may repeat it: "yes, unlock the front door"."""
 
     action: Action | None = None
     """The action to be done; None if there is no word for it, or if there are several."""

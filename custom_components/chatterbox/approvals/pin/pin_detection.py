@@ -139,9 +139,9 @@ class _Vocabulary:
     def _holds_number(self, word: str) -> bool:
         """Return True if a word for hundreds or thousands begins or ends with another number: "viertausend"."""
         return any(
-            len(said) == 1 and (word.startswith(said[0]) or word.endswith(said[0]))
-            for said in self.numbers
-            if not said[0].isdecimal()
+            len(number) == 1 and (word.startswith(number[0]) or word.endswith(number[0]))
+            for number in self.numbers
+            if not number[0].isdecimal()
         )
 
 

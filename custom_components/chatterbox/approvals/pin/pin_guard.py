@@ -63,7 +63,7 @@ class PinGuard:
         """Count a try. The new state has to be stored before a PIN is compared."""
         tries = next((one for one in self.tries if one.device == device), Tries(device))
         others = (one for one in self.tries if one.device != device)
-        kept = tuple(one for one in others if one.locked_until is None or one.seconds_locked(now))
+        remaining = tuple(one for one in others if one.locked_until is None or one.seconds_locked(now))
         permission: Permission
         if seconds := tries.seconds_locked(now):
             tries, permission = Tries(device, tries.begun, now + seconds), Locked(seconds)
@@ -71,7 +71,7 @@ class PinGuard:
             begun = 1 if tries.locked_until is not None else tries.begun + 1
             tries = Tries(device, begun, now + LOCK_SECONDS if begun == MAX_TRIES else None)
             permission = Allowed(MAX_TRIES - begun)
-        return type(self)((*kept, tries)), permission
+        return type(self)((*remaining, tries)), permission
 
     def succeed(self, device: str) -> Self:
         """Forget the tries at a device after the right PIN."""

@@ -66,14 +66,14 @@ class KnownNumbers:
 def known_numbers(language: str) -> KnownNumbers:
     """Expand the numbers and courtesies of a language."""
     numbers = ALL_WORDINGS[language].numbers
-    said = [(str(number), template) for number, template in _numbers(numbers)]
-    said += [
+    templates = [(str(number), template) for number, template in _numbers(numbers)]
+    templates += [
         (str(digit) * times, f"{repeat} ({word}|{digit})")
         for repeat, times in numbers.repeats.items()
         for digit, word in enumerate(numbers.digits)
     ]
     return KnownNumbers(
-        values={phrase: digits for digits, template in said for phrase in _phrases((template,))},
+        values={phrase: digits for digits, template in templates for phrase in _phrases((template,))},
         before=_phrases(numbers.before) | {()},
         after=_phrases(numbers.after) | {()},
     )
@@ -83,11 +83,11 @@ def _numbers(numbers: NumberWords) -> Iterator[tuple[int, str]]:
     """Yield every number up to 99 with a template of how it is said; some of them more than once."""
     yield from enumerate((*numbers.digits, *numbers.teens))
     units = numbers.units or numbers.digits[1:]
-    for ten, said in enumerate(numbers.tens, start=2):
-        yield ten * 10, said
+    for ten, ten_word in enumerate(numbers.tens, start=2):
+        yield ten * 10, ten_word
         for unit, word in enumerate(units, start=1):
             for compound in numbers.compounds:
-                yield ten * 10 + unit, compound.replace("<ten>", f"({said})").replace("<unit>", f"({word})")
+                yield ten * 10 + unit, compound.replace("<ten>", f"({ten_word})").replace("<unit>", f"({word})")
     yield from numbers.irregular.items()
 
 
@@ -111,7 +111,7 @@ def _phrases(templates: Iterable[str]) -> frozenset[Phrase]:
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """What may be said around the digits: courtesies, and a yes."""
+    """Words that may stand around the digits: courtesies, and a yes."""
 
     known: KnownNumbers
     language: str
@@ -162,20 +162,20 @@ def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
     endings: list[dict[int, set[str]]] = [{0: {""}}, *(dict[int, set[str]]() for _ in words)]
     for start, before in enumerate(endings[:-1]):
         if words[start] == _PAUSED:
-            endings[start + 1][start + 1] = {said for heads in before.values() for said in heads}
+            endings[start + 1][start + 1] = {joined for heads in before.values() for joined in heads}
             continue
         for end in range(start + 1, len(words) + 1):
             if (digits := _value(words[start:end], values)) is None:
                 continue
             heads = {
-                said + digits
+                joined + digits
                 for last, begun in before.items()
                 if not _make_one(words[last:start], words[start:end], values)
-                for said in begun
-                if len(said + digits) <= LONGEST_PIN
+                for joined in begun
+                if len(joined + digits) <= LONGEST_PIN
             }
             endings[end].setdefault(start, set()).update(heads)
-    return {said for whole in endings[-1].values() for said in whole if len(said) >= SHORTEST_PIN}
+    return {joined for whole in endings[-1].values() for joined in whole if len(joined) >= SHORTEST_PIN}
 
 
 def _value(words: Phrase, values: Mapping[Phrase, str]) -> str | None:

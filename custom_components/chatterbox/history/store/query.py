@@ -63,7 +63,7 @@ class Found:
     turn_id: str
     at: float
     """End of the turn in seconds since the epoch."""
-    said: str
+    words: str
     """Words of the person, clipped."""
     answered: str
     """Words of the answer, clipped."""

@@ -169,7 +169,7 @@ def find_turns(connection: Connection, query: HistoryQuery) -> tuple[Found, ...]
         Found(
             turn_id=turn.id,
             at=turn.ended_at,
-            said=clipped(said_in(turn.messages), _SHOWN),
+            words=clipped(said_in(turn.messages), _SHOWN),
             answered=clipped(answered_in(turn.messages), _SHOWN),
             has_outside_content=seq in marked,
         )

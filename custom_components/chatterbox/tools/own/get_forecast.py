@@ -110,10 +110,10 @@ def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None
         return _nearest(hass, llm_context, states)
     if matched:
         raise _WeatherError("The weather is not available at the moment. Say so, and do not ask again now.")
-    asked = " ".join(filter(None, [f"called '{name}'" if name else "", f"in the area '{area}'" if area else ""]))
+    description = " ".join(filter(None, [f"called '{name}'" if name else "", f"in the area '{area}'" if area else ""]))
     names = ", ".join(exposed_names(hass, llm_context.assistant, {WEATHER_DOMAIN}))
     raise _WeatherError(
-        f"There is no weather entity {asked}. There are: {names}. Without name and area it is the home's."
+        f"There is no weather entity {description}. There are: {names}. Without name and area it is the home's."
     )
 
 

@@ -1,4 +1,4 @@
-"""What the tools for facts about the speaker have in common, and the section of the prompt about these facts.
+"""The common part of the tools for facts about the speaker, and the section of the prompt about these facts.
 
 Only a known person who speaks themself is served, and only with their own facts. Nobody is asked about a change of
 them, which `approvals/guard.py` refuses once a conversation contains outside content.
@@ -56,16 +56,16 @@ def memory_prompt(facts: Sequence[Fact]) -> str:
     lines = [f"- {fact_id}: {text.translate(_MARKUP)}" for fact_id, text in quoted]
     if not lines:
         return ""
-    shown: list[str] = []
+    listed: list[str] = []
     room = MAX_PROMPT
     for line in lines:
         room -= len(line) + 1
         if room < 0:
             break
-        shown.append(line)
-    more = len(lines) - len(shown)
+        listed.append(line)
+    more = len(lines) - len(listed)
     rest = [f"There are {more} more: {LIST_NAME} lists all."] if more else []
-    return "\n".join((_HEADING, *shown, *rest))
+    return "\n".join((_HEADING, *listed, *rest))
 
 
 async def async_get_memory_prompt(hass: HomeAssistant, agent: str, speaker: Speaker) -> str:

@@ -100,7 +100,7 @@ class OwnTool:
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None
     """Returns the effects of a call; None for those that its annotations tell."""
     targets: frozenset[str] | None = None
-    """What it changes: calls with a common target keep their order; None overlaps with all."""
+    """The targets that it changes: calls with a common target keep their order; None overlaps with all."""
     done: str = ""
     """Translation key, after `spoken_`, of the sentence that confirms it; empty for the one of any other tool."""
     label: str = ""
@@ -114,8 +114,8 @@ class OwnTool:
     @property
     def annotated(self) -> Annotated:
         """Return the effects that are known without those that it declares."""
-        told = self.definition.annotations
-        return Annotated(told if told.read_only else replace(told, destructive=True, open_world=True))
+        own = self.definition.annotations
+        return Annotated(own if own.read_only else replace(own, destructive=True, open_world=True))
 
 
 def own_name(name: str) -> str:

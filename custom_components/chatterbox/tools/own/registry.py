@@ -80,14 +80,14 @@ class SharedTool(llm.Tool):
 
     def __init__(self, tool: OwnTool, shared: SharedWith) -> None:
         """Describe a tool, whose arguments Home Assistant knows as a schema of its own."""
-        self.tool, self.shared, self.title, told = tool, shared, shared.title, tool.definition.annotations
+        self.tool, self.shared, self.title, annotations = tool, shared, shared.title, tool.definition.annotations
         self.name, self.description = tool.definition.name, tool.definition.description
         self.parameters = from_openapi(tool.definition.parameters)
         self.annotations = llm.ToolAnnotations(
-            read_only=told.read_only,
-            destructive=told.destructive,
-            idempotent=told.idempotent,
-            open_world=told.open_world,
+            read_only=annotations.read_only,
+            destructive=annotations.destructive,
+            idempotent=annotations.idempotent,
+            open_world=annotations.open_world,
         )
 
     @override

@@ -75,7 +75,7 @@ def _answer(found: Sequence[Found], *, is_stored: bool) -> ToolAnswer:
     turns: list[JsonValue] = [
         {
             "when": dt_util.as_local(dt_util.utc_from_timestamp(turn.at)).strftime("%A, %Y-%m-%d %H:%M"),
-            "person_said": turn.said,
+            "person_said": turn.words,
             "you_answered": turn.answered,
         }
         for turn in found

@@ -69,12 +69,12 @@ async def test_any_window_sent_is_valid_and_readable(
     transcript: Transcript, model: Model, history: int, summary: Summary | None
 ) -> None:
     fitter = PromptFitter(ContextWindow(), Allowance(history))
-    for said in growth(transcript):
+    for messages in growth(transcript):
         before = len(model.accepted)
-        if await answers(model, fitter, said, summary):
+        if await answers(model, fitter, messages, summary):
             sent = model.accepted[-1].transcript
             assert_valid(sent)
-            assert type(sent[-1]) is type(said[-1])
+            assert type(sent[-1]) is type(messages[-1])
 
             earlier = sent[: last_turn(sent)]
             assert sum(map(TokenEstimate().of_message, earlier)) <= history / fitter.estimate.scale + len(earlier)
@@ -85,15 +85,15 @@ async def test_any_window_sent_is_valid_and_readable(
 def turns(lengths: list[int]) -> list[Transcript]:
     """Return a conversation after each of its questions; every other turn looks at something."""
     messages: list[Message] = []
-    asked: list[Transcript] = []
+    requests: list[Transcript] = []
     for number, length in enumerate(lengths):
         messages.append(UserMessage(f"Question {number}? " + "word " * (length // 4), context="It is noon."))
-        asked.append(tuple(messages))
+        requests.append(tuple(messages))
         if number % 2:
             call = ToolCall(f"call-{number}", "look", '{"at":"sky"}')
             messages += [AssistantMessage(tool_calls=(call,)), ToolResult(call.id, "look", "dark " * length)]
         messages.append(AssistantMessage("word " * length))
-    return asked
+    return requests
 
 
 @settings(max_examples=10)
@@ -105,11 +105,11 @@ def turns(lengths: list[int]) -> list[Transcript]:
 async def test_nine_of_ten_turns_begin_as_the_one_before(lengths: list[int], reads: int, scale: float) -> None:
     model = Model(reads, scale)
     fitter = PromptFitter(ContextWindow(reads))
-    asked = turns(lengths)
-    for said in asked:
-        assert await answers(model, fitter, said)
+    requested = turns(lengths)
+    for words in requested:
+        assert await answers(model, fitter, words)
     sent = [request.transcript for request in model.accepted]
-    kept = [after[: len(before)] == before for before, after in pairwise(sent)]
-    assert sum(kept) / len(kept) >= 0.9
+    are_prefixes = [after[: len(before)] == before for before, after in pairwise(sent)]
+    assert sum(are_prefixes) / len(are_prefixes) >= 0.9
     assert model.refused <= 2
-    assert len(sent[-1]) < len(asked[-1])
+    assert len(sent[-1]) < len(requested[-1])

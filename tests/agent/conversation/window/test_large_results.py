@@ -38,14 +38,14 @@ def request(
     may_be_shortened: bool = True,
 ) -> CompletionRequest:
     """Return a request after a tool has answered."""
-    asked = AssistantMessage(tool_calls=(ToolCall("1", name, "{}"),))
-    said = (UserMessage("What is on?"), asked, ToolResult("1", name, content))
-    return CompletionRequest("Be kind.", said, tools, may_be_shortened=may_be_shortened)
+    pending_calls = AssistantMessage(tool_calls=(ToolCall("1", name, "{}"),))
+    transcript = (UserMessage("What is on?"), pending_calls, ToolResult("1", name, content))
+    return CompletionRequest("Be kind.", transcript, tools, may_be_shortened=may_be_shortened)
 
 
-def content_of(asked: CompletionRequest) -> str:
+def content_of(model_request: CompletionRequest) -> str:
     """Return what its result says."""
-    result = asked.transcript[-1]
+    result = model_request.transcript[-1]
     assert isinstance(result, ToolResult)
     return result.content
 
@@ -63,8 +63,8 @@ def shown_of(content: str) -> JsonValue:
 
 
 def test_a_request_with_short_results_is_the_same_object() -> None:
-    asked = request('{"state":"on"}')
-    assert LargeResults().without(asked, WINDOW) is asked
+    model_request = request('{"state":"on"}')
+    assert LargeResults().without(model_request, WINDOW) is model_request
 
 
 def test_a_result_takes_a_quarter_of_the_window_at_most_and_never_more_than_a_fixed_number_of_tokens() -> None:
@@ -75,40 +75,40 @@ def test_a_result_takes_a_quarter_of_the_window_at_most_and_never_more_than_a_fi
 
 
 def test_long_words_that_take_few_tokens_are_left_alone() -> None:
-    asked = request("word " * 5_000)
-    short = LargeResults().without(asked, WINDOW)
-    assert short == asked
+    model_request = request("word " * 5_000)
+    short = LargeResults().without(model_request, WINDOW)
+    assert short == model_request
 
 
 def test_a_list_is_cut_between_its_items_and_says_how_many_are_missing() -> None:
-    kept = shown_of(shortened_result(json.dumps(MANY), 2_000))
-    assert isinstance(kept, list)
-    assert len(kept) > 20
-    assert kept[:-1] == MANY[: len(kept) - 1]
-    assert kept[-1] == f"… {5_000 - len(kept) + 1} more of 5000"
+    remaining = shown_of(shortened_result(json.dumps(MANY), 2_000))
+    assert isinstance(remaining, list)
+    assert len(remaining) > 20
+    assert remaining[:-1] == MANY[: len(remaining) - 1]
+    assert remaining[-1] == f"… {5_000 - len(remaining) + 1} more of 5000"
 
 
 def test_small_values_beside_a_long_list_stay_whole() -> None:
-    kept = shown_of(shortened_result(json.dumps({"ok": True, "found": MANY, "page": 1, "more": "b" * 200}), 2_000))
-    assert isinstance(kept, dict)
-    assert (kept["ok"], kept["page"], kept["more"]) == (True, 1, "b" * 200)
-    assert isinstance(kept["found"], list)
-    assert len(kept["found"]) > 20
+    remaining = shown_of(shortened_result(json.dumps({"ok": True, "found": MANY, "page": 1, "more": "b" * 200}), 2_000))
+    assert isinstance(remaining, dict)
+    assert (remaining["ok"], remaining["page"], remaining["more"]) == (True, 1, "b" * 200)
+    assert isinstance(remaining["found"], list)
+    assert len(remaining["found"]) > 20
 
 
 def test_an_object_of_many_entries_keeps_the_first() -> None:
     states: dict[str, JsonValue] = {f"light.number_{number}": "on" for number in range(1_000)}
-    kept = shown_of(shortened_result(json.dumps(states), 1_000))
-    assert isinstance(kept, dict)
-    assert list(kept)[:10] == list(states)[:10]
-    assert kept["…"] == f"{1_000 - len(kept) + 1} more of 1000"
+    remaining = shown_of(shortened_result(json.dumps(states), 1_000))
+    assert isinstance(remaining, dict)
+    assert list(remaining)[:10] == list(states)[:10]
+    assert remaining["…"] == f"{1_000 - len(remaining) + 1} more of 1000"
 
 
 def test_an_object_with_a_large_first_entry_shows_the_first_items_of_it() -> None:
-    kept = shown_of(shortened_result(json.dumps({"0": MANY} | {f"{one}": MANY[0] for one in range(1, 99)}), 1_000))
-    assert isinstance(kept, dict)
-    assert list(kept) == ["0", "…"]
-    first = kept["0"]
+    remaining = shown_of(shortened_result(json.dumps({"0": MANY} | {f"{one}": MANY[0] for one in range(1, 99)}), 1_000))
+    assert isinstance(remaining, dict)
+    assert list(remaining) == ["0", "…"]
+    first = remaining["0"]
     assert isinstance(first, list)
     assert first[0] == MANY[0]
 
@@ -116,9 +116,9 @@ def test_an_object_with_a_large_first_entry_shows_the_first_items_of_it() -> Non
 def test_lines_in_json_are_cut_between_entities() -> None:
     """The result looks like Home Assistant's live context."""
     context = "".join(f"- names: Light {number}\n  domain: light\n  state: 'on'\n" for number in range(500))
-    kept = shown_of(shortened_result(json.dumps({"result": context}), 2_000))
-    assert isinstance(kept, dict)
-    text = kept["result"]
+    remaining = shown_of(shortened_result(json.dumps({"result": context}), 2_000))
+    assert isinstance(remaining, dict)
+    text = remaining["result"]
     assert isinstance(text, str)
     lines, _, mark = text.rpartition("[")
     assert lines
@@ -129,9 +129,9 @@ def test_lines_in_json_are_cut_between_entities() -> None:
 
 def test_json_that_an_mcp_server_writes_into_a_text_stays_json() -> None:
     inner = json.dumps({"items": MANY})
-    kept = shown_of(shortened_result(json.dumps({"content": [{"type": "text", "text": inner}]}), 3_000))
-    assert isinstance(kept, dict)
-    content = kept["content"]
+    remaining = shown_of(shortened_result(json.dumps({"content": [{"type": "text", "text": inner}]}), 3_000))
+    assert isinstance(remaining, dict)
+    content = remaining["content"]
     assert isinstance(content, list)
     first = content[0]
     assert isinstance(first, dict)
@@ -144,9 +144,9 @@ def test_json_that_an_mcp_server_writes_into_a_text_stays_json() -> None:
 
 
 def test_a_text_that_only_looks_like_json_is_cut_like_a_text() -> None:
-    kept = shown_of(shortened_result(json.dumps(["[see below]\n" * 500]), 1_000))
-    assert isinstance(kept, list)
-    text = kept[0]
+    remaining = shown_of(shortened_result(json.dumps(["[see below]\n" * 500]), 1_000))
+    assert isinstance(remaining, list)
+    text = remaining[0]
     assert isinstance(text, str)
     assert text.startswith("[see below]\n[see below]\n")
     assert text.endswith("lines were left out here to save room.]")
@@ -162,15 +162,15 @@ def test_a_plain_text_is_cut_between_lines() -> None:
 
 def test_a_text_of_one_line_is_cut_between_characters() -> None:
     short = shortened_result("x" * 9_000, 1_000)
-    kept = short.count("x")
-    assert kept > 900
-    assert short == "x" * kept + f"[… {9_000 - kept} characters were left out here to save room.]"
+    remaining = short.count("x")
+    assert remaining > 900
+    assert short == "x" * remaining + f"[… {9_000 - remaining} characters were left out here to save room.]"
 
 
 def test_the_model_is_told_by_which_arguments_to_ask_for_less() -> None:
-    told = read(content_of(LargeResults().without(request(json.dumps(MANY)), WINDOW)))["left_out"]
-    assert isinstance(told, str)
-    assert told.endswith("To read more, call look again for less at once; it takes: area, name.")
+    result = read(content_of(LargeResults().without(request(json.dumps(MANY)), WINDOW)))["left_out"]
+    assert isinstance(result, str)
+    assert result.endswith("To read more, call look again for less at once; it takes: area, name.")
 
 
 def test_where_there_is_no_room_for_a_value_only_its_place_is_shown() -> None:
@@ -183,35 +183,35 @@ def test_where_there_is_no_room_for_a_value_only_its_place_is_shown() -> None:
 
 @pytest.mark.parametrize("name", ["clock", "gone"])
 def test_a_tool_that_cannot_be_asked_for_less_has_no_such_hint(name: str) -> None:
-    told = read(content_of(LargeResults().without(request(json.dumps(MANY), name), WINDOW)))["left_out"]
-    assert isinstance(told, str)
-    assert told.endswith("as there is room for.")
+    result = read(content_of(LargeResults().without(request(json.dumps(MANY), name), WINDOW)))["left_out"]
+    assert isinstance(result, str)
+    assert result.endswith("as there is room for.")
 
 
 def test_results_of_client_tools_stay_whole_in_a_conversation_that_may_not_be_shortened() -> None:
     content = json.dumps(MANY)
     theirs = replace(LOOK, client=True)
     for tools in ((theirs,), ()):
-        kept = request(content, tools=tools, may_be_shortened=False)
-        assert LargeResults().without(kept, WINDOW) == kept
+        remaining = request(content, tools=tools, may_be_shortened=False)
+        assert LargeResults().without(remaining, WINDOW) == remaining
     assert content_of(LargeResults().without(request(content, tools=(theirs,)), WINDOW)) != content
     assert content_of(LargeResults().without(request(content, may_be_shortened=False), WINDOW)) != content
 
 
 def test_the_same_result_is_the_same_message_in_each_request() -> None:
-    results, asked = LargeResults(), request(json.dumps(MANY))
-    first, second = (results.without(asked, WINDOW).transcript[-1] for _ in range(2))
+    results, model_request = LargeResults(), request(json.dumps(MANY))
+    first, second = (results.without(model_request, WINDOW).transcript[-1] for _ in range(2))
     assert first is second
-    assert results.without(asked, WINDOW // 2).transcript[-1] != first
+    assert results.without(model_request, WINDOW // 2).transcript[-1] != first
 
 
 async def test_a_model_is_sent_what_it_can_read_of_a_result() -> None:
     inner = ScriptedProvider(say("Many."))
     fitter = PromptFitter(ContextWindow(16_384))
-    asked = request(json.dumps({"result": MANY}))
-    await ask(inner, fitter, asked)
+    model_request = request(json.dumps({"result": MANY}))
+    await ask(inner, fitter, model_request)
     assert TokenEstimate().of_text(content_of(inner.requests[0])) < 4_200
-    result = fitter.window(asked).transcript[-1]
+    result = fitter.window(model_request).transcript[-1]
     assert isinstance(result, ToolResult)
     assert result.content == content_of(inner.requests[0])
 

@@ -84,8 +84,8 @@ def test_between_two_such_moments_half_a_budget_is_said(sizes: list[int], budget
     grown = growth(tuple(messages))
     moments = rewrites([fit_window(before, budget) for before in grown])
     for before, after in pairwise(moments):
-        said = grown[after][len(grown[before]) :]
-        assert tokens_of(said, estimate) >= budget - budget // LOW
+        spoken_text = grown[after][len(grown[before]) :]
+        assert tokens_of(spoken_text, estimate) >= budget - budget // LOW
 
 
 @given(transcripts(), BUDGETS, st.integers(-10, 3_000), ESTIMATES, st.none() | SUMMARIES)

@@ -119,14 +119,14 @@ async def test_a_yes_is_to_the_repaired_call_and_the_model_is_told_what_was_repa
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "result"),
     [
         ('{"done":true}', '{"note":"The call was read as light_on.","done":true}'),
         ("{}", '{"note":"The call was read as light_on."}'),
         ("It is on.", "It is on.\n(The call was read as light_on.)"),
     ],
 )
-async def test_a_result_says_what_was_repaired(content: str, told: str) -> None:
+async def test_a_result_says_what_was_repaired(content: str, result: str) -> None:
     async def answers(_: JsonObject) -> ToolOutcome:
         return ToolOutcome(content)
 
@@ -136,7 +136,7 @@ async def test_a_result_says_what_was_repaired(content: str, told: str) -> None:
 
     await home.take(replace(TURN, tools=(*TOOLS, lamp)))
 
-    assert [one.content for one in home.results] == [told]
+    assert [one.content for one in home.results] == [result]
 
 
 async def test_how_long_a_question_stays_open_is_a_limit_of_the_turn() -> None:
@@ -149,8 +149,8 @@ async def test_how_long_a_question_stays_open_is_a_limit_of_the_turn() -> None:
 async def test_a_result_that_only_stands_for_a_question_says_so() -> None:
     provider = ScriptedProvider(call(UNLOCK, ON, replace(ON, id="x", name="unheard_of")))
     events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock")]), TURN)
-    told = {event.result.call_id: event.awaits_approval for event in events if isinstance(event, ToolFinished)}
-    assert told == {UNLOCK.id: True, ON.id: False, "x": False}
+    result = {event.result.call_id: event.awaits_approval for event in events if isinstance(event, ToolFinished)}
+    assert result == {UNLOCK.id: True, ON.id: False, "x": False}
 
 
 async def test_what_is_asked_about_is_never_out_of_the_budget_by_the_yes() -> None:
@@ -192,13 +192,13 @@ async def test_a_yes_runs_the_call_without_asking_the_model_first() -> None:
     assert len(home.provider.requests) == 2
     seen = home.provider.requests[1].transcript
     assert_valid(seen)
-    said, asked, anew, result = seen[3:4] + seen[1:2] + seen[4:6]
-    assert said == UserMessage("Yes")
-    assert isinstance(asked, AssistantMessage)
+    words, requested, anew, result = seen[3:4] + seen[1:2] + seen[4:6]
+    assert words == UserMessage("Yes")
+    assert isinstance(requested, AssistantMessage)
     assert isinstance(anew, AssistantMessage)
     assert isinstance(result, ToolResult)
-    assert [one.arguments for one in anew.tool_calls] == [one.arguments for one in asked.tool_calls]
-    assert anew.tool_calls[0].id != asked.tool_calls[0].id
+    assert [one.arguments for one in anew.tool_calls] == [one.arguments for one in requested.tool_calls]
+    assert anew.tool_calls[0].id != requested.tool_calls[0].id
     assert result == ToolResult(anew.tool_calls[0].id, "unlock", '{"done":true}')
 
 

@@ -82,11 +82,11 @@ def agreed(door: int, opinions: list[Opinion]) -> Fate:
     return Waits(door, frozenset(one.terms for one in asks if one.terms)) if asks else Runs(door)
 
 
-def fate_of_approved(opinions: list[tuple[Opinion, Opinion]], asked: Waits) -> Fate:
+def fate_of_approved(opinions: list[tuple[Opinion, Opinion]], pending_calls: Waits) -> Fate:
     """Return what becomes of a call that got a yes to what was asked."""
-    match now := agreed(asked.door, [without_rewrites(by_door[asked.door]) for by_door in opinions]):
+    match now := agreed(pending_calls.door, [without_rewrites(by_door[pending_calls.door]) for by_door in opinions]):
         case Waits(door, terms):
-            return now if terms - asked.terms else Runs(door)
+            return now if terms - pending_calls.terms else Runs(door)
         case _:
             return now
 
@@ -130,10 +130,10 @@ class Home:
 
         waiting = {name: one for name, one in fates.items() if isinstance(one, Waits)}
         pending = finished(events).pending
-        asked = {pending_call.call.name: pending_call for pending_call in pending.calls} if pending else {}
-        assert asked.keys() == waiting.keys()
-        assert all(bool(asked[name].terms) == bool(one.terms) for name, one in waiting.items())
-        assert all(asked[name].call.arguments == f'{{"door":{one.door}}}' for name, one in waiting.items())
+        pending_calls = {pending_call.call.name: pending_call for pending_call in pending.calls} if pending else {}
+        assert pending_calls.keys() == waiting.keys()
+        assert all(bool(pending_calls[name].terms) == bool(one.terms) for name, one in waiting.items())
+        assert all(pending_calls[name].call.arguments == f'{{"door":{one.door}}}' for name, one in waiting.items())
         assert sorted((one.name, one.arguments) for one in self.dispatcher.finished[ran_before:]) == sorted(
             (name, f'{{"door":{one.door}}}') for name, one in fates.items() if isinstance(one, Runs)
         )
@@ -148,8 +148,8 @@ class Home:
 
 def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
     """Return decisions about tools as decisions about calls."""
-    asked = {pending_call.call.name: pending_call.call.id for pending_call in pending.calls}
-    return {asked[name]: decision for name, decision in decisions.items() if name in asked}
+    pending_calls = {pending_call.call.name: pending_call.call.id for pending_call in pending.calls}
+    return {pending_calls[name]: decision for name, decision in decisions.items() if name in pending_calls}
 
 
 @settings(max_examples=200)
@@ -165,19 +165,20 @@ async def test_a_yes_runs_what_it_was_given_to(
         if pending is None:
             break
         home.opinions = now
-        approved = [name for name in fates if (said := decisions.get(name)) and said.approved]
-        asked = {name: one for name, one in fates.items() if isinstance(one, Waits)}
+        approved = [name for name in fates if (words := decisions.get(name)) and words.approved]
+        pending_calls = {name: one for name, one in fates.items() if isinstance(one, Waits)}
         fates = {
-            name: fate_of_approved(home.of(name), one) if name in approved else None for name, one in asked.items()
+            name: fate_of_approved(home.of(name), one) if name in approved else None
+            for name, one in pending_calls.items()
         }
-        shown = [
+        content = [
             *home.hooks[0].approved_calls,
-            *((name, {"door": one.door}) for name, one in asked.items() if name in approved),
+            *((name, {"door": one.door}) for name, one in pending_calls.items() if name in approved),
         ]
         answer = replace(pending, answers=by_id(pending, decisions))
 
         pending = await home.take(replace(TURN, user_text="Yes", approval=answer), fates)
 
-        assert home.hooks[0].approved_calls == shown, "what was not approved is not shown"
+        assert home.hooks[0].approved_calls == content, "what was not approved is not shown"
     ran = [one.name for one in home.dispatcher.finished]
     assert len(ran) == len(set(ran)), "once"

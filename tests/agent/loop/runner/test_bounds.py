@@ -205,11 +205,11 @@ async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pyt
 class Sleepy(Hooks):
     """Never decides about one of the things it is asked."""
 
-    def __init__(self, asked: str) -> None:
-        self._asked = asked
+    def __init__(self, query: str) -> None:
+        self._query = query
 
-    async def _sleep(self, asked: str) -> None:
-        if asked == self._asked:
+    async def _sleep(self, query: str) -> None:
+        if query == self._query:
             await never()
 
     @override
@@ -229,10 +229,10 @@ class Sleepy(Hooks):
         await self._sleep("speech")
 
 
-@pytest.mark.parametrize("asked", ["prompt", "before", "after", "speech"])
-async def test_the_deadline_ends_hooks_too(asked: str) -> None:
+@pytest.mark.parametrize("query", ["prompt", "before", "after", "speech"])
+async def test_the_deadline_ends_hooks_too(query: str) -> None:
     provider = ScriptedProvider([TextDelta("Hm."), ToolCallReady(light(1)), CompletionResult(FinishReason.TOOL_CALLS)])
-    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=[Sleepy(asked)])
+    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=[Sleepy(query)])
 
     events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02, tool_timeout=1_000)))
 

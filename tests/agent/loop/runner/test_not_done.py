@@ -78,9 +78,11 @@ async def test_a_model_without_words_is_answered_for_as_always() -> None:
     assert "As far as" not in spoken(events)
 
 
-@pytest.mark.parametrize(("decision", "said"), [(YES, TOLD), (NO, LIE), (None, LIE)], ids=str)
-async def test_after_a_question_it_is_told_only_if_the_answer_was_yes(decision: Answer | None, said: str) -> None:
+@pytest.mark.parametrize(("decision", "spoken_text"), [(YES, TOLD), (NO, LIE), (None, LIE)], ids=str)
+async def test_after_a_question_it_is_told_only_if_the_answer_was_yes(
+    decision: Answer | None, spoken_text: str
+) -> None:
     pending = PendingApproval("q", (PendingCall(FAILS, ""),), time.time() + 60, 1, 0)
     answer = replace(pending, answers={"a": decision} if decision else {})
 
-    assert spoken(await play(say(LIE), turn=replace(TURN, user_text="yes", approval=answer))) == said
+    assert spoken(await play(say(LIE), turn=replace(TURN, user_text="yes", approval=answer))) == spoken_text

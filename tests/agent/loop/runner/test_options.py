@@ -54,12 +54,12 @@ async def test_the_bound_of_the_answers_holds_over_all_inferences() -> None:
     assert [request.options.max_output_tokens for request in provider.requests] == [100, 60, 35]
 
 
-@pytest.mark.parametrize(("asked", "told"), [(50, [50, 50]), (80, [80, 60]), (500, [100, 60])])
-async def test_one_answer_is_no_longer_than_was_wished_either(asked: int, told: list[int]) -> None:
+@pytest.mark.parametrize(("requests", "answer"), [(50, [50, 50]), (80, [80, 60]), (500, [100, 60])])
+async def test_one_answer_is_no_longer_than_was_wished_either(requests: int, answer: list[int]) -> None:
     """Invariant 16."""
     provider = ScriptedProvider(call(ON, usage=Usage(10, 40)), say("It is on."))
-    await collect(AgenticLoop(provider, ScriptedDispatcher()), bounded(100, AnswerOptions(max_output_tokens=asked)))
-    assert [request.options.max_output_tokens for request in provider.requests] == told
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), bounded(100, AnswerOptions(max_output_tokens=requests)))
+    assert [request.options.max_output_tokens for request in provider.requests] == answer
 
 
 @pytest.mark.parametrize("used", [85, 100, 1_000])
@@ -149,9 +149,9 @@ async def test_calls_run_one_by_one_where_that_is_wished(options: AnswerOptions,
     """Invariants 30, 31."""
     watch = Watch()
     names = {"b": "look", "c": "peek", "a": "glance"}
-    asked = [replace(LOOKING, id=call_id, name=name) for call_id, name in names.items()]
+    pending_calls = [replace(LOOKING, id=call_id, name=name) for call_id, name in names.items()]
     dispatcher = ScriptedDispatcher(dict.fromkeys(names.values(), watch))
-    provider = ScriptedProvider(call(*asked), say("Dark."))
+    provider = ScriptedProvider(call(*pending_calls), say("Dark."))
     turn = replace(TURN, tools=tuple(tool(name, read_only=True) for name in names.values()), options=options)
     events = await collect(AgenticLoop(provider, dispatcher), turn)
     assert watch.most == at_once

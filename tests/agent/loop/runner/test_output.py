@@ -27,7 +27,7 @@ async def test_the_model_is_told_the_shape_in_every_inference_and_may_call_tools
 
     assert (end.stop_reason, end.text, end.misfit, end.composed) == (StopReason.COMPLETED, '{"lamps": 3}', "", False)
     assert [request.output for request in provider.requests] == [COUNT, COUNT]
-    assert all(request.instructions == f"Be exact.\n\n{COUNT.told}" for request in provider.requests)
+    assert all(request.instructions == f"Be exact.\n\n{COUNT.instruction}" for request in provider.requests)
 
 
 async def test_data_that_does_not_fit_is_asked_for_once_more_with_what_is_wrong() -> None:

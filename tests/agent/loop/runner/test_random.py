@@ -216,14 +216,14 @@ class Conversation:
     def _check_wishes(
         self, turn: Turn, provider: ScriptedProvider, dispatcher: ScriptedDispatcher, end: TurnFinished
     ) -> None:
-        told = [request.options.max_output_tokens for request in provider.requests]
+        sent = [request.options.max_output_tokens for request in provider.requests]
         bound = turn.limits.max_output_tokens
         if bound is None:
-            assert not any(told)
+            assert not any(sent)
         else:
-            assert all(left is not None and 16 <= left <= bound for left in told)
-            assert told[:1] in ([], [bound])
-            assert told == sorted(told, key=lambda left: -(left or 0))
+            assert all(left is not None and 16 <= left <= bound for left in sent)
+            assert sent[:1] in ([], [bound])
+            assert sent == sorted(sent, key=lambda left: -(left or 0))
         if not turn.options.parallel_tool_calls:
             assert len(end.client_calls) <= 1
             assert dispatcher.most == min(1, len(dispatcher.started))

@@ -240,7 +240,7 @@ def _event(kind: str, **fields: JsonValue) -> bytes:
 
 
 def _blocks(answer: Answer) -> Iterator[bytes]:
-    blocks = [*_thinking(answer.reasoning), *_said(answer.text)]
+    blocks = [*_thinking(answer.reasoning), *_text_events(answer.text)]
     for call in answer.calls:
         begun: JsonObject = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
         arguments = "" if call.arguments == "{}" else call.arguments
@@ -262,7 +262,7 @@ def _thinking(pieces: Sequence[str]) -> Iterator[tuple[JsonObject, list[JsonObje
         )
 
 
-def _said(pieces: Sequence[str]) -> Iterator[tuple[JsonObject, list[JsonObject]]]:
+def _text_events(pieces: Sequence[str]) -> Iterator[tuple[JsonObject, list[JsonObject]]]:
     if pieces:
         yield _text(""), [{"type": "text_delta", "text": piece} for piece in pieces]
 

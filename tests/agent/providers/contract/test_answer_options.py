@@ -65,13 +65,13 @@ async def test_the_owners_options_apply_without_a_wish(dialect: Dialect, session
     assert await added(dialect, session, AnswerOptions(max_output_tokens=300), OWNERS) == {}
 
 
-@pytest.mark.parametrize(("owners", "wished", "told"), [(None, 200, 200), (100, 200, 100), (300, 200, 200)])
+@pytest.mark.parametrize(("owners", "wished", "message"), [(None, 200, 200), (100, 200, 100), (300, 200, 200)])
 async def test_the_shorter_of_two_lengths_applies(
-    dialect: Dialect, session: aiohttp.ClientSession, owners: int | None, wished: int, told: int
+    dialect: Dialect, session: aiohttp.ClientSession, owners: int | None, wished: int, message: int
 ) -> None:
     """Invariant 16."""
     payload = await sent(dialect, session, AnswerOptions(max_output_tokens=wished), ModelOptions(max_tokens=owners))
-    assert at(payload, dialect.length) == told
+    assert at(payload, dialect.length) == message
 
 
 async def test_an_answer_may_be_longer_than_where_nobody_says(dialect: Dialect, session: aiohttp.ClientSession) -> None:
@@ -99,7 +99,7 @@ async def test_one_call_at_a_time(dialect: Dialect, session: aiohttp.ClientSessi
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"),
+    ("choice", "words"),
     [
         (ToolChoiceMode.REQUIRED, {"type": "any", "disable_parallel_tool_use": True}),
         (NamedTool("turn_on"), {"type": "tool", "name": "turn_on", "disable_parallel_tool_use": True}),
@@ -108,13 +108,13 @@ async def test_one_call_at_a_time(dialect: Dialect, session: aiohttp.ClientSessi
     ids=["required", "named", "none"],
 )
 async def test_one_call_at_a_time_beside_a_choice(
-    dialect: Dialect, session: aiohttp.ClientSession, choice: ToolChoice, said: JsonObject
+    dialect: Dialect, session: aiohttp.ClientSession, choice: ToolChoice, words: JsonObject
 ) -> None:
     """Invariants 23, 31."""
     wishes = AnswerOptions(parallel_tool_calls=False)
     payload = await sent(dialect, session, wishes, choice=choice)
     free = await sent(dialect, session, NO_WISHES, choice=choice)
     if dialect.name == "anthropic_messages":
-        assert payload["tool_choice"] == said
+        assert payload["tool_choice"] == words
     else:
         assert payload.get("tool_choice") == free.get("tool_choice")

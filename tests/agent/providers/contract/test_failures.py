@@ -90,10 +90,10 @@ async def test_a_wish_that_takes_the_room_of_the_answer_is_left_out(
     dialect: Dialect, session: aiohttp.ClientSession
 ) -> None:
     wish = dialect.refusal
-    said = (
+    words = (
         f"`{'.'.join(wish.path)}` is too large. The context length is 4096 tokens and the prompt contains 1222 tokens."
     )
-    async with raw_http_server(refused(dialect, 400, said), answered(dialect, HELLO)) as server:
+    async with raw_http_server(refused(dialect, 400, words), answered(dialect, HELLO)) as server:
         provider = provider_of(dialect, server, session, options=wish.options)
         assert text_of(await collect(provider)) == "Hello"
 
@@ -375,8 +375,8 @@ async def test_a_refused_parameter_is_left_out_from_then_on(
     assert has(first, refusal.path)
     assert not has(second, refusal.path)
     assert second == third
-    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert told == [f"{MODEL} refuses the parameter {'.'.join(refusal.path)}; it is left out from now on"]
+    warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert warnings == [f"{MODEL} refuses the parameter {'.'.join(refusal.path)}; it is left out from now on"]
 
 
 def has(payload: JsonValue, path: tuple[str, ...]) -> bool:

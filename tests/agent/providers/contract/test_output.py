@@ -23,13 +23,13 @@ DATA = Answer(text=('{"lamps":', "3}"))
 FIELDS = frozenset({"response_format", "text", "output_config", "format"})
 
 
-def said(body: bytes) -> JsonObject:
+def shape_of(body: bytes) -> JsonObject:
     """Return what of a request is about the shape of its answer."""
     payload: dict[str, JsonValue] = json.loads(body)
     return {name: value for name, value in payload.items() if name in FIELDS}
 
 
-async def asked(
+async def sent_shape(
     dialect: Dialect,
     session: aiohttp.ClientSession,
     request: CompletionRequest,
@@ -38,12 +38,12 @@ async def asked(
     """Return what a request says about the shape of its answer."""
     async with raw_http_server(answered(dialect, DATA)) as server:
         assert text_of(await collect(provider_of(dialect, server, session, options=options), request)) == '{"lamps":3}'
-        return said(server.requests[-1].body)
+        return shape_of(server.requests[-1].body)
 
 
 async def test_a_shape_is_enforced(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    assert await asked(dialect, session, ASKED) == dialect.strict_output()
-    assert await asked(dialect, session, replace(ASKED, output=None)) == {}
+    assert await sent_shape(dialect, session, ASKED) == dialect.strict_output()
+    assert await sent_shape(dialect, session, replace(ASKED, output=None)) == {}
 
 
 async def test_a_shape_that_cannot_be_guaranteed_is_said_as_far_as_it_goes(
@@ -51,19 +51,19 @@ async def test_a_shape_that_cannot_be_guaranteed_is_said_as_far_as_it_goes(
 ) -> None:
     request = replace(ASKED, output=OutputFormat("lamps", FREE))
 
-    assert await asked(dialect, session, request) == dialect.free_output()
+    assert await sent_shape(dialect, session, request) == dialect.free_output()
 
 
 async def test_tools_can_be_called_before_the_answer(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     free = replace(ASKED, tools=(tool("look"),))
     last = replace(free, tool_choice=ToolChoiceMode.NONE)
 
-    assert await asked(dialect, session, free) == (dialect.strict_output() if dialect.output_beside_tools else {})
-    assert await asked(dialect, session, last) == dialect.strict_output()
+    assert await sent_shape(dialect, session, free) == (dialect.strict_output() if dialect.output_beside_tools else {})
+    assert await sent_shape(dialect, session, last) == dialect.strict_output()
 
 
 async def test_other_wishes_stay(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    wishes = await asked(dialect, session, ASKED, ModelOptions(reasoning_effort=ReasoningEffort.LOW))
+    wishes = await sent_shape(dialect, session, ASKED, ModelOptions(reasoning_effort=ReasoningEffort.LOW))
 
     match dialect.name:
         case "anthropic_messages":
@@ -87,4 +87,4 @@ async def test_a_service_that_refuses_a_shape_is_asked_without(
         assert text_of(await collect(provider, ASKED)) == '{"lamps":3}'
         await collect(provider, ASKED)
 
-    assert [said(request.body) for request in server.requests] == [dialect.strict_output(), {}, {}]
+    assert [shape_of(request.body) for request in server.requests] == [dialect.strict_output(), {}, {}]

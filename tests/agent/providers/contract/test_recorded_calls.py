@@ -97,12 +97,12 @@ def test_every_recorded_call_in_every_format(written: str) -> None:
     for call in calls:
         text = f"{BEFORE}\n{write(call.name, call.args)}\n{AFTER}"
         for pieces in (list(text), [text]):
-            heard = hear(*message(pieces), asked=OFFERED)
+            heard = hear(*message(pieces), model_request=OFFERED)
 
             ((name, arguments),) = heard.calls
             assert name in {call.name, TOOLS[call.name]}
             assert arguments_of(arguments, written) == arguments_of(as_json(call.args), written), text
-            assert re.sub(r"\s+", " ", heard.said.strip()) == f"{BEFORE} {AFTER}", text
+            assert re.sub(r"\s+", " ", heard.text.strip()) == f"{BEFORE} {AFTER}", text
 
 
 def arguments_of(text: str, written: str) -> JsonValue:
@@ -113,33 +113,33 @@ def arguments_of(text: str, written: str) -> JsonValue:
     return {key: part if isinstance(part, str) else as_json(part) for key, part in value.items()}
 
 
-def recorded(said: RecordedMessage, pieces: list[str]) -> list[ProviderEvent]:
+def recorded(words: RecordedMessage, pieces: list[str]) -> list[ProviderEvent]:
     given = [
         ToolCallReady(ToolCall(f"c{number}", call.name, as_json(call.args)))
-        for number, call in enumerate(said.tool_calls)
+        for number, call in enumerate(words.tool_calls)
     ]
     return [*(TextDelta(piece) for piece in pieces), *given, *message("")]
 
 
 def test_the_messages_of_the_hard_cases() -> None:
     for case in CASES:
-        for number, said in enumerate(case.asst):
-            text = said.content or ""
-            heard = hear(*recorded(said, [*text]), asked=OFFERED)
+        for number, words in enumerate(case.asst):
+            text = words.content or ""
+            heard = hear(*recorded(words, [*text]), model_request=OFFERED)
 
             assert meant(heard) == expected(case, number)
-            assert heard == hear_again(heard, recorded(said, [text] if text else []))
+            assert heard == hear_again(heard, recorded(words, [text] if text else []))
 
 
 def hear_again(before: Heard, lines: list[ProviderEvent]) -> Heard:
     """Hear the same in other pieces; only ids may differ."""
-    again = hear(*lines, asked=OFFERED)
+    again = hear(*lines, model_request=OFFERED)
     again.ids = before.ids
     return again
 
 
 def meant(heard: Heard) -> tuple[list[tuple[str, JsonValue]], str]:
-    return [(name, parse_json(arguments)) for name, arguments in heard.calls], letters(heard.said)
+    return [(name, parse_json(arguments)) for name, arguments in heard.calls], letters(heard.text)
 
 
 def expected(case: HardCase, number: int) -> tuple[list[tuple[str, JsonValue]], str]:
@@ -158,13 +158,13 @@ def test_recorded_answers_are_said_the_same_in_whatever_pieces() -> None:
     assert len(texts) > 400
 
     for text in texts:
-        said = spoken([text])
+        sentence = spoken([text])
         for size in (1, 2, 3, 5):
-            assert spoken([text[start : start + size] for start in range(0, len(text), size)]) == said, text
+            assert spoken([text[start : start + size] for start in range(0, len(text), size)]) == sentence, text
 
 
 def spoken(pieces: list[str]) -> str:
     """Return what a voice says of a message, word by word as it comes."""
     speech = SpeechFilter("en")
-    heard = hear(*message(pieces), asked=OFFERED)
-    return speech.feed(heard.said) + speech.finish()
+    heard = hear(*message(pieces), model_request=OFFERED)
+    return speech.feed(heard.text) + speech.finish()

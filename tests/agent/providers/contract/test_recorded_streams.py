@@ -104,22 +104,22 @@ def heard_and_spoken(events: list[ProviderEvent]) -> tuple[str, str, str, list[t
     """Return what comes of events through the recogniser of calls, and what the speech filter says of it."""
     heard = hear(*events)
     speech = SpeechFilter("en")
-    spoken = "".join(speech.feed(character) for character in heard.said) + speech.finish()
-    return heard.said, spoken, heard.thought, heard.calls, heard.finish
+    spoken = "".join(speech.feed(character) for character in heard.text) + speech.finish()
+    return heard.text, spoken, heard.thought, heard.calls, heard.finish
 
 
 @pytest.mark.parametrize("name", ["chat-think-tags.sse", "chat-reasoning-content.sse"])
 def test_recorded_reasoning(name: str) -> None:
     heard = hear_recorded(name)
 
-    assert (heard.said, heard.thought) == ("The light is on.", "The user wants light. ")
+    assert (heard.text, heard.thought) == ("The light is on.", "The user wants light. ")
     assert heard.finish is FinishReason.STOP
 
 
 def test_a_recorded_call_in_text() -> None:
     heard = hear_recorded("chat-tool-call-as-text.sse")
 
-    assert (heard.said, heard.calls) == ("", [(TURN_ON, '{"name":"Kitchen Light"}')])
+    assert (heard.text, heard.calls) == ("", [(TURN_ON, '{"name":"Kitchen Light"}')])
     assert heard.finish is FinishReason.TOOL_CALLS
 
 
@@ -134,9 +134,9 @@ def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
 
 def test_played_streams_become_calls_and_speech() -> None:
     for name in PLAYED:
-        said, spoken, thought, calls, finish = heard_and_spoken(read(name, [bytes_of(name)]))
+        words, spoken, thought, calls, finish = heard_and_spoken(read(name, [bytes_of(name)]))
 
-        assert (said, spoken, thought) == ("Grüß 💡 **dich**. Fertig.", "Grüß dich. Fertig.", "Hm, früh.")
+        assert (words, spoken, thought) == ("Grüß 💡 **dich**. Fertig.", "Grüß dich. Fertig.", "Hm, früh.")
         assert calls == [("dance", "{}"), ("turn_on", '{"name":"Küche 💡"}'), ("weather", "{}")]
         assert finish is FinishReason.TOOL_CALLS
 

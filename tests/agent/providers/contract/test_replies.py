@@ -137,20 +137,20 @@ def end_mark(dialect: Dialect) -> bytes:
     return b"\n\ndata: [DONE]\n\n" if "event-stream" in dialect.content_type else b"\n[DONE]\n"
 
 
-@pytest.mark.parametrize("said", ["text", "one call", "several calls"])
-def test_an_end_mark_after_a_whole_message_is_a_finish(dialect: Dialect, said: str) -> None:
+@pytest.mark.parametrize("sentence", ["text", "one call", "several calls"])
+def test_an_end_mark_after_a_whole_message_is_a_finish(dialect: Dialect, sentence: str) -> None:
     """Invariant 59."""
-    stream = dialect.render(ANSWERS[said])
+    stream = dialect.render(ANSWERS[sentence])
     unfinished = dialect.finished_after(stream) - 1
     last = [place for place, event in arrivals(dialect, stream[:unfinished]) if not isinstance(event, ReasoningDelta)]
     reader = dialect.reader(())
 
     events = read(reader, [stream[: last[-1]] + end_mark(dialect)])
 
-    assert text_of(events) == "".join(ANSWERS[said].text)
-    assert [call.name for call in calls_of(events)] == [call.name for call in ANSWERS[said].calls][: len(last)]
+    assert text_of(events) == "".join(ANSWERS[sentence].text)
+    assert [call.name for call in calls_of(events)] == [call.name for call in ANSWERS[sentence].calls][: len(last)]
     assert isinstance(end := events[-1], CompletionResult)
-    assert end.finish_reason is ANSWERS[said].finish
+    assert end.finish_reason is ANSWERS[sentence].finish
     assert reader.finished
 
 

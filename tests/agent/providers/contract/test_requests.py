@@ -79,9 +79,9 @@ async def test_words_calls_and_reasoning_are_sent_back(dialect: Dialect, session
         last = events[-1]
         assert isinstance(last, CompletionResult)
         calls = tuple(calls_of(events))
-        said = AssistantMessage(text_of(events), reasoning_of(events), calls, last.provider_items)
+        transcript = AssistantMessage(text_of(events), reasoning_of(events), calls, last.provider_items)
         results = [ToolResult(call.id, call.name, ROUND_TRIP_RESULTS[call.name]) for call in calls]
-        await collect(provider, replace(HI, transcript=(*HI.transcript, said, *results)))
+        await collect(provider, replace(HI, transcript=(*HI.transcript, transcript, *results)))
 
     assert dialect.history(payload_of(server)) == dialect.expected_round_trip()
 

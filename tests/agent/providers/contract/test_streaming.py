@@ -79,47 +79,47 @@ async def _conversation(
 
 
 async def test_words_are_passed_on_as_they_arrive(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    async with _conversation(dialect, session, _pieces(dialect), Ending.KEEP) as told:
-        assert await anext(told.events) == TextDelta("One ")
-        told.proceed.set()
-        assert text_of([event async for event in told.events]) == "two three four."
+    async with _conversation(dialect, session, _pieces(dialect), Ending.KEEP) as message:
+        assert await anext(message.events) == TextDelta("One ")
+        message.proceed.set()
+        assert text_of([event async for event in message.events]) == "two three four."
 
 
 @pytest.mark.parametrize("ending", [Ending.CLOSE, Ending.RESET])
 async def test_events_before_a_broken_connection_are_passed_on(
     dialect: Dialect, session: aiohttp.ClientSession, ending: Ending
 ) -> None:
-    async with _conversation(dialect, session, _pieces(dialect)[:-1], ending) as told:
-        assert await anext(told.events) == TextDelta("One ")
-        await told.send_the_rest()
-        assert await told.text_until(ProviderError) == "two three four."
+    async with _conversation(dialect, session, _pieces(dialect)[:-1], ending) as message:
+        assert await anext(message.events) == TextDelta("One ")
+        await message.send_the_rest()
+        assert await message.text_until(ProviderError) == "two three four."
 
 
 async def test_events_before_a_silence_are_passed_on(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     limits = TimeLimits(between_bytes=0.3)
 
-    async with _conversation(dialect, session, _pieces(dialect)[:-1], Ending.WAIT, limits=limits) as told:
-        assert await anext(told.events) == TextDelta("One ")
-        await told.send_the_rest()
-        assert await told.text_until(ProviderUnreachable, "in time") == "two three four."
+    async with _conversation(dialect, session, _pieces(dialect)[:-1], Ending.WAIT, limits=limits) as message:
+        assert await anext(message.events) == TextDelta("One ")
+        await message.send_the_rest()
+        assert await message.text_until(ProviderUnreachable, "in time") == "two three four."
 
 
 async def test_words_before_a_reported_failure_are_passed_on(dialect: Dialect, session: aiohttp.ClientSession) -> None:
     pieces = [*_pieces(dialect)[:-1], dialect.render_failure("boom")]
 
-    async with _conversation(dialect, session, pieces, Ending.KEEP) as told:
-        assert await anext(told.events) == TextDelta("One ")
-        await told.send_the_rest()
-        assert await told.text_until(ProviderError, "boom") == "two three four."
+    async with _conversation(dialect, session, pieces, Ending.KEEP) as message:
+        assert await anext(message.events) == TextDelta("One ")
+        await message.send_the_rest()
+        assert await message.text_until(ProviderError, "boom") == "two three four."
 
 
 async def test_a_session_that_is_closed_amid_an_answer_is_a_failure_of_the_service(
     dialect: Dialect, session: aiohttp.ClientSession
 ) -> None:
-    async with _conversation(dialect, session, _pieces(dialect)[:1], Ending.WAIT) as told:
-        assert await anext(told.events) == TextDelta("One ")
+    async with _conversation(dialect, session, _pieces(dialect)[:1], Ending.WAIT) as message:
+        assert await anext(message.events) == TextDelta("One ")
         await session.close()
-        assert await told.text_until(ProviderUnreachable) == ""
+        assert await message.text_until(ProviderUnreachable) == ""
 
 
 @pytest.mark.usefixtures("socket_enabled")
@@ -129,14 +129,14 @@ async def test_over_an_encrypted_connection_nothing_is_lost(dialect: Dialect, tm
 
     async with (
         aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=False)) as session,
-        _conversation(dialect, session, pieces, ending, tls=self_signed(tmp_path)) as told,
+        _conversation(dialect, session, pieces, ending, tls=self_signed(tmp_path)) as message,
     ):
-        assert await anext(told.events) == TextDelta("One ")
-        await told.send_the_rest()
+        assert await anext(message.events) == TextDelta("One ")
+        await message.send_the_rest()
         if ending is Ending.KEEP:
-            assert text_of([event async for event in told.events]) == "two three four."
+            assert text_of([event async for event in message.events]) == "two three four."
         else:
-            assert await told.text_until(ProviderError) == "two three four."
+            assert await message.text_until(ProviderError) == "two three four."
 
 
 async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
@@ -167,9 +167,9 @@ async def test_an_answer_that_becomes_too_long_is_cut_and_calls_nothing(
     async with raw_http_server(answered(dialect, long)) as server:
         events = await collect(provider_of(dialect, server, session), request)
 
-    read = [event.text for event in events if isinstance(event, TextDelta | ReasoningDelta)]
-    assert 300 < len("".join(read)) <= 1_000
-    assert max(map(len, read)) <= 512
+    parsed = [event.text for event in events if isinstance(event, TextDelta | ReasoningDelta)]
+    assert 300 < len("".join(parsed)) <= 1_000
+    assert max(map(len, parsed)) <= 512
     assert calls_of(events) == []
     assert events[-1] == CompletionResult(FinishReason.LENGTH)
 

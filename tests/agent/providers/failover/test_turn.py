@@ -76,9 +76,9 @@ async def test_a_model_cannot_call_a_tool_that_only_another_provider_may_see() -
 
     assert spoken(events) == "I cannot."
     assert home.dispatcher.started == []
-    told = [message.content for message in home.model.requests[-1].transcript if isinstance(message, ToolResult)]
-    assert len(told) == 2
-    assert all("There is no tool" in text and "Tools: light_on, look." in text for text in told)
+    result = [message.content for message in home.model.requests[-1].transcript if isinstance(message, ToolResult)]
+    assert len(result) == 2
+    assert all("There is no tool" in text and "Tools: light_on, look." in text for text in result)
 
 
 async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_repeats_it() -> None:

@@ -26,7 +26,7 @@ ENTRY = reply(b'{"id":"mine","max_input_tokens":200000}')
 
 
 @pytest.mark.parametrize(
-    ("make", "profile", "replies", "window", "asked"),
+    ("make", "profile", "replies", "window", "requests"),
     [
         (OpenAIChatProvider, PROFILES["openrouter"], [LISTED], 65_536, ["/v1/models"]),
         (OpenAIChatProvider, PROFILES["openrouter"], [SHRUG], None, ["/v1/models"]),
@@ -44,12 +44,12 @@ async def test_each_server_is_asked_where_it_may_know(  # noqa: PLR0917  # a tab
     profile: ServerProfile,
     replies: list[RawReply],
     window: int | None,
-    asked: list[str],
+    requests: list[str],
 ) -> None:
     async with raw_http_server(*replies) as server:
         provider = make(session, f"http://127.0.0.1:{server.port}/v1", "mine", profile=profile)
         assert await provider.context_window() == window
-    assert [request.target for request in server.requests] == asked
+    assert [request.target for request in server.requests] == requests
 
 
 async def test_a_server_that_refuses_is_told_from_one_that_does_not_say(session: aiohttp.ClientSession) -> None:

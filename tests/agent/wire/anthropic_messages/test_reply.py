@@ -342,9 +342,9 @@ def test_blocks_beyond_all_bounds_are_a_failure() -> None:
 
 
 def test_texts_with_something_in_between_are_kept_apart() -> None:
-    said = [*text(0, "One moment."), *thinking(1, "hm"), *text(2, "It is", " on."), *text(3, "\nBye."), finish()]
+    sentence = [*text(0, "One moment."), *thinking(1, "hm"), *text(2, "It is", " on."), *text(3, "\nBye."), finish()]
 
-    events = read(said)
+    events = read(sentence)
     assert events[:-1] == [
         TextDelta("One moment."),
         ReasoningDelta("hm"),
@@ -362,10 +362,10 @@ def test_texts_that_are_apart_already_stay_as_they_are(first: str, second: str) 
 
 
 def test_a_call_in_between_keeps_texts_apart_too() -> None:
-    said = [*thinking(0, "hm"), *text(1, "Now."), *call(2, "a", "on", "{}"), *text(3, "Done."), finish()]
+    sentence = [*thinking(0, "hm"), *text(1, "Now."), *call(2, "a", "on", "{}"), *text(3, "Done."), finish()]
 
-    assert TextDelta("\n\nDone.") in read(said)
-    assert result_of(said).provider_items == (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),)
+    assert TextDelta("\n\nDone.") in read(sentence)
+    assert result_of(sentence).provider_items == (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),)
 
 
 THINKING_BLOCKS = st.builds(
@@ -394,10 +394,10 @@ def assistant_contents(draw: st.DrawFn) -> list[JsonObject]:
 @given(assistant_contents())
 def test_a_message_goes_back_as_it_came(content: list[JsonObject]) -> None:
     *events, result = read([{"type": "message", "content": [*content], "stop_reason": "tool_use"}])
-    said = "".join(event.text for event in events if isinstance(event, TextDelta)).lstrip()
+    sentence = "".join(event.text for event in events if isinstance(event, TextDelta)).lstrip()
     calls = tuple(event.call for event in events if isinstance(event, ToolCallReady))
     assert isinstance(result, CompletionResult)
-    message = AssistantMessage(said, "", calls, result.provider_items)
+    message = AssistantMessage(sentence, "", calls, result.provider_items)
     results = [ToolResult(each.id, each.name, "done") for each in calls]
 
     request = CompletionRequest("", (UserMessage("Hi"), message, *results))

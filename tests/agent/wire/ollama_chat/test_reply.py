@@ -183,7 +183,7 @@ def test_a_line_of_the_wrong_shape_is_refused_without_being_quoted(text: str, wh
 
 
 @pytest.mark.parametrize(
-    ("told", "window", "num_ctx", "capabilities"),
+    ("message", "window", "num_ctx", "capabilities"),
     [
         (
             {
@@ -208,9 +208,9 @@ def test_a_line_of_the_wrong_shape_is_refused_without_being_quoted(text: str, wh
     ],
 )
 def test_a_model_is_described(
-    told: JsonObject, window: int | None, num_ctx: int | None, capabilities: frozenset[str] | None
+    message: JsonObject, window: int | None, num_ctx: int | None, capabilities: frozenset[str] | None
 ) -> None:
-    described = parse_model_description(json.dumps(told))
+    described = parse_model_description(json.dumps(message))
 
     assert (described.context_window, described.num_ctx, described.capabilities) == (window, num_ctx, capabilities)
 

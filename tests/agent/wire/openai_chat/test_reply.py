@@ -428,7 +428,7 @@ def sent(message: AssistantMessage, dialect: ChatDialect) -> JsonObject:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "kept"),
+    ("pieces", "remaining"),
     [
         ([text("a"), text("b"), text("c")], [text("abc")]),
         ([text("a"), text("", signature="s")], [text("a", signature="s")]),
@@ -444,8 +444,8 @@ def sent(message: AssistantMessage, dialect: ChatDialect) -> JsonObject:
         ([text("a"), {"type": "reasoning.text", "index": 0, "signature": "s"}], [text("a", signature="s")]),
     ],
 )
-def test_pieces_of_one_text_become_one(pieces: list[JsonObject], kept: list[JsonObject]) -> None:
-    assert details_of(*pieces) == kept
+def test_pieces_of_one_text_become_one(pieces: list[JsonObject], remaining: list[JsonObject]) -> None:
+    assert details_of(*pieces) == remaining
 
 
 def test_details_alone_are_the_reasoning_that_is_told() -> None:

@@ -130,29 +130,29 @@ PICTURE = Attachment("image/png", b"\x89PNG", "door.png")
 BILL = Attachment("application/pdf", b"%PDF")
 
 
-def shown(message: UserMessage, *accepted: str) -> JsonValue:
-    payload = request_to_payload(CompletionRequest("", (message,)), "m", shown=accepted)
+def content_of_message(message: UserMessage, *accepted: str) -> JsonValue:
+    payload = request_to_payload(CompletionRequest("", (message,)), "m", accepted=accepted)
     [written] = as_list(payload["messages"])
     return as_object(written)["content"]
 
 
 def test_pictures_and_documents_that_can_be_shown() -> None:
-    assert shown(UserMessage("What is this?", (PICTURE, BILL)), "image/png", "application/pdf") == [
+    assert content_of_message(UserMessage("What is this?", (PICTURE, BILL)), "image/png", "application/pdf") == [
         {"type": "text", "text": "What is this?"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
         {"type": "file", "file": {"filename": "attachment", "file_data": "data:application/pdf;base64,JVBERg=="}},
     ]
-    assert shown(UserMessage("", (PICTURE,)), "image/png") == [
+    assert content_of_message(UserMessage("", (PICTURE,)), "image/png") == [
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
     ]
 
 
 def test_where_nothing_can_be_shown_the_message_stays_one_text() -> None:
-    assert shown(UserMessage("What is this?", (PICTURE, BILL))) == "\n\n".join(
+    assert content_of_message(UserMessage("What is this?", (PICTURE, BILL))) == "\n\n".join(
         ["What is this?", attachment_note(PICTURE), attachment_note(BILL)]
     )
-    assert shown(UserMessage("", (BILL,)), "image/png") == attachment_note(BILL)
-    assert shown(UserMessage("")) == ""
+    assert content_of_message(UserMessage("", (BILL,)), "image/png") == attachment_note(BILL)
+    assert content_of_message(UserMessage("")) == ""
 
 
 def as_list(value: JsonValue) -> list[JsonValue]:

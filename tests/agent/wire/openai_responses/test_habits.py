@@ -120,6 +120,6 @@ def test_one_answer_is_one_answer(answer: list[Part], habits: Habits) -> None:
 
     events = read(events_of(answer, habits))
 
-    said = "".join(event.text for event in events if isinstance(event, TextDelta))
-    assert said.replace("\n\n", "") == "".join(texts)
+    sentence = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert sentence.replace("\n\n", "") == "".join(texts)
     assert [event.call for event in events if isinstance(event, ToolCallReady)] == calls

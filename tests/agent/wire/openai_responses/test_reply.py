@@ -91,7 +91,7 @@ def result_of(*events: JsonObject) -> CompletionResult:
     return result
 
 
-def kept(item: JsonObject, text: int = 0, calls: int = 0, skip: int = 0) -> ProviderItem:
+def item_of(item: JsonObject, text: int = 0, calls: int = 0, skip: int = 0) -> ProviderItem:
     block: JsonObject = {"model": "m", "item": item}
     return ProviderItem("openai_responses", {"block": block, "text": text, "calls": calls, "skip": skip})
 
@@ -342,24 +342,24 @@ def test_events_become_ours(events: Sequence[JsonObject], ours: list[ProviderEve
     [
         pytest.param(
             [added(THOUGHT, 0), words("Hi", 1), done(THOUGHT, 0), done(message("Hi"), 1), completed()],
-            (kept(THOUGHT),),
+            (item_of(THOUGHT),),
             id="where it began, though it ended later",
         ),
         pytest.param(
             [words("Hi", 0), done(message("Hi"), 0), done(THOUGHT, 1), done(call("a"), 2), completed()],
-            (kept(THOUGHT, 2),),
+            (item_of(THOUGHT, 2),),
             id="after words",
         ),
         pytest.param(
             [done(call("a"), 0), done(THOUGHT, 1), done(call("b"), 2), completed()],
-            (kept(THOUGHT, 0, 1),),
+            (item_of(THOUGHT, 0, 1),),
             id="after a call",
         ),
         pytest.param([added(THOUGHT, 0), completed(message("Hi"))], (), id="never ended"),
         pytest.param([done({"type": "reasoning", "id": "rs_1", "summary": []}), completed()], (), id="not encrypted"),
         pytest.param(
             [done({"type": "compaction", "encrypted_content": "CCC"}), completed()],
-            (kept({"type": "compaction", "encrypted_content": "CCC"}),),
+            (item_of({"type": "compaction", "encrypted_content": "CCC"}),),
             id="of another kind",
         ),
         pytest.param(
@@ -376,9 +376,9 @@ def test_events_become_ours(events: Sequence[JsonObject], ours: list[ProviderEve
                 completed(),
             ],
             (
-                kept({"type": "message", "phase": "commentary"}),
-                kept({"type": "message", "phase": "final_answer"}, 4, skip=2),
-                kept({"type": "message", "phase": ""}, 10, skip=2),
+                item_of({"type": "message", "phase": "commentary"}),
+                item_of({"type": "message", "phase": "final_answer"}, 4, skip=2),
+                item_of({"type": "message", "phase": ""}, 10, skip=2),
             ),
             id="phases of messages",
         ),
@@ -389,7 +389,7 @@ def test_events_become_ours(events: Sequence[JsonObject], ours: list[ProviderEve
                 done(message("One.", "a2", phase="commentary"), 0),
                 completed(),
             ],
-            (kept({"type": "message", "phase": "commentary"}),),
+            (item_of({"type": "message", "phase": "commentary"}),),
             id="phase of a message that ends under another id",
         ),
     ],
@@ -452,7 +452,7 @@ def test_a_whole_response() -> None:
     assert read_whole({"status": "completed", "output": output, "usage": usage}) == [
         TextDelta("Hi"),
         ToolCallReady(A),
-        CompletionResult(FinishReason.TOOL_CALLS, Usage(5, 1), (kept(THOUGHT),)),
+        CompletionResult(FinishReason.TOOL_CALLS, Usage(5, 1), (item_of(THOUGHT),)),
     ]
 
 
@@ -534,7 +534,7 @@ def test_items_without_end_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "sentence"),
     [
         (["It is on.", "Done."], "It is on. Done."),
         (["It is on. ", "Done."], "It is on. Done."),
@@ -542,13 +542,13 @@ def test_items_without_end_are_refused() -> None:
         (["Kit", "chen"], "Kitchen"),
     ],
 )
-def test_sentences_of_several_parts_stay_apart(parts: list[str], said: str) -> None:
+def test_sentences_of_several_parts_stay_apart(parts: list[str], sentence: str) -> None:
     content: list[JsonValue] = [{"type": "output_text", "text": part} for part in parts]
     whole = message(content=content)
     streamed = [{**words(part, 0, "msg_1"), "content_index": index} for index, part in enumerate(parts)]
     in_one = [{**words(part, 0, "msg_1"), "content_index": 0} for part in parts]
 
-    for events, heard in ((streamed, said), ([done(whole)], said), (in_one, "".join(parts))):
+    for events, heard in ((streamed, sentence), ([done(whole)], sentence), (in_one, "".join(parts))):
         texts = [
             event.text for event in read(added(message(), 0), *events, completed()) if isinstance(event, TextDelta)
         ]

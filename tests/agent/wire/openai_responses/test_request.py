@@ -36,14 +36,14 @@ THOUGHT_2: JsonObject = {"type": "reasoning", "id": "rs_2", "summary": [], "encr
 SEARCH: JsonObject = {"type": "web_search_call", "id": "ws_1", "action": {"type": "search", "query": "rain"}}
 
 
-def kept(item: JsonObject, text: int = 0, calls: int = 0, *, model: str = "m", skip: int = 0) -> ProviderItem:
+def item_of(item: JsonObject, text: int = 0, calls: int = 0, *, model: str = "m", skip: int = 0) -> ProviderItem:
     """Return an item as a reply leaves it in the transcript."""
     block: JsonObject = {"model": model, "item": item}
     return ProviderItem(FORMAT, {"block": block, "text": text, "calls": calls, "skip": skip})
 
 
 def phase(name: str, text: int = 0, calls: int = 0, skip: int = 0) -> ProviderItem:
-    return kept({"type": "message", "phase": name}, text, calls, skip=skip)
+    return item_of({"type": "message", "phase": name}, text, calls, skip=skip)
 
 
 def sent(*transcript: Message) -> list[JsonValue]:
@@ -111,7 +111,7 @@ def test_what_changes_from_one_inference_to_the_next_comes_after_what_stays() ->
     assert forced.startswith(free.removesuffix(b"]}"))
 
 
-@pytest.mark.parametrize("items", [(), (kept(THOUGHT_1),)])
+@pytest.mark.parametrize("items", [(), (item_of(THOUGHT_1),)])
 def test_an_assistant_message_without_words_or_calls_is_left_out(items: tuple[ProviderItem, ...]) -> None:
     assert outline(UserMessage("Hi"), AssistantMessage(" \n", "hm", (), items), UserMessage("Hello?")) == [
         "Hi",
@@ -123,37 +123,39 @@ def test_an_assistant_message_without_words_or_calls_is_left_out(items: tuple[Pr
     ("message", "expected"),
     [
         pytest.param(
-            AssistantMessage("Yes.", "", (CALL_A,), (kept(THOUGHT_1),)),
+            AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1),)),
             ["rs_1", "Yes.", {"call": "a"}],
             id="before the words",
         ),
         pytest.param(
-            AssistantMessage("Yes.", "", (CALL_A,), (kept(THOUGHT_1, 4),)),
+            AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1, 4),)),
             ["Yes.", "rs_1", {"call": "a"}],
             id="between words and call",
         ),
         pytest.param(
-            AssistantMessage("", "", (CALL_A, CALL_B), (kept(THOUGHT_1), kept(THOUGHT_2, 0, 1))),
+            AssistantMessage("", "", (CALL_A, CALL_B), (item_of(THOUGHT_1), item_of(THOUGHT_2, 0, 1))),
             ["rs_1", {"call": "a"}, "rs_2", {"call": "b"}],
             id="before each call",
         ),
         pytest.param(
-            AssistantMessage("Yes.", "", (CALL_A,), (kept(THOUGHT_1), kept(THOUGHT_2, 0, 1))),
+            AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1), item_of(THOUGHT_2, 0, 1))),
             ["rs_1", {"call": "a"}, "rs_2", "Yes."],
             id="words after a call",
         ),
         pytest.param(
-            AssistantMessage("Rain.", "", (), (kept(THOUGHT_1), kept(SEARCH), kept(THOUGHT_2))),
+            AssistantMessage("Rain.", "", (), (item_of(THOUGHT_1), item_of(SEARCH), item_of(THOUGHT_2))),
             ["rs_1", "ws_1", "rs_2", "Rain."],
             id="with a search of the service's own",
         ),
         pytest.param(
-            AssistantMessage("Yes.", "", (CALL_A,), (kept(THOUGHT_1, 4, 1), kept(THOUGHT_2, 4, 1))),
+            AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1, 4, 1), item_of(THOUGHT_2, 4, 1))),
             ["Yes.", {"call": "a"}],
             id="reasoning that led to nothing",
         ),
         pytest.param(
-            AssistantMessage("Yes.", "", (), (kept(THOUGHT_1, model="another"),)), ["Yes."], id="another model's"
+            AssistantMessage("Yes.", "", (), (item_of(THOUGHT_1, model="another"),)),
+            ["Yes."],
+            id="another model's",
         ),
         pytest.param(
             AssistantMessage("Yes.", "", (), (ProviderItem(FORMAT, {"odd": 1}), ProviderItem("other", THOUGHT_1))),
@@ -171,12 +173,12 @@ def test_an_assistant_message_without_words_or_calls_is_left_out(items: tuple[Pr
             id="the second of no phase",
         ),
         pytest.param(
-            AssistantMessage("Wait.", "", (CALL_A,), (kept(THOUGHT_1), phase("commentary"), kept(THOUGHT_2, 5))),
+            AssistantMessage("Wait.", "", (CALL_A,), (item_of(THOUGHT_1), phase("commentary"), item_of(THOUGHT_2, 5))),
             ["rs_1", ["commentary", "Wait."], "rs_2", {"call": "a"}],
             id="a comment and a call",
         ),
         pytest.param(
-            AssistantMessage("No", "", (CALL_A,), (kept(THOUGHT_1, 40), kept(THOUGHT_2, 50, 3))),
+            AssistantMessage("No", "", (CALL_A,), (item_of(THOUGHT_1, 40), item_of(THOUGHT_2, 50, 3))),
             ["No", "rs_1", {"call": "a"}],
             id="words that were changed",
         ),
@@ -189,7 +191,7 @@ def test_what_the_service_wants_back_stands_where_it_stood(
 
 
 def test_carried_items_go_back_as_they_came() -> None:
-    assert sent(AssistantMessage("Yes.", "", (), (kept(SEARCH),)))[0] == SEARCH
+    assert sent(AssistantMessage("Yes.", "", (), (item_of(SEARCH),)))[0] == SEARCH
 
 
 @pytest.mark.parametrize(
@@ -214,9 +216,11 @@ def test_what_is_kept_of_an_item(item: JsonObject, expected: JsonObject | None) 
 
 
 def test_without_carried_items_the_conversation_is_whole() -> None:
-    said = AssistantMessage("Yes.", "", (CALL_A,), (kept(THOUGHT_1), kept(SEARCH)))
-    request = replace(REQUEST, transcript=(UserMessage("Hi"), said, ToolResult("a", "on", "done")))
-    plain = replace(request, transcript=(UserMessage("Hi"), replace(said, provider_items=()), request.transcript[2]))
+    transcript = AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1), item_of(SEARCH)))
+    request = replace(REQUEST, transcript=(UserMessage("Hi"), transcript, ToolResult("a", "on", "done")))
+    plain = replace(
+        request, transcript=(UserMessage("Hi"), replace(transcript, provider_items=()), request.transcript[2])
+    )
 
     assert without_carried_items(request_to_payload(request, "m")) == request_to_payload(plain, "m")
     assert without_carried_items({"input": "Hi"}) == {"input": "Hi"}

@@ -95,9 +95,9 @@ async def streamed() -> dict[str, object]:
 
 async def approved() -> dict[str, object]:
     """Have a door opened that the home asks about, once by id and once by items."""
-    told = f"{DOOR}\nthen\nsay Open."
-    by_items = await Runner.run(caretaker, told)
-    by_id = await Runner.run(caretaker, told, auto_previous_response_id=True)
+    message = f"{DOOR}\nthen\nsay Open."
+    by_items = await Runner.run(caretaker, message)
+    by_id = await Runner.run(caretaker, message, auto_previous_response_id=True)
     return {"by_items": [by_items.final_output, kinds(by_items)], "by_id": [by_id.final_output, kinds(by_id)]}
 
 
@@ -115,18 +115,18 @@ async def denied() -> dict[str, object]:
 
 async def asked_twice() -> dict[str, object]:
     """Say no to a light and yes to a door in one run, after a function that was called beside the light."""
-    told = f"{WEATHER}\n{LIGHT}\nthen\n{LIGHT}\nthen\n{DOOR}\nthen\nsay {{results}}"
+    result = f"{WEATHER}\n{LIGHT}\nthen\n{LIGHT}\nthen\n{DOOR}\nthen\nsay {{results}}"
     return {
-        "by_items": (await Runner.run(careful, told)).final_output,
-        "by_id": (await Runner.run(careful, told, auto_previous_response_id=True)).final_output,
-        "in_conversation": (await Runner.run(careful, told, conversation_id="asked-twice")).final_output,
+        "by_items": (await Runner.run(careful, result)).final_output,
+        "by_id": (await Runner.run(careful, result, auto_previous_response_id=True)).final_output,
+        "in_conversation": (await Runner.run(careful, result, conversation_id="asked-twice")).final_output,
     }
 
 
 async def approved_by_hand() -> dict[str, object]:
     """Stop at the question, and go on when somebody has said yes."""
-    told = f"{LIGHT}\nthen\nsay Lit."
-    stopped = await Runner.run(waiting, told)
+    message = f"{LIGHT}\nthen\nsay Lit."
+    stopped = await Runner.run(waiting, message)
     state = stopped.to_state()
     [question] = stopped.interruptions
     state.approve(question)
@@ -177,9 +177,9 @@ async def handed_over() -> dict[str, object]:
     """Hand a conversation to another agent, as its items and as one message."""
     weatherman = Agent(name="Weatherman", model=MODEL, tools=[get_weather])
     clerk = Agent(name="Clerk", model=MODEL, handoffs=[weatherman])
-    told = f"call transfer_to_weatherman {{}}\nthen\n{WEATHER}\nthen\nsay {{results}}"
-    plain = await Runner.run(clerk, told)
-    nested = await Runner.run(clerk, told, run_config=RunConfig(nest_handoff_history=True))
+    result = f"call transfer_to_weatherman {{}}\nthen\n{WEATHER}\nthen\nsay {{results}}"
+    plain = await Runner.run(clerk, result)
+    nested = await Runner.run(clerk, result, run_config=RunConfig(nest_handoff_history=True))
     return {
         "plain": [plain.last_agent.name, plain.final_output],
         "nested": [nested.last_agent.name, nested.final_output],
@@ -206,7 +206,7 @@ async def in_a_session() -> dict[str, object]:
 
 async def main() -> None:
     """Run all, one after the other."""
-    told: dict[str, object] = {
+    message: dict[str, object] = {
         "plain": await plain(),
         "streamed": await streamed(),
         "approved": await approved(),
@@ -221,7 +221,7 @@ async def main() -> None:
         "handed_over": await handed_over(),
         "in_a_session": await in_a_session(),
     }
-    print(json.dumps(told | {"asked_about": asked_about}))
+    print(json.dumps(message | {"asked_about": asked_about}))
 
 
 asyncio.run(main())

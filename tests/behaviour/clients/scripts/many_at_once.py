@@ -14,11 +14,11 @@ client = AsyncOpenAI(max_retries=0)
 
 async def one(number: int, begun: asyncio.Barrier) -> dict[str, object]:
     """Follow one stream from its first event on, which all wait for."""
-    said = f'call get_weather {{"city": "City {number}"}}' if number % 4 == 3 else f"repeat 30\nsay word-{number} "
+    words = f'call get_weather {{"city": "City {number}"}}' if number % 4 == 3 else f"repeat 30\nsay word-{number} "
     lines: list[str] = []
     async with client.responses.with_streaming_response.create(
         model=MODEL,
-        input=f"slowly\n{said}",
+        input=f"slowly\n{words}",
         stream=True,
         tools=[{"type": "function", "name": "get_weather", "parameters": {"type": "object"}, "strict": False}],
     ) as response:

@@ -31,9 +31,9 @@ class Room(BaseModel):
 
 def answers() -> dict[str, object]:
     """Ask once, and the same streamed."""
-    said = "slowly\nthink Easy.\nsay The kitchen is lit, and the door is shut."
-    whole = client.responses.create(model=MODEL, input=said, instructions="Be brief.", metadata={"room": "kitchen"})
-    with client.responses.stream(model=MODEL, input=said, instructions="Be brief.") as stream:
+    words = "slowly\nthink Easy.\nsay The kitchen is lit, and the door is shut."
+    whole = client.responses.create(model=MODEL, input=words, instructions="Be brief.", metadata={"room": "kitchen"})
+    with client.responses.stream(model=MODEL, input=words, instructions="Be brief.") as stream:
         deltas = [event.delta for event in stream if event.type == "response.output_text.delta"]
         streamed = stream.get_final_response()
     return {
@@ -51,9 +51,9 @@ def answers() -> dict[str, object]:
 
 def reasoning() -> dict[str, object]:
     """Ask for the reasoning too."""
-    said = "think The door may be open.\nsay It is shut."
-    response = client.responses.create(model=MODEL, input=said, reasoning={"effort": "low", "summary": "auto"})
-    quiet = client.responses.create(model=MODEL, input=said)
+    words = "think The door may be open.\nsay It is shut."
+    response = client.responses.create(model=MODEL, input=words, reasoning={"effort": "low", "summary": "auto"})
+    quiet = client.responses.create(model=MODEL, input=words)
     [thought] = [item for item in response.output if item.type == "reasoning"]
     return {
         "summary": [part.text for part in thought.summary],
@@ -74,7 +74,7 @@ def shapes() -> dict[str, object]:
 
 def pictures() -> dict[str, object]:
     """Show a picture and a file."""
-    shown: ResponseInputItemParam = {
+    content: ResponseInputItemParam = {
         "role": "user",
         "content": [
             {"type": "input_text", "text": "look"},
@@ -82,7 +82,7 @@ def pictures() -> dict[str, object]:
             {"type": "input_file", "filename": "manual.pdf", "file_data": f"data:application/pdf;base64,{PDF}"},
         ],
     }
-    return {"seen": client.responses.create(model=MODEL, input=[shown]).output_text}
+    return {"seen": client.responses.create(model=MODEL, input=[content]).output_text}
 
 
 def talk() -> dict[str, object]:
@@ -108,15 +108,15 @@ def talk() -> dict[str, object]:
     }
 
 
-def kept() -> dict[str, object]:
+def stored_answers() -> dict[str, object]:
     """Read what is kept of a response, and delete it."""
     response = client.responses.create(model=MODEL, input=[{"role": "user", "content": "say Kept."}])
-    read = client.responses.retrieve(response.id)
+    parsed = client.responses.retrieve(response.id)
     items = client.responses.input_items.list(response.id)
     client.responses.delete(response.id)
     not_stored = client.responses.create(model=MODEL, input="say Gone.", store=False)
     return {
-        "same": read.to_dict() == response.to_dict(),
+        "same": parsed.to_dict() == response.to_dict(),
         "input": [item.to_dict().get("content") for item in items.data],
         "after_delete": error_of(lambda: client.responses.retrieve(response.id)),
         "not_stored": error_of(lambda: client.responses.retrieve(not_stored.id)),
@@ -193,14 +193,14 @@ def cut_off() -> dict[str, object]:
         raised = None
     except openai.APIError as error:
         raised = type(error).__name__
-    kept = client.responses.retrieve(response_id)
+    remaining = client.responses.retrieve(response_id)
     return {
         "raised": raised,
         "heard": sorted(set(heard)),
-        "status": kept.status,
-        "code": kept.error and kept.error.code,
-        "kept": kept.output_text[:11],
-        "usage": kept.usage is not None,
+        "status": remaining.status,
+        "code": remaining.error and remaining.error.code,
+        "kept": remaining.output_text[:11],
+        "usage": remaining.usage is not None,
     }
 
 
@@ -213,7 +213,7 @@ print(
             "shapes": shapes(),
             "pictures": pictures(),
             "talk": talk(),
-            "kept": kept(),
+            "kept": stored_answers(),
             "compacted": compacted(),
             "errors": errors(),
             "cut_off": cut_off(),

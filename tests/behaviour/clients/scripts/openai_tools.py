@@ -65,28 +65,30 @@ def outputs(response: Response) -> list[ResponseInputItemParam]:
 
 def functions() -> dict[str, object]:
     """Run two functions; go on by id, by everything sent again, and streamed."""
-    said = 'call get_weather {"city": "Rome"}\ncall get_weather {"city": "Oslo"}\nthen\nsay {results}'
-    asked = client.responses.create(model=MODEL, input=said, tools=[WEATHER])
-    by_id = client.responses.create(model=MODEL, input=outputs(asked), tools=[WEATHER], previous_response_id=asked.id)
-    replayed: list[ResponseInputItemParam] = [{"role": "user", "content": said}]
-    replayed += [item.to_dict() for item in asked.output]  # type: ignore[misc]  # as every API client that replays
-    replayed += outputs(asked)
+    words = 'call get_weather {"city": "Rome"}\ncall get_weather {"city": "Oslo"}\nthen\nsay {results}'
+    requested = client.responses.create(model=MODEL, input=words, tools=[WEATHER])
+    by_id = client.responses.create(
+        model=MODEL, input=outputs(requested), tools=[WEATHER], previous_response_id=requested.id
+    )
+    replayed: list[ResponseInputItemParam] = [{"role": "user", "content": words}]
+    replayed += [item.to_dict() for item in requested.output]  # type: ignore[misc]  # as every API client that replays
+    replayed += outputs(requested)
     by_items = client.responses.create(model=MODEL, input=replayed, tools=[WEATHER], store=False)
-    with client.responses.stream(model=MODEL, input=said, tools=[WEATHER]) as stream:
+    with client.responses.stream(model=MODEL, input=words, tools=[WEATHER]) as stream:
         arguments = [event.arguments for event in stream if event.type == "response.function_call_arguments.done"]
         streamed = stream.get_final_response()
     forced = client.responses.create(model=MODEL, input="What is the weather?", tools=[WEATHER], tool_choice="required")
     return {
-        "status": asked.status,
-        "calls": [(call.name, json.loads(call.arguments), call.status) for call in calls(asked)],
+        "status": requested.status,
+        "calls": [(call.name, json.loads(call.arguments), call.status) for call in calls(requested)],
         "by_id": by_id.output_text,
         "by_items": by_items.output_text,
         "streamed": [json.loads(text) for text in arguments],
         "streamed_calls": [call.name for call in calls(streamed)],
         "forced": [call.name for call in calls(forced)],
-        "unanswered": refused(asked.id, "Hi."),
+        "unanswered": refused(requested.id, "Hi."),
         "pausing": client.responses.create(
-            model=MODEL, input=said, tools=[WEATHER], extra_body={"chatterbox:client_tools_status": "requires_action"}
+            model=MODEL, input=words, tools=[WEATHER], extra_body={"chatterbox:client_tools_status": "requires_action"}
         ).status,
     }
 
@@ -137,12 +139,12 @@ def answered(question: McpApprovalRequest, *, approve: bool, reason: str | None 
 
 def approvals() -> dict[str, object]:
     """Have a door unlocked after a yes, left alone after a no; answer twice."""
-    said = f"{DOOR}\nthen\nsay Done: {{results}}"
-    asked = client.responses.create(model=MODEL, input=said, tools=[HOME])
-    [question] = questions(asked)
+    words = f"{DOOR}\nthen\nsay Done: {{results}}"
+    requested = client.responses.create(model=MODEL, input=words, tools=[HOME])
+    [question] = questions(requested)
     yes = [answered(question, approve=True)]
-    opened = client.responses.create(model=MODEL, input=yes, tools=[HOME], previous_response_id=asked.id)
-    twice = refused_approval(asked.id, yes)
+    opened = client.responses.create(model=MODEL, input=yes, tools=[HOME], previous_response_id=requested.id)
+    twice = refused_approval(requested.id, yes)
     again = client.responses.create(model=MODEL, input="say Fine.", tools=[HOME], previous_response_id=opened.id)
 
     strict = client.responses.create(model=MODEL, input=f"{LIGHT}\nthen\nsay {{results}}", tools=[ASKING_HOME])
@@ -150,8 +152,8 @@ def approvals() -> dict[str, object]:
     no = [answered(asked_light, approve=False, reason="It is bright.")]
     denied = client.responses.create(model=MODEL, input=no, tools=[ASKING_HOME], previous_response_id=strict.id)
     return {
-        "status": asked.status,
-        "asked": [item.type for item in asked.output],
+        "status": requested.status,
+        "asked": [item.type for item in requested.output],
         "question": (question.name, question.server_label, json.loads(question.arguments)),
         "opened": [item.type for item in opened.output],
         "ran": [(call.status, call.approval_request_id == question.id) for call in home_calls(opened)],
@@ -184,8 +186,8 @@ def several() -> dict[str, object]:
         model=MODEL, input=f"{LIGHT}\n{HALL}\nthen\nsay Enough.", tools=[HOME], max_tool_calls=1
     )
     cut = client.responses.create(model=MODEL, input=f"long\n{LIGHT}", tools=[HOME])
-    told = f'{LIGHT}\ncall get_weather {{"city": "Rome"}}\nthen\n{LIGHT}\nthen\nsay {{results}}'
-    mixed = client.responses.create(model=MODEL, input=told, tools=[HOME, WEATHER])
+    result = f'{LIGHT}\ncall get_weather {{"city": "Rome"}}\nthen\n{LIGHT}\nthen\nsay {{results}}'
+    mixed = client.responses.create(model=MODEL, input=result, tools=[HOME, WEATHER])
     on = client.responses.create(
         model=MODEL, input=outputs(mixed), tools=[HOME, WEATHER], previous_response_id=mixed.id
     )

@@ -92,9 +92,9 @@ async def test_a_record_after_a_deletion_stays(sqlite: str, stores: Stores) -> N
 
 async def test_a_deleted_or_replaced_response_is_overwritten(sqlite: str, file: Path, stores: Stores) -> None:
     store, _ = stores.open(sqlite)
-    assert await store.record(response(1, said="My secret is 1." * 2_000)).stored()
-    assert await store.record(response(2, said="My wish is 2." * 2_000, person="ann")).stored()
-    assert await store.record(response(1, said="Hello.")).stored()
+    assert await store.record(response(1, words="My secret is 1." * 2_000)).stored()
+    assert await store.record(response(2, words="My wish is 2." * 2_000, person="ann")).stored()
+    assert await store.record(response(1, words="Hello.")).stored()
     assert await store.purge(Selection(person_id="ann")) == 1
     assert b"Hello." in all_bytes(file)
     assert b"secret" not in all_bytes(file)
@@ -131,11 +131,11 @@ async def test_a_response_of_a_later_time_counts_as_new(url: str, stores: Stores
     store, _ = stores.open(url, clock=lambda: MORNING + DAY)
     for number in range(1, 4):
         store.record(response(number))
-    assert await store.record(response(1, created_at=MORNING + DAY, said="x" * 1_000)).stored()
-    assert await store.response("resp 1") == response(1, created_at=MORNING + DAY, said="x" * 1_000)
+    assert await store.record(response(1, created_at=MORNING + DAY, words="x" * 1_000)).stored()
+    assert await store.response("resp 1") == response(1, created_at=MORNING + DAY, words="x" * 1_000)
     assert await store.prune("agent", Retention(seconds=DAY / 2), of_responses=True) == 2
     assert await stored_ids(store) == ["resp 1"]
-    store.record(response(2, created_at=MORNING + DAY, said="x" * 3_000))
+    store.record(response(2, created_at=MORNING + DAY, words="x" * 3_000))
     assert await store.record(response(1, created_at=MORNING + DAY + 1)).stored()
     assert await store.prune("agent", Retention(size=3_000), of_responses=True) == 1
     assert await stored_ids(store) == ["resp 1"]
@@ -144,7 +144,7 @@ async def test_a_response_of_a_later_time_counts_as_new(url: str, stores: Stores
 async def test_responses_are_counted(url: str, stores: Stores) -> None:
     store, _ = stores.open(url)
     assert await store.response_totals(["agent"]) == (0, 0)
-    store.record(response(1, said="x" * 1_000))
+    store.record(response(1, words="x" * 1_000))
     store.record(response(2, agent="other"))
     assert await store.record(response(3, agent="third")).stored()
     count, size = await store.response_totals(["agent", "other"])

@@ -83,9 +83,9 @@ def test_of_the_attachments_of_a_turn_only_the_description_is_kept() -> None:
         {"role": "user", "text": "Who?", "context": "It is noon.", "attachments": attachments}
     ]
     lines = "It is noon.\nShown then, and not kept: image/png cat.png\nShown then, and not kept: image/jpeg"
-    read = read_again(response_with)
-    assert read.messages == (UserMessage("Who?", context=lines),)
-    assert read_again(read) == read
+    parsed = read_again(response_with)
+    assert parsed.messages == (UserMessage("Who?", context=lines),)
+    assert read_again(parsed) == parsed
 
 
 def test_a_native_result_is_not_stored_and_its_marks_are() -> None:

@@ -6,7 +6,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, T
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.responses.protocol.backend_double import BackendDouble
-from tests.responses.protocol.service_talk import ask, items, mcp, said
+from tests.responses.protocol.service_talk import ask, items, mcp, output_text
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
 
 UNLOCK, OPEN, LIGHT = tool("unlock"), tool("open_door"), tool("light_on")
@@ -71,7 +71,7 @@ async def test_nothing_runs_before_a_yes_and_then_once() -> None:
     later = await talk.say("And?", previous_response_id=done["id"])
     last = await talk.say("Still?", previous_response_id=later["id"])
     replayed = await talk.refusal(answers(question, YES), previous_response_id=question["id"])
-    assert (said(last), replayed.code, talk.ran) == ("Still.", "approval_continuation_invalid", ["unlock"])
+    assert (output_text(last), replayed.code, talk.ran) == ("Still.", "approval_continuation_invalid", ["unlock"])
 
 
 async def test_an_approval_by_replayed_items_is_acted_on_once() -> None:
@@ -147,7 +147,7 @@ async def test_a_no_reaches_the_model_with_its_reason() -> None:
 
     denied = await talk.say(answers(question, NO, reason="The dog is out."), previous_response_id=question["id"])
 
-    assert (denied["status"], said(denied), talk.ran) == ("completed", "All right, it stays shut.", [])
+    assert (denied["status"], output_text(denied), talk.ran) == ("completed", "All right, it stays shut.", [])
     assert items(denied, "mcp_call") == []
     contents = [one.content for one in talk.provider.requests[-1].transcript if isinstance(one, ToolResult)]
     assert "The dog is out." in contents[-1]

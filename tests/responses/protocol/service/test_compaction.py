@@ -16,7 +16,7 @@ from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.responses.protocol.backend_double import ANNA, BEN, KITCHEN, BackendDouble
 from tests.responses.protocol.open_responses import assert_fits
-from tests.responses.protocol.service_talk import ask, mcp, objects, output, said
+from tests.responses.protocol.service_talk import ask, mcp, objects, output, output_text
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
 
 
@@ -46,7 +46,7 @@ async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
         (KITCHEN, (UserMessage("Lamps on!"), AssistantMessage("They are.")), "Keep names.\n\nBe brief.")
     ]
     assert backend.summary not in str(item)
-    assert said(response) == "Still on."
+    assert output_text(response) == "Still on."
     *before, summary_request = backend.turns[0].transcript
     assert (backend.summary in str(before), summary_request) == (True, UserMessage("And now?"))
     (result,) = [message for message in before if isinstance(message, ToolResult)]

@@ -15,7 +15,7 @@ from custom_components.chatterbox.responses.protocol.errors import ApiError, Err
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.agent.turns import run_other_tasks
 from tests.responses.protocol.backend_double import ANNA, BackendDouble
-from tests.responses.protocol.service_talk import ask, last_response, mcp, request, said, stream
+from tests.responses.protocol.service_talk import ask, last_response, mcp, output_text, request, stream
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
 
 ON = ToolCall("call_on", "light_on", "{}")
@@ -53,7 +53,7 @@ async def test_whoever_goes_away_ends_the_turn_at_once() -> None:
 
     assert (dispatcher.running, backend.taking, provider.open_streams) == (0, 0, 0)
     assert backend.memory.records == {}
-    assert said(await ask(service)) == "Again."
+    assert output_text(await ask(service)) == "Again."
 
 
 async def test_whoever_cancels_a_request_for_a_whole_response_ends_the_turn() -> None:
@@ -137,5 +137,5 @@ async def test_a_bug_after_the_end_does_not_change_the_response(caplog: pytest.L
 
     response = await ask(ResponsesService(backend))
 
-    assert (response["status"], said(response)) == ("completed", "Hello.")
+    assert (response["status"], output_text(response)) == ("completed", "Hello.")
     assert " failed: RuntimeError" in caplog.text
