@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Sequence
 
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -10,7 +11,7 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import async_capture_events
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import EVENT_CHANGE
@@ -384,6 +385,39 @@ async def test_the_reason_of_a_device_in_a_script_is_known(hass: HomeAssistant, 
     assert await async_script_error(hass, "script.coffee", context, "en") == reason
 
 
+RUN_COFFEE = ScriptedCall(name="script__coffee")
+NEVER: dict[str, object] = {
+    "wait_template": "{{ false }}",
+    "timeout": {"milliseconds": 1},
+    "continue_on_timeout": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("step", "language", "reason"),
+    [
+        (NEVER, "en", "It waited in vain."),
+        (NEVER, "de", "Es hat vergeblich gewartet."),
+        (NEVER, "tr", "Boşuna bekledi."),
+        ({"wait_for_trigger": {"trigger": "event", "event_type": "x"}, **NEVER}, "en", "It waited in vain."),
+        ({"stop": "", "error": True}, "fr", "Il s'est arrêté sur une erreur."),
+        ({"delay": "{{ 'soon' }}"}, "en", None),
+    ],
+)
+async def test_why_a_script_ended_early_is_said_in_the_language_of_the_speaker(
+    hass: HomeAssistant, serve: Serve, step: dict[str, object], language: str, reason: str | None
+) -> None:
+    if "wait_for_trigger" in step:
+        step = {name: value for name, value in step.items() if name != "wait_template"}
+    await serve(calling(RUN_COFFEE, NO_WORDS))
+    await with_wrappers(hass, [step])
+
+    said = speech(await say(hass, "Please see to it", language=language))
+
+    assert said.endswith(reason or "")
+    assert not {word for word in said.split() if word.rstrip(".").endswith(("Error", "Exception", "Script"))}
+
+
 LAMP: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
 COUNTER: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": "light.kitchen_counter"}}
 DEAD_LAMP = "Kitchen Ceiling Light cannot be reached."
@@ -402,9 +436,6 @@ async def with_wrappers(hass: HomeAssistant, steps: list[object]) -> None:
     await hass.async_block_till_done()
     for entity_id in ("script.coffee", "scene.bright", "scene.cosy", "group.gloomy"):
         async_expose_entity(hass, "conversation", entity_id, should_expose=True)
-
-
-RUN_COFFEE = ScriptedCall(name="script__coffee")
 
 
 def turning_on(name: str) -> ScriptedCall:
@@ -476,6 +507,185 @@ async def test_what_wrappers_cannot_reach_is_told_without_a_model(
     await with_wrappers(hass, [LAMP])
 
     assert speech(await say(hass, text)).endswith(sentence)
+
+
+DOOR = "lock.front_door"
+LOCK_UP: dict[str, object] = {"action": "lock.lock", "target": {"entity_id": DOOR}}
+A_MOMENT: dict[str, object] = {"delay": {"milliseconds": 1}}
+ASKED_DOOR = "Asked, but not confirmed yet: Front Door."
+
+
+async def with_jammed_door(
+    hass: HomeAssistant, script: dict[str, object], state: str | None = None, kettle: Sequence[object] = (LOCK_UP,)
+) -> None:
+    """Set up a script, a scene and a group around a lamp and a door whose lock accepts commands and does not move."""
+    report(hass, DOOR, "unlocked")
+    pretend(hass, DOOR, "lock", state)
+    pretend(hass, LIGHT, "turn_on")
+    assert await async_setup_component(hass, "homeassistant", {})
+    for name, states in (("safe", {DOOR: "locked"}), ("cosy", {LIGHT: "on", "light.kitchen_counter": "on"})):
+        await hass.services.async_call("scene", "create", {"scene_id": name, "entities": states}, blocking=True)
+    scripts = {"coffee": {"alias": "Coffee", **script}, "kettle": {"alias": "Kettle", "sequence": [*kettle]}}
+    assert await async_setup_component(hass, "script", {"script": scripts})
+    group = {"group_type": "light", "name": "Gloomy", "entities": [LIGHT], "hide_members": False, "all": False}
+    entry = MockConfigEntry(domain="group", title="Gloomy", options=group)
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    for entity_id in ("script.coffee", "scene.safe", "scene.cosy", "light.gloomy"):
+        async_expose_entity(hass, "conversation", entity_id, should_expose=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "steps", "said"),
+    [
+        (RUN_COFFEE, [LOCK_UP], ASKED_DOOR),
+        (turning_on("Coffee"), [LOCK_UP], ASKED_DOOR),
+        (turning_on("Safe"), [], ASKED_DOOR),
+        (turning_on("Cosy"), [], "Done: cosy. Asked, but not confirmed yet: Kitchen Ceiling Light."),
+        (turning_on("Gloomy"), [], "Asked, but not confirmed yet: Kitchen Ceiling Light."),
+        (RUN_COFFEE, [LOCK_UP, COUNTER], f"Done: Coffee. {ASKED_DOOR}"),
+        (turning_on("Coffee"), [LOCK_UP, COUNTER], f"Done: Coffee. {ASKED_DOOR}"),
+        (RUN_COFFEE, [LOCK_UP, A_MOMENT], ASKED_DOOR),
+        (RUN_COFFEE, [{"if": "{{ true }}", "then": [LOCK_UP], "else": [COUNTER]}], ASKED_DOOR),
+        (RUN_COFFEE, [{"choose": {"conditions": "{{ true }}", "sequence": [LOCK_UP]}}], ASKED_DOOR),
+        (RUN_COFFEE, [{"action": "script.kettle"}], ASKED_DOOR),
+        (RUN_COFFEE, [{"scene": "scene.safe"}], ASKED_DOOR),
+        (RUN_COFFEE, [{"action": "lock.lock", "target": {"entity_id": "{{ 'lock.front_door' }}"}}], ASKED_DOOR),
+        (RUN_COFFEE, [{"repeat": {"count": 2, "sequence": [LOCK_UP]}}], ASKED_DOOR),
+    ],
+)
+async def test_what_a_script_a_scene_or_a_group_has_asked_in_vain_is_told(
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], said: str
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(calling(call, NO_WORDS))
+    await with_jammed_door(hass, {"sequence": steps})
+
+    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == said
+
+    assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["')
+    assert [change.data["outcome"] for change in changes] == ["unconfirmed"]
+
+
+@pytest.mark.parametrize(("call", "after"), [(RUN_COFFEE, []), (RUN_COFFEE, [A_MOMENT]), (turning_on("Coffee"), [])])
+async def test_a_jammed_lock_is_told_whatever_the_script_did_later(
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, after: list[object]
+) -> None:
+    await serve(calling(call, NO_WORDS))
+    await with_jammed_door(hass, {"sequence": [LOCK_UP, COUNTER, *after]}, "jammed")
+
+    assert speech(await say(hass, "Please see to it")).endswith(ASKED_DOOR)
+
+
+BLIND = "cover.kids_room_blind"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"action": "cover.close_cover", "target": {"entity_id": BLIND}},
+        {"action": "cover.set_cover_position", "target": {"entity_id": BLIND}, "data": {"position": 0}},
+        {"action": "cover.close_cover", "target": {"area_id": "kids_room"}},
+    ],
+)
+async def test_a_blind_that_stays_open_is_told(hass: HomeAssistant, serve: Serve, step: dict[str, object]) -> None:
+    await serve(calling(RUN_COFFEE, NO_WORDS))
+    report(hass, BLIND, "open")
+    pretend(hass, BLIND, "close_cover")
+    pretend(hass, BLIND, "set_cover_position")
+    await with_jammed_door(hass, {"sequence": [step]})
+
+    assert speech(await say(hass, "Please see to it")) == "Asked, but not confirmed yet: Kids Room Blind."
+
+
+async def test_what_is_hidden_is_not_named(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(calling(RUN_COFFEE, NO_WORDS))
+    await with_jammed_door(hass, {"sequence": [LOCK_UP]})
+    async_expose_entity(hass, "conversation", DOOR, should_expose=False)
+    report(hass, DOOR, "unlocked")
+
+    assert speech(await say(hass, "Please see to it")) == "Asked, but not confirmed yet: Coffee."
+    assert "unlocked" not in result_read(server.requests[-1])
+
+
+COUNTER_OFF: dict[str, object] = {"action": "light.turn_off", "target": {"entity_id": "light.kitchen_counter"}}
+DARKEN: dict[str, object] = {"action": "script.turn_on", "target": {"entity_id": "script.kettle"}}
+
+
+@pytest.mark.parametrize("call", [RUN_COFFEE, turning_on("Coffee")])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [COUNTER, COUNTER_OFF],
+        [{"if": "{{ false }}", "then": [LOCK_UP]}, COUNTER],
+        [{**LOCK_UP, "enabled": False}],
+        [{"condition": "{{ false }}"}, LOCK_UP],
+        [{"parallel": [COUNTER, COUNTER_OFF]}],
+        [COUNTER, DARKEN],
+        [COUNTER, {"action": "light.toggle", "target": {"entity_id": "light.kitchen_counter"}}],
+        [{**LAMP, "data": {"transition": 30}}],
+        [{**LAMP, "data": {"brightness_pct": 0}}],
+        [{**LAMP, "target": {"entity_id": LIGHT, "exclude": {"entity_id": LIGHT}}}],
+    ],
+)
+async def test_a_script_that_did_as_it_says_gets_no_note(
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object]
+) -> None:
+    await serve(calling(call, NO_WORDS))
+    await with_jammed_door(hass, {"sequence": steps}, kettle=[COUNTER_OFF])
+
+    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")).startswith("Done")
+
+
+async def test_what_was_done_and_then_undone_by_a_person_gets_no_note(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(calling(RUN_COFFEE, NO_WORDS))
+    await with_jammed_door(hass, {"sequence": [LOCK_UP, COUNTER, A_MOMENT]})
+    action = "lock"
+
+    async def lock(**_: object) -> None:
+        report(hass, DOOR, "locked")
+        hass.loop.call_soon(report, hass, DOOR, "unlocked")
+
+    setattr(entity_of(hass, DOOR), f"async_{action}", lock)
+
+    assert speech(await say(hass, "Please see to it")) == "Done."
+
+
+async def test_a_switch_that_goes_back_by_itself_gets_no_note(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(calling(RUN_COFFEE, NO_WORDS))
+    await with_jammed_door(hass, {"sequence": [COUNTER]})
+    action = "turn_on"
+
+    async def pulse(**_: object) -> None:
+        report(hass, "light.kitchen_counter", "on")
+        report(hass, "light.kitchen_counter", "off")
+
+    setattr(entity_of(hass, "light.kitchen_counter"), f"async_{action}", pulse)
+
+    assert speech(await say(hass, "Please see to it")) == "Done."
+
+
+@pytest.mark.parametrize("after", [{"delay": 60}, {"wait_for_trigger": {"trigger": "event", "event_type": "never"}}])
+async def test_a_script_that_still_runs_gets_no_note(
+    hass: HomeAssistant, serve: Serve, after: dict[str, object]
+) -> None:
+    await serve(calling(turning_on("Coffee"), NO_WORDS))
+    await with_jammed_door(hass, {"sequence": [LOCK_UP, after]})
+
+    assert speech(await say(hass, "Please see to it")) == "Done: Coffee."
+    await hass.services.async_call("script", "turn_off", {"entity_id": "script.coffee"}, blocking=True)
+
+
+@pytest.mark.parametrize("call", [RUN_COFFEE, turning_on("Coffee")])
+async def test_a_script_that_started_one_which_still_runs_gets_no_note(
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall
+) -> None:
+    await serve(calling(call, NO_WORDS))
+    await with_jammed_door(hass, {"sequence": [LOCK_UP, DARKEN]}, kettle=[{"delay": 60}, LOCK_UP])
+
+    assert speech(await say(hass, "Please see to it")) == "Done." if call is RUN_COFFEE else "Done: Coffee."
+    await hass.services.async_call("script", "turn_off", {"entity_id": "script.kettle"}, blocking=True)
 
 
 SUNNY = ("It is sunny.", "It is sunny.")

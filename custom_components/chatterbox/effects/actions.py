@@ -133,7 +133,7 @@ def controlled_by(effects: Effects) -> frozenset[str]:
 
     Actions of other domains, such as reloading an integration, may also work on a device that is unavailable.
     """
-    passing = {*_RUNNING, _ACTIVATING}
+    passing = {*RUNNING, _ACTIVATING}
     own = (one for one in actions_of(effects) if one.action.partition(".")[0] == one.domain != "group")
     return frozenset(one.entity_id for one in own if one.action not in passing)
 
@@ -168,7 +168,7 @@ _DATA_KEYS: Final = (const.CONF_SERVICE_DATA, const.CONF_SERVICE_DATA_TEMPLATE, 
 """The parts of a step that hold the data of its service."""
 _GENERIC: Final = frozenset({const.SERVICE_TURN_ON, const.SERVICE_TURN_OFF, const.SERVICE_TOGGLE})
 """Services of `homeassistant` that call the service of the same name in the domain of the entity."""
-_RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
+RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
 """Actions that run the sequence of an entity."""
 _ACTIVATING: Final = "scene.turn_on"
 SELF_CONTAINED: Final = frozenset(
@@ -356,7 +356,7 @@ class ActionReader:
             batch, self._waiting = self._waiting, []
             groups = set(groups_among(self.hass, [action.entity_id for action in batch]))
             for action in batch:
-                if action.action in _RUNNING:
+                if action.action in RUNNING:
                     self._run(action)
                 elif action.action == _ACTIVATING:
                     self._activate(action)
@@ -410,7 +410,7 @@ class ActionReader:
     ) -> frozenset[EntityAction] | None:
         """Return everything that a service may do to any entity; None if that cannot be worked out."""
         is_generic = domain == HOMEASSISTANT_DOMAIN and service in _GENERIC
-        is_bounded = is_generic or domain in SELF_CONTAINED or f"{domain}.{service}" in (_ACTIVATING, *_RUNNING)
+        is_bounded = is_generic or domain in SELF_CONTAINED or f"{domain}.{service}" in (_ACTIVATING, *RUNNING)
         if not (self.bounds_templates and is_bounded):
             return None
         action = EntityAction(

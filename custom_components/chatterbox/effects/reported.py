@@ -1,19 +1,30 @@
 """Reports of devices and scripts: whether they can be reached, and whether they have done as asked."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
-from typing import Final
+from datetime import datetime
+from math import inf
+from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
+from homeassistant.components.cover import CoverEntityFeature
 from homeassistant.components.homeassistant import async_should_expose
+from homeassistant.components.lock import LockState
+from homeassistant.components.valve import ValveEntityFeature
 from homeassistant.const import (
     ATTR_ASSUMED_STATE,
+    ATTR_ENTITY_ID,
+    ATTR_SUPPORTED_FEATURES,
     SERVICE_TURN_OFF,
     SERVICE_TURN_ON,
+    STATE_CLOSED,
+    STATE_CLOSING,
     STATE_OFF,
     STATE_ON,
+    STATE_OPEN,
+    STATE_OPENING,
     STATE_UNAVAILABLE,
     STATE_UNKNOWN,
 )
@@ -30,35 +41,51 @@ from homeassistant.helpers.event import async_track_state_change_event
 
 from ..home.entity_matches import entity_name
 from ..internals.trace import exception_of, traces_of
-from ..records.turn_record import UNREACHABLE, FailedTarget, UnconfirmedTarget
-from .actions import ActionReader, controlled_by, members_of
-from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved
+from ..records.turn_record import SCRIPT_ENDS, UNREACHABLE, FailedTarget, UnconfirmedTarget
+from .actions import RUNNING, ActionReader, controlled_by, members_of
+from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved, actions_of
 from .failures import async_reason, shown_reason
 from .intents import intent_effects, is_question_intent
 
 _ENTITY: Final = intent.IntentResponseTargetType.ENTITY
 _CONFIRMATION: Final = 0.2
 """Seconds that a device gets which has not reported the state yet, as long as Home Assistant gives to an action."""
-_EXPECTED: Final[Mapping[tuple[str, str], frozenset[str]]] = {
-    (intent.INTENT_TURN_ON, "lock"): frozenset({"locked", "locking"}),
-    (intent.INTENT_TURN_OFF, "lock"): frozenset({"unlocked", "unlocking", "open", "opening"}),
-    **{(intent.INTENT_TURN_ON, domain): frozenset({"open", "opening"}) for domain in ("cover", "valve")},
-    **{(intent.INTENT_TURN_OFF, domain): frozenset({"closed", "closing"}) for domain in ("cover", "valve")},
-    **{
-        (f"HassTurn{state.capitalize()}", domain): frozenset({state})
-        for state in (STATE_ON, STATE_OFF)
-        for domain in ("fan", "humidifier", "input_boolean", "light", "siren", "switch")
-    },
+_SWITCHING: Final = (intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF, intent.INTENT_SET_POSITION)
+_ON_OFF: Final = ("fan", "humidifier", "input_boolean", "light", "siren", "switch")
+_OPENED: Final = frozenset({STATE_OPEN, STATE_OPENING})
+_CLOSED: Final = frozenset({STATE_CLOSED, STATE_CLOSING})
+_UNLOCKED: Final = frozenset({LockState.UNLOCKED, LockState.UNLOCKING}) | _OPENED
+_EXPECTED: Final[Mapping[str, frozenset[str]]] = {
+    "lock.lock": frozenset({LockState.LOCKED, LockState.LOCKING}),
+    "lock.unlock": _UNLOCKED,
+    "lock.open": _UNLOCKED,
+    "cover.open_cover": _OPENED,
+    "cover.close_cover": _CLOSED,
+    "valve.open_valve": _OPENED,
+    "valve.close_valve": _CLOSED,
+    **{f"{domain}.turn_{state}": frozenset({state}) for domain in _ON_OFF for state in (STATE_ON, STATE_OFF)},
 }
-"""The states that an intent leads to or that are on the way there, by the type of the intent and the domain."""
-_EXECUTIONS: Final[Mapping[str, str]] = {
-    "cancelled": "It was stopped.",
-    "error": "It stopped with an error.",
-    "disallowed_recursion_detected": "It started itself again.",
-    "failed_max_runs": "It is running too often already.",
-    "failed_single": "It is running already.",
+"""The states that an action leads to or that are on the way there."""
+_NEEDED: Final[Mapping[str, int]] = {
+    "cover.open_cover": CoverEntityFeature.OPEN,
+    "cover.close_cover": CoverEntityFeature.CLOSE,
+    "valve.open_valve": ValveEntityFeature.OPEN,
+    "valve.close_valve": ValveEntityFeature.CLOSE,
 }
-"""Why a script did not run to its end. Source: `script_execution_set` in homeassistant.helpers.script."""
+"""Features without which an entity of an area or a group is passed over."""
+_UNCERTAIN: Final = frozenset({"brightness_step", "brightness_step_pct", "exclude", "flash", "profile", "transition"})
+"""Data with which an action leads to another state, or to its state later."""
+_DIMMING: Final = ("brightness", "brightness_pct", "percentage", "white")
+"""Data that turns off with 0."""
+
+
+class Expected(NamedTuple):
+    """The state that an entity was asked for."""
+
+    states: frozenset[str]
+    """Empty if it is unknown."""
+    moved_after: float = inf
+    """When it was asked for, in seconds since the epoch, if another state is right that it has reached since."""
 
 
 def is_unavailable(hass: HomeAssistant, entity_id: str) -> bool:
@@ -122,12 +149,13 @@ async def async_check_response(
     if response.response_type is not intent.IntentResponseType.ACTION_DONE or is_question_intent(hass, intent_type):
         return
     ids = [one.id for one in response.success_results if one.type is _ENTITY and one.id]
-    expected = _expected_states(hass, response.intent, ids) if response.intent else {}
-    await _async_wait_until_confirmed(hass, expected)
+    reached = _asked_for(hass, response.intent, ids) if response.intent else {}
+    reached |= {entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in filter(_is_script, ids)}
+    expected = {entity_id: one for several in reached.values() for entity_id, one in several.items()}
+    unconfirmed = await async_unconfirmed(hass, expected)
     failed = {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
     errors = {entity_id: await async_script_error(hass, entity_id, context, response.language) for entity_id in ids}
     failed |= {entity_id: error for entity_id, error in errors.items() if error}
-    unconfirmed = _unconfirmed(hass, expected)
     reader, service = ActionReader(hass), SERVICE_TURN_OFF if intent_type == intent.INTENT_TURN_OFF else SERVICE_TURN_ON
     reader.touch([one for one in ids if one not in failed], HOMEASSISTANT_DOMAIN, service, {})
     dead = unavailable_names(hass, controlled_by(reader.effects()).difference(ids), since=began)
@@ -137,41 +165,88 @@ async def async_check_response(
         if one.id and one.id in failed
     ] + [FailedTarget(name, _ENTITY, entity_id, UNREACHABLE) for entity_id, name in dead.items()]
     response.success_results = [
-        UnconfirmedTarget(one.name, one.type, one.id, unconfirmed[one.id]) if one.id in unconfirmed else one
+        target
         for one in response.success_results
         if one.id not in failed
+        for target in confirmed_or_not(hass, one, reached.get(one.id or "", {}).keys() - dead, unconfirmed)
     ]
 
 
-def _expected_states(hass: HomeAssistant, given: intent.Intent, entity_ids: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return the states that an intent leads to. The response of a compound sentence has entities of other intents.
+def confirmed_or_not(
+    hass: HomeAssistant,
+    target: intent.IntentResponseTarget,
+    reached: AbstractSet[str],
+    unconfirmed: Mapping[str, str],
+) -> Iterator[intent.IntentResponseTarget]:
+    """Yield a target unless nothing that it `reached` has obeyed, then what has not.
 
-    Of an entity that two of its intents have acted on, it is unknown which was the last.
+    What is not exposed is not named: the target itself is not confirmed.
     """
-    keys = {entity_id: (given.intent_type, entity_id.partition(".")[0]) for entity_id in entity_ids}
-    if _EXPECTED.keys().isdisjoint(keys.values()):
+    silent = sorted(reached & unconfirmed.keys())
+    named = [one for one in silent if async_should_expose(hass, CONVERSATION, one) or one == target.id]
+    if len(named) < len(silent):
+        yield UnconfirmedTarget(target.name, target.type, target.id, "not confirmed")
+    elif len(silent) < len(reached) or not silent:
+        yield target
+    for one in named:
+        name = target.name if one == target.id else entity_name(hass, one)
+        yield UnconfirmedTarget(name, _ENTITY, one, unconfirmed[one])
+
+
+def _asked_for(
+    hass: HomeAssistant, given: intent.Intent, entity_ids: Sequence[str]
+) -> dict[str, Mapping[str, Expected]]:
+    """Return the states that an intent leads to, by its entities and by those to which groups and scenes pass it on.
+
+    The response of a compound sentence has entities of other intents. Of an entity that two of its intents have acted
+    on, it is unknown which was the last.
+    """
+    if given.intent_type not in _SWITCHING:
         return {}
     slots = {name: slot.get("value") for name, slot in given.slots.items()}
-    own = {action.entity_id for action in intent_effects(hass, given.intent_type, slots, CONVERSATION).actions}
-    own.intersection_update(entity_id for entity_id, times in Counter(entity_ids).items() if times == 1)
-    return {entity_id: _EXPECTED[key] for entity_id, key in keys.items() if key in _EXPECTED and entity_id in own}
-
-
-def _unconfirmed(hass: HomeAssistant, expected: Mapping[str, frozenset[str]]) -> dict[str, str]:
-    """Return the states of the entities that report another state than expected. Groups report those of members."""
+    actions = intent_effects(hass, given.intent_type, slots, CONVERSATION).actions
+    own = {entity_id for entity_id, times in Counter(entity_ids).items() if times == 1 and not _is_script(entity_id)}
+    reader = ActionReader(hass)
+    for action in actions:
+        if action.entity_id in own:
+            domain, _, name = action.action.partition(".")
+            reader.touch([action.entity_id], domain, name, {})
+    wanted = _leads_to(hass, reader.effects())
     return {
-        state.entity_id: state.state
-        for state in filter(None, map(hass.states.get, expected))
-        if state.state not in (*expected[state.entity_id], STATE_UNAVAILABLE, STATE_UNKNOWN)
-        and not state.attributes.get(ATTR_ASSUMED_STATE)
-        and not members_of(hass, state.entity_id)
+        entity_id: {one: Expected(wanted[one]) for one in members_of(hass, entity_id) or {entity_id} if one in wanted}
+        for entity_id in own
     }
 
 
-async def _async_wait_until_confirmed(hass: HomeAssistant, expected: Mapping[str, frozenset[str]]) -> None:
-    """Wait a moment for the entities that report another state than expected, if there are any."""
+def _leads_to(hass: HomeAssistant, effects: Effects) -> dict[str, frozenset[str]]:
+    """Return the states that actions lead to, by the entities that they control; empty ones if they are unknown."""
+    names = defaultdict[str, list[str]](list)
+    for action in actions_of(effects):
+        names[action.entity_id].append(action.action)
+    is_known = all(RUNNING.isdisjoint(several) for several in names.values())
+    return {
+        entity_id: _states_after(hass, entity_id, names[entity_id]) if is_known else frozenset()
+        for entity_id in controlled_by(effects)
+        if not members_of(hass, entity_id)
+    }
+
+
+def _states_after(hass: HomeAssistant, entity_id: str, actions: Sequence[str]) -> frozenset[str]:
+    """Return the states to which an action leads that is the only one on an entity; empty if they are unknown."""
+    action, state = actions[0], hass.states.get(entity_id)
+    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
+    is_able = action not in _NEEDED or (isinstance(features, int) and bool(features & _NEEDED[action]))
+    return _EXPECTED.get(action, frozenset()) if len(actions) == 1 and is_able else frozenset()
+
+
+def _is_script(entity_id: str) -> bool:
+    return entity_id.startswith("script.")
+
+
+async def async_unconfirmed(hass: HomeAssistant, expected: Mapping[str, Expected]) -> dict[str, str]:
+    """Return the states of the entities that report another state than expected, after a moment if there are any."""
     if not (waiting := _unconfirmed(hass, expected)):
-        return
+        return waiting
     changed = asyncio.Event()
 
     @callback
@@ -186,6 +261,18 @@ async def _async_wait_until_confirmed(hass: HomeAssistant, expected: Mapping[str
                 await changed.wait()
     finally:
         stop()
+    return _unconfirmed(hass, expected)
+
+
+def _unconfirmed(hass: HomeAssistant, expected: Mapping[str, Expected]) -> dict[str, str]:
+    return {
+        state.entity_id: state.state
+        for state in filter(None, map(hass.states.get, expected))
+        if (wanted := expected[state.entity_id]).states
+        and state.state not in (*wanted.states, STATE_UNAVAILABLE, STATE_UNKNOWN)
+        and (state.last_changed_timestamp <= wanted.moved_after or state.state == LockState.JAMMED)
+        and not state.attributes.get(ATTR_ASSUMED_STATE)
+    }
 
 
 async def async_script_error(hass: HomeAssistant, entity_id: str, context: Context | None, language: str) -> str:
@@ -193,45 +280,108 @@ async def async_script_error(hass: HomeAssistant, entity_id: str, context: Conte
 
     Home Assistant tells a script that stops with an error only in its trace, with those of the scripts that it called.
     """
-    if context is None or not entity_id.startswith("script."):
-        return ""
+    trace = _latest_run(hass, entity_id, context)
+    return await _async_error_of(hass, trace, language) if trace else ""
+
+
+def async_asked_by_script(hass: HomeAssistant, entity_id: str, context: Context | None) -> dict[str, Expected]:
+    """Return the states that the latest run of a script in a context leads to, by the entities that it acted on.
+
+    Empty while it runs, or a script that it started. What has moved since may have been moved again by a later step, an
+    automation or a person.
+    """
+    runs = list(_runs(hass, _latest_run(hass, entity_id, context)))
+    is_over = all(run.get("state") == "stopped" for run in runs)
+    steps = sorted((step for run in runs if is_over for step in _steps(run)), key=_time_of)
+    expected, registry = dict[str, Expected](), er.async_get(hass)
+    for step in steps:
+        if (call := _call_of(step)) and "child_id" not in step:
+            reader = ActionReader(hass)
+            reader.call(*call)
+            is_plain = _UNCERTAIN.isdisjoint(call[-1]) and all(call[-1].get(name) not in (0, "0") for name in _DIMMING)
+            for reached, states in _leads_to(hass, reader.effects()).items():
+                is_meant = is_plain and not ((entry := registry.async_get(reached)) and entry.entity_category)
+                expected[reached] = Expected(states if is_meant else frozenset(), _time_of(step))
+    return expected
+
+
+def _latest_run(hass: HomeAssistant, entity_id: str, context: Context | None) -> object:
+    if context is None or not _is_script(entity_id):
+        return None
     entry = er.async_get(hass).async_get(entity_id)
     key = f"script.{entry.unique_id if entry else entity_id.partition('.')[2]}"
-    for trace in reversed(traces_of(hass, key)):
-        if getattr(getattr(trace, "context", None), "id", None) == context.id:
-            return await _async_error_of(hass, trace, language)
-    return ""
+    runs = reversed(traces_of(hass, key))
+    return next((one for one in runs if getattr(getattr(one, "context", None), "id", None) == context.id), None)
+
+
+def _runs(hass: HomeAssistant, trace: object) -> Iterator[Mapping[str, object]]:
+    """Yield a run and those of the scripts that it ran."""
+    run = _as_dict(trace)
+    yield run
+    for step in _steps(run):
+        if child := _child(hass, step):
+            yield from _runs(hass, child)
+
+
+def _as_dict(trace: object) -> Mapping[str, object]:
+    run: object = getattr(trace, "as_extended_dict", dict)()
+    return run if isinstance(run, dict) else {}
+
+
+def _steps(run: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    paths = run.get("trace")
+    for elements in paths.values() if isinstance(paths, dict) else ():
+        yield from elements if isinstance(elements, list) else ()
+
+
+def _time_of(step: Mapping[str, object]) -> float:
+    return at.timestamp() if isinstance(at := step.get("timestamp"), datetime) else 0.0
+
+
+def _call_of(step: Mapping[str, object]) -> tuple[str, str, dict[str, object]] | None:
+    """Return the domain, the service and the data of a step that has called a service or activated a scene."""
+    match step.get("result"):
+        case {"scene": str(scene)}:
+            return "scene", SERVICE_TURN_ON, {ATTR_ENTITY_ID: scene}
+        case {"params": {"domain": str(domain), "service": str(service), "service_data": dict(data), "target": target}}:
+            return domain, service, {**data, **(target if isinstance(target, dict) else {})}
+        case _:
+            return None
 
 
 async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> str:
     if reason := await async_reason(hass, language, exception_of(trace)):
         return reason
-    as_dict: object = getattr(trace, "as_extended_dict", dict)()
-    match as_dict:
-        case {"script_execution": str(execution)} if execution in _EXECUTIONS:
-            return _EXECUTIONS[execution]
-        case {"state": "stopped", "script_execution": execution, "trace": Mapping() as steps}:
-            flat = list(_steps(steps))
+    match _as_dict(trace):
+        case {"script_execution": str(execution)} if execution in SCRIPT_ENDS:
+            return SCRIPT_ENDS[execution]
+        case {"state": "stopped", "script_execution": execution} as run:
+            flat = list(_steps(run))
             errors = [error for step in flat if (error := await _async_error_of_step(hass, step, language))]
-            if execution == "aborted" and flat:  # a condition that is not met has no error
-                errors = errors or [str(flat[-1].get("error", ""))]
+            if execution == "aborted" and flat and not errors:  # a condition that is not met has no error
+                text = str(flat[-1].get("error", ""))
+                errors = [SCRIPT_ENDS["error"] if text.isidentifier() else text]  # else it is the name of a class
             return shown_reason(errors[-1]) if errors else ""
         case _:
             return ""
 
 
-def _steps(steps: Mapping[object, object]) -> Iterator[Mapping[str, object]]:
-    for elements in steps.values():
-        yield from elements if isinstance(elements, list) else ()
-
-
-async def _async_error_of_step(hass: HomeAssistant, step: Mapping[str, object], language: str) -> str:
+def _child(hass: HomeAssistant, step: Mapping[str, object]) -> object:
     match step:
         case {"child_id": {"domain": str(domain), "item_id": str(item), "run_id": str(run_id)}}:
             runs = traces_of(hass, f"{domain}.{item}")
-            child = next((one for one in runs if getattr(one, "run_id", None) == run_id), None)
-            return await _async_error_of(hass, child, language) if child else ""
+            return next((one for one in runs if getattr(one, "run_id", None) == run_id), None)
+        case _:
+            return None
+
+
+async def _async_error_of_step(hass: HomeAssistant, step: Mapping[str, object], language: str) -> str:
+    if child := _child(hass, step):
+        return await _async_error_of(hass, child, language)
+    match step:
+        case {"result": {"timeout": True}}:
+            return SCRIPT_ENDS["timeout"]
         case {"result": {"stop": str(text), "error": True}}:
-            return text or _EXECUTIONS["error"]
+            return text or SCRIPT_ENDS["error"]
         case _:
             return ""

@@ -397,6 +397,15 @@ SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
 
 UNREACHABLE: Final = "It cannot be reached."
 """The reason of a failed target that is unavailable."""
+SCRIPT_ENDS: Final[Mapping[str, str]] = {
+    "cancelled": "It was stopped.",
+    "disallowed_recursion_detected": "It started itself again.",
+    "error": "It stopped with an error.",
+    "failed_max_runs": "It is running too often already.",
+    "failed_single": "It is running already.",
+    "timeout": "It waited in vain.",
+}
+"""Why a script did not run to its end. Source: `script_execution_set` in homeassistant.helpers.script."""
 
 
 @dataclass(slots=True)
@@ -515,12 +524,10 @@ def result_content(result: llm.ToolResult) -> str:
     overlook them after those that it acted on. Raises TypeError or ValueError for data that is not JSON.
     """
     data: object = result.data
-    match data:
-        case {"data": {"success": [*targets]}} if isinstance(data, dict):
-            unconfirmed = [f"{one['name']} (still {one['reported']})" for one in targets if "reported" in one]
-            data = {"asked_not_confirmed": unconfirmed, **data} if unconfirmed else data
-        case _:
-            pass
+    targets = response.success_results if (response := intent_response(result)) else ()
+    silent = [f"{one.name} (still {one.reported})" for one in targets if isinstance(one, UnconfirmedTarget)]
+    if silent and isinstance(data, dict):
+        data = {"asked_not_confirmed": list(dict.fromkeys(silent)), **data}
     match data:
         case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
             data = {"not_done": [_named(target) for target in failed], **data}

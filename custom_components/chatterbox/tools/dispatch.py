@@ -45,7 +45,14 @@ from ..effects.effect import (
 )
 from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures, shown_reason
 from ..effects.intents import delayed_command, intent_effects
-from ..effects.reported import async_check_response, async_script_error, unavailable_names
+from ..effects.reported import (
+    async_asked_by_script,
+    async_check_response,
+    async_script_error,
+    async_unconfirmed,
+    confirmed_or_not,
+    unavailable_names,
+)
 from ..home.entity_matches import entity_name, exposed_names, matching_states
 from ..internals.llm import KnownTool, is_unknown, known_tool
 from ..offline.sentence_effects import async_later_effects
@@ -235,7 +242,7 @@ class LlmToolDispatcher:
             unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reported)
             return _failed(reported, [unnamed], result.data)
         elif not result.error:
-            result = self._with_dead_targets(call, arguments, result, began)
+            result = await self._async_checked(call, arguments, result, began)
         try:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:
@@ -246,27 +253,33 @@ class LlmToolDispatcher:
         """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
         if result.error:
             return ""
-        if known_tool(own := unwrapped(self.tools[call.name])) is KnownTool.SCRIPT:
-            script = own.name.replace("__", ".", 1)
-            context = self._instance.llm_context.context
-            if error := await async_script_error(self._hass, script, context, self._language):
-                return error
-        return error_in(result.data)
+        context, script = self._instance.llm_context.context, self._script(call)
+        return await async_script_error(self._hass, script, context, self._language) or error_in(result.data)
 
-    def _with_dead_targets(
+    def _script(self, call: ToolCall) -> str:
+        """Return the script that a tool runs; empty for other tools."""
+        own = unwrapped(self.tools[call.name])
+        return own.name.replace("__", ".", 1) if known_tool(own) is KnownTool.SCRIPT else ""
+
+    async def _async_checked(
         self, call: ToolCall, arguments: JsonObject, result: llm.ToolResult, began: float
     ) -> llm.ToolResult:
-        """Add to a result which entities could not be reached when the call began, if there are any."""
+        """Add to a result which entities could not be reached when the call began, and which have not obeyed."""
         effects = call_effects(self._hass, self._instance.llm_context, self.tools[call.name], arguments)
         entity, controlled = intent.IntentResponseTargetType.ENTITY, controlled_by(effects)
+        expected = async_asked_by_script(self._hass, script := self._script(call), self._instance.llm_context.context)
+        unconfirmed = await async_unconfirmed(self._hass, expected)
         dead = unavailable_names(self._hass, controlled, since=began)
-        if not dead or not isinstance(result.data, dict):
+        if not (dead or unconfirmed) or not isinstance(result.data, dict):
             return result
         used = {action.entity_id for action in actions_of(effects)}
-        done = sorted(used - controlled or controlled.difference(dead))
+        done = [script] if unconfirmed else sorted(used - controlled or controlled.difference(dead))
         failed = [FailedTarget(name, entity, entity_id, UNREACHABLE) for entity_id, name in dead.items()]
         targets = [intent.IntentResponseTarget(entity_name(self._hass, one), entity, one) for one in done]
-        return llm.ToolResult(_with_targets({"not_done": [*map(str, failed)], **result.data}, targets, failed))
+        if unconfirmed:
+            targets = [*confirmed_or_not(self._hass, targets[0], expected.keys() - dead, unconfirmed)]
+        notes: JsonObject = {"not_done": [*map(str, failed)]} if failed else {}
+        return llm.ToolResult(_with_targets({**notes, **result.data}, targets, failed))
 
     @property
     def _language(self) -> str:
