@@ -1,4 +1,4 @@
-"""The number of files that a turn passes through stays where it is, or shrinks."""
+"""The files that a turn enters, and the calls between them, stay as few as they are, or shrink."""
 
 import pytest
 
@@ -8,18 +8,18 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
 @pytest.mark.parametrize(
-    ("scenario", "sentence", "most", "entered_too"),
+    ("scenario", "sentence", "most", "most_switches", "entered_too"),
     [
-        ("light", "turn on the kitchen light", 106, "tools/dispatch.py"),  # target: 85
-        ("approval", "unlock the front door", 116, "approvals/questions.py"),  # target: 95
-        ("api", "turn on the kitchen light", 119, "responses/views.py"),  # target: 100
+        ("light", "turn on the kitchen light", 106, 1_260, "tools/dispatch.py"),  # target: 85
+        ("approval", "unlock the front door", 114, 3_980, "approvals/questions.py"),  # target: 95
+        ("api", "turn on the kitchen light", 119, 1_330, "responses/views.py"),  # target: 100
     ],
 )
 async def test_a_turn_enters_a_bounded_number_of_files(
-    scenario: str, sentence: str, most: int, entered_too: str
+    scenario: str, sentence: str, most: int, most_switches: int, entered_too: str
 ) -> None:
     entered = await SCENARIOS[scenario](sentence)
 
     assert {"agent/loop/loop.py", "agent/loop/next_step.py", "turns/run.py", entered_too} <= {*entered.files}
     assert len(entered.files) <= most, report(entered, lists=True)
-    assert entered.switches.total() > len(entered.files)
+    assert len(entered.files) < entered.switches.total() <= most_switches, report(entered, lists=True)

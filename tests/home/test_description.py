@@ -14,8 +14,8 @@ from homeassistant.setup import async_setup_component
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.text import compared
-from custom_components.chatterbox.home.description import describe_home, home_lines
-from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names, quoted
+from custom_components.chatterbox.home.description import describe_home, home_lines, quoted
+from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
 from tests.support.page_tables import DOCS

@@ -8,7 +8,7 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.effects.effect import Unresolved
-from custom_components.chatterbox.internals.llm import async_assist_platforms, is_unknown, live_context_tool
+from custom_components.chatterbox.internals.llm import async_assist_platforms, known_tool, live_context_tool
 from custom_components.chatterbox.tools.dispatch import call_effects
 from custom_components.chatterbox.tools.merge import annotations_of
 from tests.support.llm_apis import StubTool, llm_context_of
@@ -28,7 +28,7 @@ async def test_a_tool_with_a_new_class_could_do_anything(hass: HomeAssistant) ->
 def test_a_reading_tool_with_a_new_class_may_quote_outsiders() -> None:
     assert not annotations_of(GetLiveContextTool()).open_world
     assert annotations_of(renamed(GetLiveContextTool)()).open_world
-    assert not is_unknown(StubTool(name="another"))
+    assert known_tool(StubTool(name="another")) is None
 
 
 async def test_assist_is_asked_like_any_other_api_where_its_parts_are_unknown(

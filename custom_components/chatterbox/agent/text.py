@@ -67,6 +67,11 @@ def compared_names(names: Iterable[str]) -> Mapping[str, str]:
     return {name: compared(name) for name in names}
 
 
+def words_of_names(names: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """Return some names, each with its words in lower case."""
+    return {name: frozenset([run for run, _ in runs(plain_name(name))]) for name in names}
+
+
 def plain(text: str) -> str:
     """Return a text in lower case, one composition and width, without characters that are not seen."""
     if text.isascii():
@@ -258,10 +263,9 @@ def without_tokens(text: str) -> str:
     return re.sub(_MARK, "", text).strip()
 
 
-@lru_cache(maxsize=1024)
-def spellings(name: str) -> frozenset[str]:
-    """Return the names under which `find_tool` finds a tool, in lower case."""
-    return frozenset(spelling(name) for spelling in _SPELLINGS) - {""}
+def spellings(tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
+    """Return the names under which `find_tool` finds tools, in lower case, sorted."""
+    return tuple(sorted({spelling(tool.name) for tool in tools for spelling in _SPELLINGS} - {""}))
 
 
 def _bare(name: str) -> str:

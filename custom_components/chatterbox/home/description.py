@@ -5,7 +5,7 @@ Assistant's own list in a quarter of the room, and the same home always gives th
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
@@ -13,7 +13,7 @@ from typing import Final
 
 from ..const import DOMAIN
 from ..settings.agent import HomeDetail
-from .entities import ExposedEntity, Floor, Home, Room, also, listed_entities, quoted
+from .entities import ExposedEntity, Floor, Home, Room
 
 _GUIDE: Final = (
     "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain. In a "
@@ -101,3 +101,47 @@ def _counts(entities: Sequence[ExposedEntity]) -> Iterator[str]:
 def named(place: Floor | Room) -> str:
     """Write the name of a floor or a room with its other names."""
     return f"{quoted(place.name)}{also(place.aliases)}"
+
+
+_STRUCTURE: Final = frozenset(',:()"\\<>')
+"""Characters with a meaning in the list."""
+_JOINERS: Final = "\u200c\u200d"
+"""Without these, words of some languages and some emoji fall apart."""
+
+
+def quoted(name: str) -> str:
+    r"""Return a name as it is, or as a JSON string if it could be read as more than one name on one line.
+
+    Markup is escaped: a call with `"\u003c"` in its arguments has the same name as one with `"<"`.
+    """
+    is_plain = not _STRUCTURE.intersection(name) and name.isprintable() and not name.startswith(("#", "-", "*"))
+    return name if is_plain and name.strip() else f'"{"".join(map(_escaped, name))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character in "<>" or not (character.isprintable() or character in _JOINERS):
+        units = character.encode("utf-16-be", "surrogatepass").hex()
+        return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+    return character
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return several names, separated by commas."""
+    return ", ".join(map(quoted, names))
+
+
+def also(names: Sequence[str]) -> str:
+    """Return other names, to follow the first one."""
+    return f" (also {listed(names)})" if names else ""
+
+
+_NAMELESS: Final = "(without a name)"
+
+
+def listed_entities(entities: Iterable[ExposedEntity]) -> str:
+    """Return the names of entities under their room, with their other names."""
+    return ", ".join(
+        f"{quoted(one.listed_name)}{also(one.other_names)}" if one.listed_name else _NAMELESS for one in entities
+    )

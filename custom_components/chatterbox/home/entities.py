@@ -18,7 +18,7 @@ from homeassistant.helpers import (
     intent,
 )
 
-from ..agent.text import compared, compared_names, plain_name, runs
+from ..agent.text import compared_names, words_of_names
 from ..data import singleton
 from ..internals.homeassistant import listen_exposure
 from .entity_matches import exposed_states
@@ -34,47 +34,54 @@ _ATTRIBUTES: Final = (ATTR_FRIENDLY_NAME, ATTR_DEVICE_CLASS)
 
 
 @dataclass(slots=True)
-class _Changes:
-    """The number of changes of the home, and the assistants whose exposure settings are followed."""
+class _KnownHomes:
+    """The homes as assistants see them, and the number of changes."""
 
-    count: int = 0
+    version: int = 0
     assistants: set[str] = field(default_factory=set)
+    """Those whose exposure settings are followed."""
     listeners: list[CALLBACK_TYPE] = field(default_factory=list)
+    homes: dict[str, tuple[int, Home]] = field(default_factory=dict)
+    """By assistant, with the version that was read."""
 
     @callback
     def async_count(self, _event: Event | Event[EventStateChangedData] | None = None) -> None:
         """Count a change."""
-        self.count += 1
+        self.version += 1
         for listener in self.listeners:
             listener()
 
+    def async_follow(self, hass: HomeAssistant, assistant: str) -> None:
+        """Count the changes of an assistant's exposure settings, too."""
+        if assistant not in self.assistants:
+            if listen_exposure(hass, assistant, self.async_count):
+                self.assistants.add(assistant)
+            else:
+                self.version += 1  # it may have changed
+
 
 @singleton
-def _changes(hass: HomeAssistant) -> _Changes:
-    changes = _Changes()
+def _known_homes(hass: HomeAssistant) -> _KnownHomes:
+    known = _KnownHomes()
     for kind in _EVENTS:
-        hass.bus.async_listen(kind, changes.async_count)
-    hass.bus.async_listen(EVENT_STATE_CHANGED, changes.async_count, event_filter=_is_other_entity)
-    return changes
+        hass.bus.async_listen(kind, known.async_count)
+    hass.bus.async_listen(EVENT_STATE_CHANGED, known.async_count, event_filter=_is_other_entity)
+    return known
 
 
 def async_home_version(hass: HomeAssistant, assistant: str) -> int:
     """Return a number that stays the same until the home changes as an assistant sees it."""
-    changes = _changes(hass)
-    if assistant not in changes.assistants:
-        if listen_exposure(hass, assistant, changes.async_count):
-            changes.assistants.add(assistant)
-        else:
-            changes.count += 1  # it may have changed
-    return changes.count
+    known = _known_homes(hass)
+    known.async_follow(hass, assistant)
+    return known.version
 
 
 def async_listen_home(hass: HomeAssistant, assistant: str, listener: CALLBACK_TYPE) -> CALLBACK_TYPE:
     """Call a listener for every change of the home as an assistant sees it, often many at once."""
-    async_home_version(hass, assistant)
-    listeners = _changes(hass).listeners
-    listeners.append(listener)
-    return lambda: listeners.remove(listener)
+    known = _known_homes(hass)
+    known.async_follow(hass, assistant)
+    known.listeners.append(listener)
+    return lambda: known.listeners.remove(listener)
 
 
 @callback
@@ -120,88 +127,67 @@ type ListedName = tuple[str, tuple[str, ...]]
 
 def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
     """Return the listed names by entity id."""
-    names = {entity.entity_id: _short_names(entity) for entity in entities}
-    forms = compared_names({*names.values(), *(name for one in entities for name in one.names)})
+    names = _short_names(entities)
+    texts = {*names.values(), *(name for one in entities for name in (*one.names, *one.room))}
+    forms, words = compared_names(texts), _telling_words(texts)
     own = Counter(form for entity in entities for form in {forms[name] for name in entity.names})
     in_room = Counter((entity.room[:1], forms[names[entity.entity_id]]) for entity in entities)
     with_word: dict[str, set[str]] = defaultdict(set)
     for entity in entities:
-        for word in telling_words(*entity.names[:1], *entity.room):
-            with_word[word].add(entity.entity_id)
+        for text in (*entity.names[:1], *entity.room):
+            for word in words[text]:
+                with_word[word].add(entity.entity_id)
     listed_by_id: dict[str, ListedName] = {}
     for entity in entities:
         short, full = names[entity.entity_id], entity.names[0] if entity.names else ""
         others = own[forms[short]] - (forms[short] in {forms[name] for name in entity.names})
         name = short if not others and in_room[entity.room[:1], forms[short]] == 1 else full
         also = (alias for alias in entity.names[1:] if forms[alias] not in (forms[name], forms.get(full)))
-        listed_by_id[entity.entity_id] = name, tuple(alias for alias in also if _is_news(alias, entity, with_word))
+        news = tuple(alias for alias in also if _is_news(alias, entity, words, with_word))
+        listed_by_id[entity.entity_id] = name, news
     return listed_by_id
 
 
-def _short_names(entity: NamedEntity) -> str:
-    """Return the name of an entity without the name of its room, if anything remains."""
+def _short_names(entities: Sequence[NamedEntity]) -> Mapping[str, str]:
+    """Return the names of entities by id, without the names of their rooms if anything remains."""
+    divided = {entity.entity_id: _divided(entity) for entity in entities}
+    forms = compared_names(part for parts in divided.values() for part in parts)
+    return {
+        # Home Assistant reads "all" as every entity.
+        entity_id: short if short and forms[begin] == forms[room] and forms[short] != "all" else full
+        for entity_id, (full, room, begin, short) in divided.items()
+    }
+
+
+def _divided(entity: NamedEntity) -> tuple[str, str, str, str]:
+    """Return the names of an entity and its room, and the beginning and the rest of the former if it may be divided."""
     full = entity.names[0] if entity.names else ""
     room = entity.room[0] if entity.room else ""
     rest = full[len(room) :]
-    if (
-        entity.needs_whole_name
-        or not room
-        or not rest.startswith(tuple(_JOINTS))
-        or compared(full[: len(room)]) != compared(room)
-    ):
-        return full
     short = rest.lstrip(_JOINTS)
     is_signed = short[:1].isdigit() and rest.removesuffix(short)[-2:] in (" -", " .")
-    # Home Assistant reads "all" as every entity.
-    return full if not short or is_signed or compared(short) == "all" else short
+    if entity.needs_whole_name or not room or is_signed or not rest.startswith(tuple(_JOINTS)):
+        return full, room, "", ""
+    return full, room, full[: len(room)], short
 
 
-def _is_news(alias: str, entity: NamedEntity, with_word: Mapping[str, set[str]]) -> bool:
+def _is_news(
+    alias: str, entity: NamedEntity, words: Mapping[str, frozenset[str]], with_word: Mapping[str, set[str]]
+) -> bool:
     """Return True if an alias says more than name and room, or could be the name of another entity."""
-    words = telling_words(alias)
-    if words == telling_words(entity.names[0], *entity.room[:1]):
+    if words[alias] == words[entity.names[0]].union(*(words[room] for room in entity.room[:1])):
         return False
-    meant = [with_word.get(word, set()) for word in words]
+    meant = [with_word.get(word, set()) for word in words[alias]]
     return not meant or set.intersection(*meant) != {entity.entity_id}
+
+
+def _telling_words(texts: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    return {text: words - _CONNECTING for text, words in words_of_names(texts).items()}
 
 
 def telling_words(*texts: str) -> frozenset[str]:
     """Return the words of texts in lower case, without articles and prepositions."""
-    return frozenset(run for run, _ in runs(plain_name(" ".join(texts)))) - _CONNECTING
-
-
-_STRUCTURE: Final = frozenset(',:()"\\<>')
-"""Characters with a meaning in the list."""
-_JOINERS: Final = "\u200c\u200d"
-"""Without these, words of some languages and some emoji fall apart."""
-
-
-def quoted(name: str) -> str:
-    r"""Return a name as it is, or as a JSON string if it could be read as more than one name on one line.
-
-    Markup is escaped: a call with `"\u003c"` in its arguments has the same name as one with `"<"`.
-    """
-    is_plain = not _STRUCTURE.intersection(name) and name.isprintable() and not name.startswith(("#", "-", "*"))
-    return name if is_plain and name.strip() else f'"{"".join(map(_escaped, name))}"'
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    if character in "<>" or not (character.isprintable() or character in _JOINERS):
-        units = character.encode("utf-16-be", "surrogatepass").hex()
-        return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
-    return character
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return several names, separated by commas."""
-    return ", ".join(map(quoted, names))
-
-
-def also(names: Sequence[str]) -> str:
-    """Return other names, to follow the first one."""
-    return f" (also {listed(names)})" if names else ""
+    return frozenset[str]().union(*_telling_words(texts).values())
 
 
 _LISTED_BY_TOOLS: Final = frozenset({"calendar", "script"})
@@ -269,27 +255,15 @@ class Home:
         return self.entities + self.elsewhere
 
 
-_NAMELESS: Final = "(without a name)"
-
-
-def listed_entities(entities: Iterable[ExposedEntity]) -> str:
-    """Return the names of entities under their room, with their other names."""
-    return ", ".join(
-        f"{quoted(one.listed_name)}{also(one.other_names)}" if one.listed_name else _NAMELESS for one in entities
-    )
-
-
-_homes: Final = singleton(lambda _: dict[str, tuple[int, Home]]())
-"""Returns the homes by assistant, with the version that was read."""
-
-
 def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     """Return the home that an assistant may see, read again only after a change."""
-    homes, state = _homes(hass), async_home_version(hass, assistant)
-    known = homes.get(assistant)
-    if known is None or known[0] != state:
-        known = homes[assistant] = state, _read_home(hass, assistant)
-    return known[1]
+    known = _known_homes(hass)
+    known.async_follow(hass, assistant)
+    version, home = known.homes.get(assistant, (None, None))
+    if home is None or version != known.version:
+        home = _read_home(hass, assistant)
+        known.homes[assistant] = known.version, home
+    return home
 
 
 def _read_home(hass: HomeAssistant, assistant: str) -> Home:

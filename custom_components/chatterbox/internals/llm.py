@@ -24,6 +24,12 @@ class KnownTool(StrEnum):
     SCRIPT = "script.llm.ScriptTool"
     SEARCH_ACTIONS = "homeassistant.llm.SearchActionsTool"
     SEARCH_MEDIA = "media_player.llm.MediaSearchTool"
+    UNKNOWN = ""
+    """Another tool of one of `_COMPONENTS_OF_TOOLS`.
+
+    It may do anything, such as a known one that has another class now. It may quote senders, pages and devices, as logs
+    and the attributes of any entity do, although Home Assistant annotates it as not open-world.
+    """
 
 
 _COMPONENTS_OF_TOOLS: Final = frozenset({"hassio", "homeassistant", "media_player", "script", "system_log"})
@@ -32,27 +38,19 @@ _ASSIST: Final = Reliance("home_in_short", "homeassistant.components.llm", ("DAT
 _LIVE_CONTEXT: Final = Reliance("home_in_short", "homeassistant.components.homeassistant.llm", ("GetLiveContextTool",))
 TOOLS: Final = tuple(
     Reliance("foresight", f"{_COMPONENTS}{module}", (name,), since=(2026, 11))
-    for module, _, name in (path.rpartition(".") for path in KnownTool if path is not KnownTool.LIVE_CONTEXT)
+    for module, _, name in (path.rpartition(".") for path in KnownTool if path not in (KnownTool.LIVE_CONTEXT, ""))
 )
 
 
 @callback
 def known_tool(tool: llm.Tool) -> KnownTool | None:
-    """Return which tool of Home Assistant a tool is."""
-    path = f"{type(tool).__module__}.{type(tool).__qualname__}".removeprefix(_COMPONENTS)
-    return KnownTool(path) if path in KnownTool else None
-
-
-@callback
-def is_unknown(tool: llm.Tool) -> bool:
-    """Return whether a tool of some components is none of the known ones.
-
-    It may do anything, such as a known one that has another class now. It may quote senders, pages and devices, as logs
-    and the attributes of any entity do, although Home Assistant annotates it as not open-world.
-    """
-    module = type(tool).__module__
-    component = module.removeprefix(_COMPONENTS).partition(".")[0]
-    return module.startswith(_COMPONENTS) and component in _COMPONENTS_OF_TOOLS and known_tool(tool) is None
+    """Return which tool of Home Assistant a tool is; None for one of another component, or of none."""
+    own = f"{type(tool).__module__}.{type(tool).__qualname__}"
+    path = own.removeprefix(_COMPONENTS)
+    if path in KnownTool:
+        return KnownTool(path)
+    is_theirs = path != own and path.partition(".")[0] in _COMPONENTS_OF_TOOLS
+    return KnownTool.UNKNOWN if is_theirs else None
 
 
 async def async_assist_platforms(api: llm.API) -> Mapping[str, LLMToolsPlatformProtocol] | None:

@@ -1,6 +1,6 @@
 """The models of agents, and the chain of providers that answers for an agent."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -168,13 +168,13 @@ class ProviderChain:
 
 def offline_provider(announcement: Callable[[], str] = str) -> ManagedProvider:
     """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
-    return ManagedProvider(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_is_for_sentences)
+    return ManagedProvider(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_for_sentences)
 
 
-def is_for_models(tool: ToolDefinition) -> bool:
-    """Return whether a model may see a tool: all but the one by which Home Assistant understands a sentence."""
-    return tool.name != SENTENCE_TOOL
+def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    """Return the tools that a model may see: all but the one by which Home Assistant understands a sentence."""
+    return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
 
 
-def _is_for_sentences(tool: ToolDefinition) -> bool:
-    return tool.name == SENTENCE_TOOL
+def _for_sentences(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    return tuple([tool for tool in tools if tool.name == SENTENCE_TOOL])

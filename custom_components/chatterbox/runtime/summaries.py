@@ -23,7 +23,7 @@ from ..agent.protocols import CompletionRequest
 from ..agent.providers.managed_provider import BreakerState
 from ..const import LOGGER
 from ..settings.agent import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
-from .models import AgentModel, CountedModel, is_for_models
+from .models import AgentModel, CountedModel, for_models
 
 _LONGEST: Final = 60.0
 """Seconds that a model has to write one."""
@@ -87,7 +87,7 @@ class ConversationSummaries:
         summary, marks = (None, ()) if known is None else (known.summary, known.marks)
         if summary is not None and marks != _marks(turn.history, summary.messages):
             summary, marks = None, ()  # another history, or only the end of it
-        tools = tuple(filter(is_for_models, turn.tools))
+        tools = for_models(turn.tools)
         now = dt_util.utcnow().timestamp()
         self._conversations[conversation_id] = _Conversation(turn.instructions, tools, now, summary, marks)
         self._conversations.move_to_end(conversation_id)

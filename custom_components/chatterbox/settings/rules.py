@@ -4,7 +4,7 @@
 Decision 34.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import time
 from enum import StrEnum
@@ -163,6 +163,10 @@ class Policy:
         script = self.sources.get(tool.replace("__", ".", 1)) if api_id == LLM_API_ASSIST else None
         source = script if script and script.level else self.sources.get(api_id)
         return source.level if source else None
+
+    def only_reading(self, tools: Iterable[str], api_id: str) -> frozenset[str]:
+        """Return those of the tools of an API that may change nothing."""
+        return frozenset([tool for tool in tools if self.level_of(tool, api_id) is TrustLevel.READ])
 
     def rules_for(self, level: TrustLevel | None) -> Iterator[Rule]:
         """Yield all rules in order, for a call that changes something with a tool of this level."""

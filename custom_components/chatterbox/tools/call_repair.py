@@ -23,7 +23,8 @@ from ..agent.json.text import display
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.text import clipped, plain_name
 from ..effects.intents import Naming, intent_naming
-from ..home.entities import listed, quoted, telling_words
+from ..home.description import listed, quoted
+from ..home.entities import telling_words
 from ..home.entity_matches import areas_of_entities, matching_states
 from ..home.name_index import place_name
 from .merge import unwrapped

@@ -54,7 +54,7 @@ from ..effects.reported import (
     unavailable_names,
 )
 from ..home.entity_matches import entity_name, exposed_names, matching_states
-from ..internals.llm import KnownTool, is_unknown, known_tool
+from ..internals.llm import KnownTool, known_tool
 from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import (
     UNREACHABLE,
@@ -104,7 +104,7 @@ def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Too
             return _of_player(hass, llm_context, arguments)
         case own if own_annotations(own).read_only:
             return Annotated(annotations_of(own))
-        case own if is_unknown(own):  # it may do what a known one did
+        case own if known_tool(own) is KnownTool.UNKNOWN:  # it may do what a known one did
             return Unresolved(frozenset({Unknown(UnknownReason.CONTENT)}))
         case own:
             return _of_named_actions(hass, llm_context, own, arguments)

@@ -5,8 +5,9 @@ words of the speaker. In the Assist API the parts that differ are known. The pro
 until it changes. Decision 29.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -115,12 +116,14 @@ def _ask_assist(
     api: llm.API, platforms: Mapping[str, LLMToolsPlatformProtocol], llm_context: llm.LLMContext, home: HomeDetail
 ) -> ApiOffer:
     """Ask the platforms of the Assist API one by one, as `homeassistant.components.llm.async_get_tools` does."""
+    exposed = async_get_home(api.hass, llm_context.assistant)
+    listed = partial(describe_home, exposed, telling=home) if home.is_compact and exposed.entities else None
     tools: list[llm.Tool] = []
     prompts: list[str] = []
     contexts: list[str] = []
     for domain, platform in sorted(platforms.items()):
         try:
-            offered, prompt, context = _ask_platform(api, domain, platform, llm_context, home)
+            offered, prompt, context = _ask_platform(api, domain, platform, llm_context, listed)
         except Exception:  # noqa: BLE001 a platform may be anybody's code, and the others are still good
             LOGGER.exception("Cannot get the LLM tools of %s", domain)
             continue
@@ -131,14 +134,19 @@ def _ask_assist(
 
 
 def _ask_platform(
-    api: llm.API, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, home: HomeDetail
+    api: llm.API,
+    domain: str,
+    platform: LLMToolsPlatformProtocol,
+    llm_context: llm.LLMContext,
+    listed: Callable[[str], str] | None,
 ) -> tuple[list[llm.Tool], str, str]:
-    """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
-    found = async_get_home(api.hass, llm_context.assistant)
-    is_described = home.is_compact and bool(found.entities)
-    if domain == HOMEASSISTANT_DOMAIN and is_described and (tool := live_context_tool(api)):
+    """Return the tools of a platform, the stable part of its prompt, and the part for this speaker.
+
+    `listed` returns our list of the home for the name of the tool that tells states; None to keep Assist's own.
+    """
+    if domain == HOMEASSISTANT_DOMAIN and listed and (tool := live_context_tool(api)):
         # Its own list of the home is the one slow part of Assist, and is not needed.
-        return [tool], describe_home(found, tool.name, home), ""
+        return [tool], listed(tool.name), ""
     offer = _offered(api, domain, platform, llm_context)
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
@@ -146,7 +154,7 @@ def _ask_platform(
         guide = known if (known := control_guide(api.hass)) in prompt else ""
         context = prompt.replace(guide, "").strip() if guide else prompt
         tools = [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)]
-        return tools, GUIDE_TO_CALLS if guide and is_described else guide, context
+        return tools, GUIDE_TO_CALLS if guide and listed else guide, context
     if _is_of_home_assistant(platform):
         return offer.tools, prompt, ""
     return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)

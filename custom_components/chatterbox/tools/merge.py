@@ -19,7 +19,7 @@ from homeassistant.helpers import llm
 from ..agent.messages import ToolAnnotations, ToolDefinition
 from ..const import DOMAIN
 from ..data import singleton
-from ..internals.llm import KnownTool, is_unknown, known_tool
+from ..internals.llm import KnownTool, known_tool
 from ..settings.tool_names import ToolOrigin, offered_names, rename_tools
 from .llm_apis import ApiOffer, requires_admin
 from .schema import CustomSerializer, SchemaCache
@@ -148,7 +148,7 @@ def annotations_of(tool: llm.Tool) -> ToolAnnotations:
         read_only=own.read_only or is_reading_by_name(tool),
         destructive=own.destructive,
         idempotent=own.idempotent,
-        open_world=is_unknown(named) or (own.open_world and known not in _MEDIA_TOOLS),
+        open_world=known is KnownTool.UNKNOWN or (own.open_world and known not in _MEDIA_TOOLS),
     )
 
 

@@ -20,7 +20,8 @@ from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared, compared_names
 from ..effects.effect import actions_of
 from ..effects.intents import Naming, delayed_command, intent_naming
-from ..home.entities import ExposedEntity, Home, async_get_home, listed, quoted
+from ..home.description import listed, quoted
+from ..home.entities import ExposedEntity, Home, async_get_home
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex, items_meant, name_words, place_name, with_known_names
 from ..internals.llm import KnownTool, known_tool

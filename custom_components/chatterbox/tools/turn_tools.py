@@ -29,7 +29,7 @@ from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.home_rules import async_get_home_rules
-from ..settings.rules import Policy, TrustLevel
+from ..settings.rules import Policy
 from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker
@@ -171,16 +171,14 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 
 def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
     """Leave out tools that have the name of ours, and those that change something where their source may only read."""
-
-    def is_permitted(tool: llm.Tool) -> bool:
-        may_change = policy.level_of(tool.name, offer.api.id) is not TrustLevel.READ
-        return tool.name != PROCESS_SENTENCE.name and (may_change or annotations_of(tool).read_only)
-
+    tools = [tool for tool in offer.tools if tool.name != PROCESS_SENTENCE.name]
+    only_reading = policy.only_reading(["", *(tool.name for tool in tools)], offer.api.id)
+    permitted = tuple(tool for tool in tools if tool.name not in only_reading or annotations_of(tool).read_only)
     prompt = offer.prompt
-    if policy.level_of("", offer.api.id) is TrustLevel.READ:
+    if "" in only_reading:
         for guide in (GUIDE_TO_CALLS, control_guide(offer.api.hass)):
             prompt = prompt.replace(guide, "").strip()
-    return offer._replace(tools=tuple(filter(is_permitted, offer.tools)), prompt=prompt)
+    return offer._replace(tools=permitted, prompt=prompt)
 
 
 async def _async_ask(

@@ -20,7 +20,7 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.loop.turn import Turn
 from ..data import singleton
-from ..home.entities import quoted
+from ..home.description import quoted
 from ..home.search import async_describe_matches, async_entity_query
 from ..internals.conversation import async_show, set_tools
 from ..records.turn_record import TurnRecord

@@ -15,7 +15,7 @@ from ..agent.loop.turn import Turn
 from ..agent.messages import ToolDefinition, UserMessage
 from ..agent.protocols import CompletionRequest, Prefiller
 from ..const import LOGGER
-from ..runtime.models import is_for_models
+from ..runtime.models import for_models
 from ..settings.agent import AgentSettings
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools
@@ -109,4 +109,4 @@ class WarmUp:
 
 def _as_models_read(prefix: Prefix) -> Prefix:
     instructions, tools = prefix
-    return instructions, tuple(filter(is_for_models, tools))
+    return instructions, for_models(tools)

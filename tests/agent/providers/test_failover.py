@@ -443,8 +443,8 @@ async def test_leaving_closes_everything() -> None:
 async def test_each_provider_sees_its_own_tools() -> None:
     chain = Chain([[DOWN]], [HELLO])
     chain.managed = [
-        replace(chain.managed[0], tools=lambda offered: offered.name != SENTENCE.name),
-        replace(chain.managed[1], tools=lambda offered: offered.name == SENTENCE.name),
+        replace(chain.managed[0], tools=lambda tools: tuple(tool for tool in tools if tool.name != SENTENCE.name)),
+        replace(chain.managed[1], tools=lambda tools: tuple(tool for tool in tools if tool.name == SENTENCE.name)),
     ]
 
     await chain.ask()
@@ -471,7 +471,10 @@ async def test_a_provider_without_the_tool_that_has_to_be_called_is_passed_over(
 ) -> None:
     chain = Chain([HELLO], [HELLO])
     visible = {LIGHT.name} if isinstance(choice, NamedTool) else set[str]()
-    chain.managed = [replace(chain.managed[0], tools=lambda offered: offered.name in visible), chain.managed[1]]
+    chain.managed = [
+        replace(chain.managed[0], tools=lambda tools: tuple(tool for tool in tools if tool.name in visible)),
+        chain.managed[1],
+    ]
 
     events = await chain.ask(request=replace(REQUEST, tool_choice=choice))
 

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 from ..messages import (
     AssistantMessage,
     Attachment,
-    JsonObject,
+    JsonValue,
     Message,
     ToolDefinition,
     ToolResult,
@@ -97,11 +97,10 @@ class TokenEstimate:
 
     def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
         """Estimate the tokens of tools, as they are described to a model."""
-        tokens = 0
-        for tool in tools:
-            described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-            tokens += self.of_text(canonical_json(described))
-        return tokens
+        described: list[JsonValue] = [
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools
+        ]
+        return self.of_text(canonical_json(described)) if described else 0
 
     def corrected(self, estimated: int, reported: int) -> TokenEstimate:
         """Return the estimate that fits the reported `Usage.input_tokens` of a request.

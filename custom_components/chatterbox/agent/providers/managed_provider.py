@@ -290,9 +290,12 @@ async def _next(
         raise ProviderUnreachable("the stream was cancelled") from err
 
 
-def every_tool(_tool: ToolDefinition) -> bool:
+type Tools = tuple[ToolDefinition, ...]
+
+
+def every_tool(tools: Tools) -> Tools:
     """Offer all tools of a turn to a provider."""
-    return True
+    return tools
 
 
 def without_budget() -> None:
@@ -309,8 +312,8 @@ class ManagedProvider:
     breaker: CircuitBreaker
     timeouts: Timeouts = Timeouts()
     retries: Retries = Retries()
-    tools: Callable[[ToolDefinition], bool] = every_tool
-    """Decides which tools of a turn this provider is offered. A turn offers those of all providers."""
+    tools: Callable[[Tools], Tools] = every_tool
+    """Returns those of the tools of a turn that this provider is offered. A turn has those of all providers."""
     closes_promptly: bool = False
     """Whether its streams end at once when they are closed: then they need no task of their own."""
     id: str = ""
@@ -326,7 +329,7 @@ class ManagedProvider:
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return the request for this provider; None if it forces a tool that the provider is not offered."""
-        tools = tuple(filter(self.tools, request.tools))
+        tools = self.tools(request.tools)
         match request.tool_choice:
             case NamedTool(name) if all(tool.name != name for tool in tools):
                 return None

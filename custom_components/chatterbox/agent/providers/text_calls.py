@@ -71,12 +71,12 @@ class TextCalls:
         if request.tools == self._offered or sum(len(tool.name) for tool in request.tools) < _MANY:
             return
         async with self._preparing:
-            await asyncio.to_thread(markers_for, _spellings(request.tools))
+            await asyncio.to_thread(markers_for, spellings(request.tools))
 
     def message(self, request: CompletionRequest) -> TextCallReader:
         """Return a reader for the answer to a request."""
         if request.tools != self._offered:
-            self._offered, self._names = request.tools, _spellings(request.tools)
+            self._offered, self._names = request.tools, spellings(request.tools)
         return TextCallReader(self, request, self._names)
 
 
@@ -329,8 +329,3 @@ def _canonical(arguments: str) -> str:
         return canonical_json(parse_json(arguments or "{}"))
     except ValueError:
         return arguments
-
-
-def _spellings(tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
-    """Return the names by which `find_tool` knows the tools, in lower case."""
-    return tuple(sorted({spelling for tool in tools for spelling in spellings(tool.name)}))

@@ -7,8 +7,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
-from ...home.description import FIND_ENTITIES
-from ...home.entities import ExposedEntity, Home, listed, quoted
+from ...home.description import FIND_ENTITIES, listed, quoted
+from ...home.entities import ExposedEntity, Home
 from ...home.entity_index import EntityIndex
 from ...home.name_index import places_named
 from ...home.search import async_get_entity_index

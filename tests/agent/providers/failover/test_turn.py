@@ -34,10 +34,13 @@ class Home:
                 model,
                 CircuitBreaker(clock=clock),
                 retries=Retries(attempts=1),
-                tools=lambda offered: offered.name != SENTENCE.name,
+                tools=lambda tools: tuple(tool for tool in tools if tool.name != SENTENCE.name),
             ),
             ManagedProvider(
-                "fallback", fallback, CircuitBreaker(clock=clock), tools=lambda offered: offered.name == SENTENCE.name
+                "fallback",
+                fallback,
+                CircuitBreaker(clock=clock),
+                tools=lambda tools: tuple(tool for tool in tools if tool.name == SENTENCE.name),
             ),
         ]
         self.loop = AgenticLoop(FailoverProvider(self.managed, clock), self.dispatcher)
