@@ -1,10 +1,13 @@
 """Text is folded, split into words and compared alike everywhere, and shortened where it is too long."""
 
+import re
+
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.messages import ToolDefinition
+from custom_components.chatterbox.agent.messages import Attachment, ToolDefinition
 from custom_components.chatterbox.agent.text import (
+    attachment_note,
     clipped,
     compared,
     find_name,
@@ -12,6 +15,8 @@ from custom_components.chatterbox.agent.text import (
     fold,
     plain_name,
     runs,
+    sendable_call_id,
+    sendable_name,
     sendable_text,
     shortened,
     spoken_words,
@@ -203,3 +208,34 @@ def test_texts_can_be_written_as_utf8(text: str) -> None:
 def test_only_half_characters_are_replaced() -> None:
     assert sendable_text("Grüße 💡") == "Grüße 💡"
     assert sendable_text("\ud83d\udca1 \ud83d") == "💡 \ufffd"
+
+
+MISTRAL = "[A-Za-z0-9]{9}"
+
+
+@given(st.text())
+def test_a_sent_name_is_one_that_services_accept(name: str) -> None:
+    assert re.fullmatch("[A-Za-z0-9_-]{1,64}", sendable_name(name))
+    assert sendable_name(sendable_name(name)) == sendable_name(name)
+
+
+@given(st.text(st.characters(exclude_categories=())), st.sampled_from([MISTRAL, ".{1,40}", "[A-Za-z0-9_-]+"]))
+def test_a_sent_id_of_a_call_has_the_form_of_the_service(call_id: str, pattern: str) -> None:
+    sent = sendable_call_id(call_id, pattern)
+
+    assert re.fullmatch(pattern, sent)
+    assert sendable_call_id(call_id, pattern) == sent
+    assert sent == call_id or not re.fullmatch(pattern, call_id)
+
+
+def test_different_ids_stay_apart() -> None:
+    ids = [f"functions.turn_on:{number}" for number in range(200)]
+
+    assert len({sendable_call_id(call_id, MISTRAL) for call_id in ids}) == 200
+
+
+def test_what_cannot_be_shown_is_named() -> None:
+    named, nameless = (attachment_note(Attachment("audio/wav", b"", name)) for name in ("half \ud83d.wav", ""))
+
+    assert named.startswith("[A file of type audio/wav named half \ufffd.wav was attached here.")
+    assert nameless.startswith("[A file of type audio/wav was attached here.")

@@ -9,8 +9,8 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.effects.effect import Unresolved
 from custom_components.chatterbox.internals.llm import async_assist_platforms, known_tool, live_context_tool
+from custom_components.chatterbox.tools.annotations import annotations_of
 from custom_components.chatterbox.tools.dispatch import call_effects
-from custom_components.chatterbox.tools.merge import annotations_of
 from tests.support.llm_apis import StubTool, llm_context_of
 from tests.support.moved_names import take_away
 

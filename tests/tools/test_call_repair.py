@@ -10,7 +10,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.agent.loop.calls import Resolved, Runnable, fit_call
+from custom_components.chatterbox.agent.loop.calls import fit_call
+from custom_components.chatterbox.agent.loop.turn import Resolved, Runnable
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, offer_of, register, satellite

@@ -1,4 +1,4 @@
-"""Text normalization: folding, tokenizing and comparing text, shortening it, language tags, and names of tools.
+"""Text normalization: folding, tokenizing and comparing text, shortening it, language tags, names and ids of calls.
 
 Everything that compares names or words uses these functions, so that a word is the same word everywhere.
 """
@@ -8,13 +8,14 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from .messages import ToolDefinition
+from .messages import Attachment, ToolDefinition
 
 ELLIPSIS: Final = "…"
 HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\N{IDEOGRAPHIC NUMBER ZERO}"
@@ -277,3 +278,27 @@ def _joined(name: str) -> str:
 
 
 _SPELLINGS: Final = (plain_name, _bare, _joined)
+
+
+_NAME_LENGTH: Final = 64
+
+
+def sendable_name(name: str) -> str:
+    """Return the name of a tool in the characters and the length that every service accepts."""
+    return re.sub("[^A-Za-z0-9_-]", "_", name)[:_NAME_LENGTH] or "unnamed"
+
+
+def sendable_call_id(call_id: str, pattern: str) -> str:
+    """Return an id that matches `pattern`, else nine letters or digits derived from it.
+
+    The same id always gives the same result: calls and results keep matching, and requests keep their bytes.
+    """
+    if re.fullmatch(pattern, call_id):
+        return call_id
+    return blake2b(call_id.encode(errors="replace"), digest_size=5).hexdigest()[:9]
+
+
+def attachment_note(attachment: Attachment) -> str:
+    """Return the text that stands for an attachment that the model cannot read."""
+    named = f" named {sendable_text(attachment.name)}" if attachment.name else ""
+    return f"[A file of type {attachment.mime_type}{named} was attached here. You cannot see it: say so if it matters.]"

@@ -2,63 +2,26 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from fnmatch import fnmatchcase
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant
 from homeassistant.util.json import json_loads_object
 
-from ..effects.actions import ANY_ACTION, groups_among, members_of
-from ..effects.effect import ARM_FOR_LESS, NOTHING, Annotated, EntityAction, Touches, Unknown, Unresolved, actions_of
+from ..effects.actions import groups_among, members_of
+from ..effects.effect import (
+    NOTHING,
+    ActionKind,
+    Annotated,
+    EntityAction,
+    Touches,
+    Unknown,
+    Unresolved,
+    actions_of,
+    kind_of,
+)
 from .answers.language import Action
 from .review import CallReview
 
-
-class ActionKind(StrEnum):
-    """The kind of an action, as people name it. Kinds that let somebody or something in come first."""
-
-    UNLOCK = "unlock"
-    OPEN = "open"
-    DISARM = "disarm"
-    ARM_FOR_LESS = "arm_for_less"
-    OPEN_OR_CLOSE = "open_or_close"
-    RUN = "run"
-    LOCK = "lock"
-    CLOSE = "close"
-    ARM = "arm"
-    TURN_ON = "turn_on"
-    TURN_OFF = "turn_off"
-    TOGGLE = "toggle"
-    CHANGE = "change"
-    USE = "use"
-    """Any other action."""
-
-    @property
-    def action(self) -> Action | None:
-        """Return the action that an answer may repeat; None if there is no word for it."""
-        if self is ActionKind.ARM_FOR_LESS:
-            return Action.ARM
-        return Action(self.value) if self.value in Action else None
-
-
-_PATTERNS: Final[Mapping[ActionKind, tuple[str, ...]]] = {
-    ActionKind.RUN: ("automation.trigger", "scene.turn_on", "script.toggle", "script.turn_on"),
-    ActionKind.DISARM: ("alarm_control_panel.alarm_disarm",),
-    ActionKind.ARM_FOR_LESS: (ARM_FOR_LESS,),
-    ActionKind.ARM: ("alarm_control_panel.alarm_arm*",),
-    ActionKind.LOCK: ("lock.lock",),
-    ActionKind.UNLOCK: ("lock.unlock",),
-    ActionKind.OPEN: ("lock.open", "cover.open_*", "cover.set_*", "valve.open_*", "valve.set_*"),
-    ActionKind.CLOSE: ("cover.close_*", "valve.close_*"),
-    ActionKind.OPEN_OR_CLOSE: ("cover.toggle*", "valve.toggle*"),
-    ActionKind.CHANGE: (f"*.{ANY_ACTION}*", "*.select_*", "*.set_*", "*.volume_*"),
-    ActionKind.TOGGLE: ("*.toggle",),
-    ActionKind.TURN_OFF: ("*.turn_off",),
-    ActionKind.TURN_ON: ("*.turn_on",),
-}
-"""The actions of each kind; the first that matches counts. Setting a position counts as opening."""
 _VAGUE: Final = (ActionKind.CHANGE, ActionKind.USE)
 
 _LEVELS: Final[Mapping[str, str]] = {
@@ -114,11 +77,11 @@ class ActionSummary:
         return len(named) + len(self.tools) + len(self.unforeseen) + (self.has_more and bool(named)) > 1
 
 
-@lru_cache
-def kind_of(action: str) -> ActionKind:
-    """Return the kind of an action such as `lock.unlock`."""
-    kinds = (kind for kind, patterns in _PATTERNS.items() if any(fnmatchcase(action, one) for one in patterns))
-    return next(kinds, ActionKind.USE)
+def repeatable_action(kind: ActionKind) -> Action | None:
+    """Return the action that an answer may repeat; None if there is no word for it."""
+    if kind is ActionKind.ARM_FOR_LESS:
+        return Action.ARM
+    return Action(kind.value) if kind.value in Action else None
 
 
 def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionSummary:

@@ -1,30 +1,40 @@
-"""Ends a turn whose calls need approval with a question."""
+"""Ends a turn whose calls need approval with a question, and finds the names by which an answer may name a thing."""
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
+from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import intent
+from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
 
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage, JsonValue
-from ..agent.text import fold
-from ..home.entity_matches import action_name, area_name, entity_name, matching_states, tool_name
+from ..agent.text import character_map, fold, spoken_words
+from ..effects.effect import ActionKind
+from ..home.entity_matches import (
+    action_name,
+    area_name,
+    areas_of_entities,
+    entities_by_name,
+    entity_name,
+    matching_states,
+    spoken,
+    tool_name,
+)
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
-from .action_summary import ActionKind, ActionSummary, summarize_calls
-from .answers.language import ALL_WORDINGS, language_code
+from .action_summary import ActionSummary, repeatable_action, summarize_calls
+from .answers.language import ALL_WORDINGS, Phrase, Wording, language_code, phrases_of
 from .answers.yes_or_no import NOTHING_NAMED, QuestionContext, prepare_answers, understood_language
 from .guard import CallGuard
 from .questions import ApprovalScope, Question
 from .review import CallReview
-from .unique_names import names_of
 
 _LONG_WAIT: Final = 90.0
 """Seconds from which the time is given in minutes."""
@@ -78,10 +88,10 @@ def asked_of(
     action, names, place = None, tuple[str, ...](), ""
     if len(summary.actions) == 1 and not summary.tools and not summary.unforeseen and not summary.has_more:
         ((kind, entity_ids),) = summary.actions.items()
-        action = kind.action
+        action = repeatable_action(kind)
         if len(entity_ids) == 1:
             place = area_name(hass, entity_ids[0])
-            names = names_of(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
+            names = unique_names(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
     return QuestionContext(action, names, place, several=summary.is_several, repetition=words.actions())
 
 
@@ -251,3 +261,69 @@ class ApprovalRequester:
         """Return whether an approved call needs approval again, because its effects have changed."""
         approved = {(one.call.name, one.call.arguments) for one in self.approved}
         return any((one.call.name, one.call.arguments) in approved for one in pending.calls)
+
+
+def unique_names(
+    hass: HomeAssistant, entity_id: str, wording: Wording, with_place: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Return the names and aliases of an entity that mean nothing else in the home.
+
+    They are compared with all other exposed entities, areas and floors, regardless of articles. A name that is not
+    unique is combined with the area by `with_place`, if the other entity is in another area.
+    """
+    entry = er.async_get(hass).async_get(entity_id)
+    aliases = er.async_get_entity_aliases(hass, entry) if entry else []
+    names = {name: with_place(name) for name in (entity_name(hass, entity_id), *map(spoken, aliases)) if name}
+    ends = {words[-1] for name in (*names, *names.values()) if (words := _words(name, wording))}
+    beside = _other_names(hass, entity_id, wording, ends)
+    area_id = areas_of_entities(hass).get(entity_id)
+
+    def places_of_others(name: str) -> list[str | None]:
+        words = _words(name, wording)
+        return [place for other, place in beside if _sound_alike(words, other, wording)]
+
+    plain = [name for name in names if not places_of_others(name)]
+    apart = [name for name in names if name not in plain and area_id and area_id not in places_of_others(name)]
+    return (*plain, *(placed for name in apart if not places_of_others(placed := names[name])))
+
+
+def _other_names(
+    hass: HomeAssistant, entity_id: str, wording: Wording, ends: AbstractSet[str]
+) -> frozenset[tuple[Phrase, str | None]]:
+    """Return the names of other entities, areas and floors as words, with the ids of their areas.
+
+    The result contains at least those that end in one of `ends`.
+    """
+    characters = character_map(wording.folded)
+    pieces = {end.rpartition("'")[2] for end in ends}
+
+    def may_end(name: str) -> bool:
+        plain = fold(name, keep_accents=True).translate(characters)
+        return any(piece in plain for piece in pieces)
+
+    states = ((state.name, {state.entity_id}) for state in hass.states.async_all())
+    named = [(name, ids - {entity_id}) for name, ids in (*entities_by_name(hass).items(), *states) if may_end(name)]
+    exposed = ((name, one) for name, ids in named for one in ids if async_should_expose(hass, CONVERSATION, one))
+    area_ids = areas_of_entities(hass)
+    found = {(_words(name, wording), area_ids.get(one)) for name, one in exposed}
+    areas, floors = ar.async_get(hass).async_list_areas(), fr.async_get(hass).async_list_floors()
+    places = [*((area.name, *area.aliases) for area in areas), *((floor.name, *floor.aliases) for floor in floors)]
+    return frozenset(found).union((_words(name, wording), None) for names in places for name in names if may_end(name))
+
+
+def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
+    """Return True if two names may sound the same, with articles before them."""
+    shorter, longer = sorted(("'".join(words).split("'") for words in (one, other)), key=len)
+    if longer[-len(shorter) :] != shorter:
+        return False
+    return not _forms(one, wording).isdisjoint(_forms(other, wording))
+
+
+def _words(name: str, wording: Wording) -> Phrase:
+    """Return the words of a name; empty if it cannot be spoken."""
+    return spoken_words(spoken(name), wording.folded) or ()
+
+
+def _forms(words: Phrase, wording: Wording) -> frozenset[Phrase]:
+    """Return the forms of a name in a sentence."""
+    return phrases_of(wording.named, {"name": [" ".join(words)]})

@@ -20,7 +20,7 @@ from ..agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted
 from ..agent.messages import JsonObject, JsonValue, ToolAnnotations, ToolCall, ToolDefinition, ToolResult
 from ..agent.protocols import Hooks
 from ..const import EVENT_CHANGE, LOGGER
-from ..effects.effect import Annotated
+from ..effects.effect import ActionKind, Annotated, kind_of
 from ..history.stores import async_record_change
 from ..home.entity_matches import entity_name, spoken, tool_name
 from ..records.turn_record import (
@@ -33,7 +33,6 @@ from ..records.turn_record import (
 )
 from ..settings.rules import Verdict
 from ..speech.sentences import async_get_sentences
-from .action_summary import ActionKind, kind_of
 from .guard import CallGuard
 from .questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
 from .review import ApprovalWay, CallReview, CallState, Refusal

@@ -6,9 +6,9 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 
 from ..agent.text import fold, heard_words
-from ..effects.effect import Effects, actions_of
+from ..effects.effect import Effects, actions_of, kind_of
 from ..home.entity_matches import area_name, entity_name, is_named_in
-from .action_summary import kind_of
+from .action_summary import repeatable_action
 from .answers.language import action_words, is_about_all, language_code
 from .answers.yes_or_no import Meaning, understand_answer
 from .policy import lets_in
@@ -73,6 +73,6 @@ class Wish:
         )
 
     def _words_of(self, action: str) -> frozenset[str]:
-        kind = kind_of(action).action
+        kind = repeatable_action(kind_of(action))
         words = action_words(language_code(self.language), kind) if kind else frozenset[str]()
         return frozenset(fold(word) for word in words if len(word) >= _SHORTEST_WORD or not word.isascii())

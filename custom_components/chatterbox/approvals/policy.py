@@ -19,8 +19,8 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.util.unit_conversion import TemperatureDeltaConverter
 
 from ..agent.messages import ToolAnnotations
-from ..effects.actions import ANY_ACTION
 from ..effects.effect import (
+    ANY_ACTION,
     ARM_FOR_LESS,
     DISARM,
     SET_TEMPERATURE,

@@ -33,6 +33,7 @@ from ..internals.homeassistant import parsed_states, states_of_scene
 from ..internals.script import script_of
 from ..settings.rules import ToolSource
 from .effect import (
+    ANY_ACTION,
     ARM_FOR_LESS,
     SET_TEMPERATURE,
     Annotated,
@@ -229,8 +230,6 @@ _LOCK_SERVICES: Final[Mapping[str, str]] = {
 }
 _ON_OFF_DOMAINS: Final = frozenset({"automation", "group", "input_boolean", "light", "remote", "switch"})
 """Domains whose states are all reached by turning on or off."""
-ANY_ACTION: Final = "reproduce_state"
-"""Stands for all services of a domain that could reach a state."""
 
 _BRANCHING_STEPS: Final = frozenset(
     {

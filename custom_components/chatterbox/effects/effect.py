@@ -3,10 +3,16 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final, NamedTuple, assert_never
 
 from ..agent.messages import ToolAnnotations
 from ..settings.rules import TrustLevel
+
+ANY_ACTION: Final = "reproduce_state"
+"""Stands for all services of a domain that could reach a state."""
+
 
 _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
     "cover.set_cover_position": ("position", "cover.close_cover"),
@@ -187,3 +193,48 @@ def named_action(domain: str, service: str, data: Mapping[str, object]) -> str:
     position, closing = _CLOSED_POSITION.get(action, ("", action))
     value = data.get(position)
     return closing if isinstance(value, (int, float)) and value == 0 else action
+
+
+class ActionKind(StrEnum):
+    """The kind of an action, as people name it. Kinds that let somebody or something in come first."""
+
+    UNLOCK = "unlock"
+    OPEN = "open"
+    DISARM = "disarm"
+    ARM_FOR_LESS = "arm_for_less"
+    OPEN_OR_CLOSE = "open_or_close"
+    RUN = "run"
+    LOCK = "lock"
+    CLOSE = "close"
+    ARM = "arm"
+    TURN_ON = "turn_on"
+    TURN_OFF = "turn_off"
+    TOGGLE = "toggle"
+    CHANGE = "change"
+    USE = "use"
+    """Any other action."""
+
+
+_ACTIONS_OF_KIND: Final[Mapping[ActionKind, tuple[str, ...]]] = {
+    ActionKind.RUN: ("automation.trigger", "scene.turn_on", "script.toggle", "script.turn_on"),
+    ActionKind.DISARM: ("alarm_control_panel.alarm_disarm",),
+    ActionKind.ARM_FOR_LESS: (ARM_FOR_LESS,),
+    ActionKind.ARM: ("alarm_control_panel.alarm_arm*",),
+    ActionKind.LOCK: ("lock.lock",),
+    ActionKind.UNLOCK: ("lock.unlock",),
+    ActionKind.OPEN: ("lock.open", "cover.open_*", "cover.set_*", "valve.open_*", "valve.set_*"),
+    ActionKind.CLOSE: ("cover.close_*", "valve.close_*"),
+    ActionKind.OPEN_OR_CLOSE: ("cover.toggle*", "valve.toggle*"),
+    ActionKind.CHANGE: (f"*.{ANY_ACTION}*", "*.select_*", "*.set_*", "*.volume_*"),
+    ActionKind.TOGGLE: ("*.toggle",),
+    ActionKind.TURN_OFF: ("*.turn_off",),
+    ActionKind.TURN_ON: ("*.turn_on",),
+}
+"""The actions of each kind; the first that matches counts. Setting a position counts as opening."""
+
+
+@lru_cache
+def kind_of(action: str) -> ActionKind:
+    """Return the kind of an action such as `lock.unlock`."""
+    kinds = (kind for kind, patterns in _ACTIONS_OF_KIND.items() if any(fnmatchcase(action, one) for one in patterns))
+    return next(kinds, ActionKind.USE)

@@ -5,7 +5,7 @@ of the same message may change them, and of several entities with one name all a
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set as AbstractSet
 from typing import Final, NamedTuple
 
 import voluptuous as vol
@@ -13,15 +13,18 @@ from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.components.intent import OnOffIntentHandler
 from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
+from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
 from homeassistant.const import SERVICE_TURN_OFF, SERVICE_TURN_ON
 from homeassistant.core import Context, HomeAssistant, State
-from homeassistant.helpers import intent
+from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.script import Script
 
 from ..agent.messages import JsonValue
 from ..home.entity_matches import matching_states
+from ..home.name_index import NameIndex
 from ..internals.intent import HANDLERS, SCRIPT_HANDLERS, Reach, actions_of_script, handler_path
+from ..internals.todo import items_on_list
 from .actions import ActionReader
 from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of, run_by
 
@@ -204,3 +207,34 @@ def _script_effects(hass: HomeAssistant, script: object) -> Touches | Unresolved
     reader = ActionReader(hass)
     reader.sequence(script.sequence)
     return reader.effects()
+
+
+_COMPLETE_OF_SHOPPING_LIST: Final = "HassShoppingListCompleteItem"
+_STATES_OF_ITEMS: Final[Mapping[str, AbstractSet[TodoItemStatus | None]]] = {
+    "HassListRemoveItem": {*TodoItemStatus, None},
+    "HassListCompleteItem": {TodoItemStatus.NEEDS_ACTION},
+    _COMPLETE_OF_SHOPPING_LIST: {TodoItemStatus.NEEDS_ACTION},
+}
+"""Which items an intent can mean. It takes one only by its id or its whole name."""
+
+
+def items_meant(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], assistant: str) -> list[str]:
+    """Return the names of the items that the slots of an intent may mean, as they stand in the list, sorted.
+
+    The list is empty for other intents, for an item that is there as it is written, and for one that is not there.
+    """
+    if intent_type not in _STATES_OF_ITEMS or not isinstance(item := slots.get("item"), str):
+        return []
+    if intent_type == _COMPLETE_OF_SHOPPING_LIST:
+        entries = er.async_get(hass).entities.values()
+        lists = [entry.entity_id for entry in entries if (entry.domain, entry.platform) == (TODO, "shopping_list")]
+    else:
+        constraints = intent.MatchTargetsConstraints(name=str(slots.get("name")), domains={TODO}, assistant=assistant)
+        lists = [state.entity_id for state in matching_states(hass, constraints)]
+    index, states = NameIndex[str](), _STATES_OF_ITEMS[intent_type]
+    items = [one for one in items_on_list(hass, lists[0]) if one.status in states] if len(lists) == 1 else []
+    if any(item in {one.uid, one.summary} for one in items):
+        return []
+    for summary in filter(None, (one.summary for one in items)):
+        index.add(summary, summary)
+    return sorted(index.find(item))

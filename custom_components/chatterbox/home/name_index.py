@@ -8,21 +8,18 @@ name. Other emoji tell names apart.
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Set as AbstractSet
+from collections.abc import Callable, Iterator, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
+from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent
 
-from ..agent.messages import JsonValue
 from ..agent.text import PART, compared, fold, plain_name
-from ..internals.todo import items_on_list
 from .entities import Home, async_get_home
-from .entity_matches import entities_by_name, matching_states
+from .entity_matches import entities_by_name
 
 _BETWEEN: Final = re.compile(
     r"(?<!\w)-(?!\w)(?=.*\w)|(?<=\w)-(?=\w)"
@@ -156,34 +153,3 @@ def places_named(hass: HomeAssistant, name: str, *kinds: str) -> AbstractSet[Kno
     """Return the areas and floors that a name may mean."""
     index = _names_of(async_get_home(hass, CONVERSATION))
     return index.find(name, lambda names: {known for known in names if known.kind in kinds})
-
-
-_COMPLETE_OF_SHOPPING_LIST: Final = "HassShoppingListCompleteItem"
-_STATES: Final[Mapping[str, AbstractSet[TodoItemStatus | None]]] = {
-    "HassListRemoveItem": {*TodoItemStatus, None},
-    "HassListCompleteItem": {TodoItemStatus.NEEDS_ACTION},
-    _COMPLETE_OF_SHOPPING_LIST: {TodoItemStatus.NEEDS_ACTION},
-}
-"""Which items an intent can mean. It takes one only by its id or its whole name."""
-
-
-def items_meant(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], assistant: str) -> list[str]:
-    """Return the names of the items that the slots of an intent may mean, as they stand in the list, sorted.
-
-    The list is empty for other intents, for an item that is there as it is written, and for one that is not there.
-    """
-    if intent_type not in _STATES or not isinstance(item := slots.get("item"), str):
-        return []
-    if intent_type == _COMPLETE_OF_SHOPPING_LIST:
-        entries = er.async_get(hass).entities.values()
-        lists = [entry.entity_id for entry in entries if (entry.domain, entry.platform) == (TODO, "shopping_list")]
-    else:
-        constraints = intent.MatchTargetsConstraints(name=str(slots.get("name")), domains={TODO}, assistant=assistant)
-        lists = [state.entity_id for state in matching_states(hass, constraints)]
-    index, states = NameIndex[str](), _STATES[intent_type]
-    items = [one for one in items_on_list(hass, lists[0]) if one.status in states] if len(lists) == 1 else []
-    if any(item in {one.uid, one.summary} for one in items):
-        return []
-    for summary in filter(None, (one.summary for one in items)):
-        index.add(summary, summary)
-    return sorted(index.find(item))

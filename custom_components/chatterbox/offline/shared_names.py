@@ -17,8 +17,7 @@ from homeassistant.helpers.template import Template
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
-from ..effects.intents import delayed_command, handler_of, intent_effects, selection
-from ..home.name_index import items_meant
+from ..effects.intents import delayed_command, handler_of, intent_effects, items_meant, selection
 from ..internals.conversation import async_recognized, async_texts
 from .openings import state_sentence
 

@@ -27,7 +27,7 @@ from ..home.description import listed, quoted
 from ..home.entities import telling_words
 from ..home.entity_matches import areas_of_entities, matching_states
 from ..home.name_index import place_name
-from .merge import unwrapped
+from .annotations import unwrapped
 from .name_resolver import EVERYTHING, entities_called
 
 _CLASS: Final = "device_class"

@@ -64,11 +64,10 @@ from ..records.turn_record import (
     result_content,
     targets_not_done,
 )
+from .annotations import annotations_of, has_consequences, is_no_error, own_annotations, unwrapped
 from .llm_apis import UnavailableTool
-from .merge import annotations_of, own_annotations, unwrapped
 from .own.own_tool import OwnCall
 from .own.registry import SharedTool
-from .tool_words import has_consequences, is_no_error
 
 
 async def async_call_effects(

@@ -11,9 +11,9 @@ from ..effects.actions import bounded
 from ..effects.effect import Annotated, Touches, Unresolved, possible_actions
 from ..effects.intents import is_foreign_intent
 from ..settings.rules import ToolSource
+from .annotations import annotations_of, is_reading_by_name, unwrapped
 from .dispatch import call_effects
 from .llm_apis import context_without_speaker
-from .merge import annotations_of, is_reading_by_name, unwrapped
 
 
 class Finding(StrEnum):

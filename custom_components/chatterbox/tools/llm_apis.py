@@ -1,22 +1,34 @@
-"""Asks one of Home Assistant's LLM APIs for its tools and its prompt, for the speaker of a turn.
+"""Asks Home Assistant's LLM APIs for their tools and prompts, for the speaker of a turn, and merges them into one API.
 
+The result depends only on the APIs, not on the order in which Home Assistant has loaded them.
 Model servers cache the beginning of a prompt, so text that differs between speakers or turns has to stand beside the
 words of the speaker. In the Assist API the parts that differ are known. The prompt of any other API is taken as stable
 until it changes. Decision 29.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple, override
 
+import probatio
+import slugify as unicode_slug
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.homeassistant.const import DOMAIN as HOMEASSISTANT_DOMAIN
 from homeassistant.components.intent import DOMAIN as INTENT_DOMAIN, async_device_supports_timers
 from homeassistant.components.llm import LLMTools
+from homeassistant.components.media_player.const import (
+    INTENT_MEDIA_NEXT,
+    INTENT_MEDIA_PREVIOUS,
+    INTENT_SET_VOLUME_RELATIVE,
+)
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr, intent, llm
 
+from ..agent.messages import ToolDefinition
 from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
@@ -24,7 +36,9 @@ from ..home.entities import async_get_home, async_home_version
 from ..internals.intent import control_guide
 from ..internals.llm import async_assist_platforms, live_context_tool
 from ..settings.agent import HomeDetail
-from .schema import CustomSerializer
+from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
+from .annotations import annotations_of, unwrapped
+from .schema import CustomSerializer, SchemaCache
 
 if TYPE_CHECKING:
     from homeassistant.components.llm import LLMToolsPlatformProtocol
@@ -218,3 +232,200 @@ def _split_by_history(hass: HomeAssistant, key: str, source: object, prompt: str
 
 def _joined(parts: Iterable[str]) -> str:
     return "\n".join(filter(None, parts))
+
+
+REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
+"""Intents that take one step: two calls in one turn mean two steps."""
+
+
+_schema_cache: Final = singleton(lambda _: SchemaCache())
+
+
+@dataclass(slots=True, kw_only=True)
+class MergedApi(llm.API):
+    """Several APIs as one, for the speaker of one turn."""
+
+    prompt: str
+    tools: list[llm.Tool]
+    custom_serializer: CustomSerializer
+    requires_admin: bool = False
+    """Whether any of them is only for administrators. Home Assistant reads it since 2026.11."""
+
+    @override
+    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        """Return the tools for `llm_context`, which has to be that of the same speaker."""
+        return llm.APIInstance(self, self.prompt, llm_context, self.tools, self.custom_serializer)
+
+
+class RenamedTool(llm.NamespacedTool):
+    """A tool under another name. It is still called by its own."""
+
+    def __init__(self, name: str, tool: llm.Tool) -> None:
+        """Offer `tool` as `name`."""
+        super().__init__(DOMAIN, tool)
+        self.name = name
+
+
+class MergeResult(NamedTuple):
+    """One API, and what a model is told about it."""
+
+    api: MergedApi
+    definitions: tuple[ToolDefinition, ...]
+    """One for each tool of `api`, sorted by name."""
+    prompt: str
+    """The part of the prompt that is the same for every speaker."""
+    context: str
+    """The part for this speaker or this moment."""
+    problems: Mapping[str, str | None]
+    """For each tool, named with its API: the reason why it is left out, or None if it is offered."""
+    labels: Mapping[str, str]
+    """Ids of the original APIs by the offered names of the tools."""
+
+
+def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergeResult:
+    """Merge several APIs. Tools that cannot be described to a model are left out."""
+    schemas = _schema_cache(hass)
+    found = list(_distinct(offers))
+    names = offered_names([ToolOrigin(offer.api.id, tool.name) for offer, tool in found])
+    renames: dict[str, dict[str, str]] = {offer.api.id: {} for offer in offers}
+    for (offer, tool), name in zip(found, names, strict=True):
+        renames[offer.api.id].setdefault(tool.name, name)
+    definitions: list[ToolDefinition] = []
+    tools: list[llm.Tool] = []
+    problems: dict[str, str | None] = {}
+    labels: dict[str, str] = {}
+    for (offer, tool), name in zip(found, names, strict=True):
+        subject = f"Tool {tool.name} of {offer.api.name}"
+        try:
+            definitions.append(_define(schemas, offer, tool, name, renames[offer.api.id]))
+        except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
+            problems[subject] = f"it is not offered, because its arguments cannot be described: {error}"
+            continue
+        problems[subject] = None
+        labels[name] = offer.api.id
+        tools.append(tool if tool.name == name else RenamedTool(name, tool))
+    prompt = _with_headings(offers, [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers])
+    context = _with_headings(offers, [rename_tools(offer.context, renames[offer.api.id]) for offer in offers])
+    api = MergedApi(
+        hass=hass,
+        id=DOMAIN,
+        name="Chatterbox",
+        prompt="\n".join(filter(None, (prompt, context))),
+        tools=sorted(tools, key=lambda tool: tool.name),
+        custom_serializer=_serializer(offers),
+        requires_admin=any(requires_admin(offer.api) for offer in offers),
+    )
+    definitions.sort(key=lambda definition: definition.name)
+    return MergeResult(api, tuple(definitions), prompt, context, problems, labels)
+
+
+def _distinct(offers: Iterable[ApiOffer]) -> Iterator[tuple[ApiOffer, llm.Tool]]:
+    """Yield every tool once: several APIs may share one, such as that for date and time."""
+    seen: dict[str, list[llm.Tool]] = {}
+    for offer in offers:
+        for tool in offer.tools:
+            twins = seen.setdefault(tool.name, [])
+            if not any(type(twin) is type(tool) and vars(twin) == vars(tool) for twin in twins):
+                twins.append(tool)
+                yield offer, tool
+
+
+def _define(
+    schemas: SchemaCache, offer: ApiOffer, tool: llm.Tool, name: str, renames: Mapping[str, str]
+) -> ToolDefinition:
+    own = unwrapped(tool)
+    schema = schemas.convert(tool.parameters, offer.custom_serializer)
+    provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
+    sentences = (rename_tools(tool.description or tool.title or "", renames), *schema.remarks, provided_by)
+    return ToolDefinition(
+        name=name,
+        description=" ".join(filter(None, sentences)),
+        parameters=schema.parameters,
+        annotations=annotations_of(tool),
+        repeatable=isinstance(own, llm.IntentTool) and own.intent_type in REPEATABLE_INTENTS,
+    )
+
+
+def _with_headings(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:
+    """Join the prompts of the APIs. If there are several, each gets a heading."""
+    prompts = [(offer.api.name, text) for offer, text in zip(offers, texts, strict=True) if text.strip()]
+    if len(prompts) == 1:
+        return prompts[0][1]
+    return "\n\n".join(f"About the tools of {name}:\n{text}" for name, text in prompts)
+
+
+def _serializer(offers: Sequence[ApiOffer]) -> CustomSerializer:
+    """Return a serializer that asks those of the APIs in turn."""
+    serializers = [offer.custom_serializer for offer in offers if offer.custom_serializer]
+
+    def serialize(schema: object) -> object:
+        answers = (serializer(schema) for serializer in serializers)
+        return next((answer for answer in answers if answer is not probatio.UNSUPPORTED), probatio.UNSUPPORTED)
+
+    return serialize
+
+
+_PLAIN_WORD: Final = re.compile(r"[a-z]+")
+
+
+_LEGAL: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
+
+
+class ToolOrigin(NamedTuple):
+    """The origin of a tool."""
+
+    api_id: str
+    """Stable id of the API that offers it; two APIs may share a title, never an id."""
+    name: str
+    """The tool's own name in that API."""
+
+
+def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
+    """Return a name for each tool, in the same order: 1 to 64 characters from `[A-Za-z0-9_-]`, all different.
+
+    They are stable over restarts, and no other tool that is added or removed renames one, except one of the same name.
+    """
+    owners = Counter(origin.name for origin in origins)
+    taken = {name for name, count in owners.items() if count == 1 and _LEGAL.fullmatch(name)}
+    offered = frozenset(taken)
+    seen = Counter[ToolOrigin]()
+    names: list[str] = []
+    for origin in origins:
+        if origin.name in offered:
+            names.append(origin.name)
+            continue
+        names.append(_hashed_name(origin, seen[origin], taken))
+        seen[origin] += 1
+        taken.add(names[-1])
+    return tuple(names)
+
+
+def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
+    """Build a name from the valid characters of the old one and a hash, longer where a shorter one is taken."""
+    legible = origin.name
+    if not _LEGAL.fullmatch(legible):
+        legible = unicode_slug.slugify(legible, separator="_", lowercase=False) or "tool"
+    digest = sha256("\0".join((*origin, str(ordinal))).encode(errors="surrogatepass")).hexdigest()
+    lengths = range(HASH_LENGTH, MAX_NAME_LENGTH)
+    candidates = (f"{legible[: MAX_NAME_LENGTH - length - 1]}_{digest[:length]}" for length in lengths)
+    return next(name for name in candidates if name not in taken)
+
+
+def rename_tools(text: str, names: Mapping[str, str]) -> str:
+    """Replace old names of tools in a text.
+
+    `names` maps old to new. A name that is an ordinary word, such as "search", is only replaced between quotes or
+    backticks.
+    """
+    renamed = {old: new for old, new in names.items() if old != new}
+    if not renamed:
+        return text
+    longest_first = sorted(renamed, key=lambda name: (-len(name), name))
+    pattern = re.compile("|".join(_mention(name) for name in longest_first))
+    return pattern.sub(lambda found: renamed[found[0]], text)
+
+
+def _mention(name: str) -> str:
+    if _PLAIN_WORD.fullmatch(name):
+        return rf"(?<=[\"'`]){name}(?=[\"'`])"
+    return rf"(?<![\w-]){re.escape(name)}(?![\w-])"

@@ -19,14 +19,14 @@ from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared, compared_names
 from ..effects.effect import actions_of
-from ..effects.intents import Naming, delayed_command, intent_naming
+from ..effects.intents import Naming, delayed_command, intent_naming, items_meant
 from ..home.description import listed, quoted
 from ..home.entities import ExposedEntity, Home, async_get_home
 from ..home.entity_matches import matching_states
-from ..home.name_index import NameIndex, items_meant, name_words, place_name, with_known_names
+from ..home.name_index import NameIndex, name_words, place_name, with_known_names
 from ..internals.llm import KnownTool, known_tool
+from .annotations import unwrapped
 from .dispatch import call_effects
-from .merge import unwrapped
 from .own.registry import SharedTool
 
 _MAX_LISTED: Final = 12

@@ -30,10 +30,10 @@ from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.home_rules import async_get_home_rules
 from ..settings.rules import Policy
+from .annotations import annotations_of
 from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
-from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker
-from .merge import annotations_of, merge_apis
+from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis
 from .name_resolver import NameResolver
 from .own.memories import LIST_NAME, async_get_memory_prompt
 from .own.own_tool import Offering

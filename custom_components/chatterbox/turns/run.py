@@ -33,7 +33,7 @@ from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
 from ..speech.sentences import TranslatedComposer, async_get_composer, in_sentences
 from ..speech.text import answer_content, asks_back
-from ..tools.tool_words import acts_by_name
+from ..tools.annotations import acts_by_name
 from ..tools.turn_tools import TurnTools
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread

@@ -13,6 +13,8 @@ from custom_components.chatterbox.agent.json.text import (
     check_size,
     display,
     parse_json,
+    payload_to_bytes,
+    sendable_arguments,
 )
 from custom_components.chatterbox.agent.messages import JsonValue
 from tests.agent.json_values import json_values
@@ -133,3 +135,18 @@ def test_a_value_has_so_many_others_and_so_many_at_one_place() -> None:
         check_size(value, 5, 3)
     with pytest.raises(ValueError, match="more than 2 entries"):
         check_size(value, 6, 2)
+
+
+@given(st.text())
+def test_arguments_are_an_object(text: str) -> None:
+    assert isinstance(json.loads(sendable_arguments(text)), dict)
+
+
+def test_arguments_that_are_an_object_stay_as_they_are() -> None:
+    assert sendable_arguments(' {"a": 1.0} ') == ' {"a": 1.0} '
+
+
+def test_a_payload_is_written_compactly_and_in_order() -> None:
+    assert payload_to_bytes({"b": "ü", "a": [1, None]}) == '{"b":"ü","a":[1,null]}'.encode()
+    assert payload_to_bytes({"text": "half \ud83d"}) == b'{"text":"half ?"}'
+    assert payload_to_bytes({"many": 2**70}) == b'{"many":1180591620717411303424}'

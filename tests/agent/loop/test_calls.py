@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, Unfit
-from custom_components.chatterbox.agent.loop.calls import ClientCall, OpenCall, Resolved, Runnable, fit_call
+from custom_components.chatterbox.agent.loop.calls import fit_call
+from custom_components.chatterbox.agent.loop.turn import ClientCall, OpenCall, Resolved, Runnable
 from custom_components.chatterbox.agent.messages import (
     MAX_CALL_LENGTH,
     AssistantMessage,

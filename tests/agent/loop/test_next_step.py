@@ -6,7 +6,6 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import PendingCall, StopReason
-from custom_components.chatterbox.agent.loop.calls import ClientCall, Runnable, resolve
 from custom_components.chatterbox.agent.loop.next_step import (
     CallModel,
     ExecuteTools,
@@ -14,10 +13,9 @@ from custom_components.chatterbox.agent.loop.next_step import (
     InterruptForApproval,
     NextStep,
     ReturnToClient,
-    TurnState,
     next_step,
 )
-from custom_components.chatterbox.agent.loop.turn import Limits, Turn
+from custom_components.chatterbox.agent.loop.turn import ClientCall, Limits, Runnable, Turn, TurnState, resolve
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,

@@ -16,6 +16,7 @@ from custom_components.chatterbox.agent.errors import (
     ServerOutOfMemory,
 )
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.json.text import payload_to_bytes
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -29,7 +30,6 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest, Reas
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import OPENAI, OTHER, PROFILES, ModelOptions, ServerProfile
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 from tests.support.servers.raw_http import RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, HI, KEY, REQUEST, STOP, USAGE, collect, provider_of

@@ -13,10 +13,10 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
-from custom_components.chatterbox.agent.loop.calls import Runnable, fit_call
+from custom_components.chatterbox.agent.loop.calls import fit_call
+from custom_components.chatterbox.agent.loop.turn import Runnable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
-from custom_components.chatterbox.effects.actions import ANY_ACTION
-from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches, possible_actions
+from custom_components.chatterbox.effects.effect import ANY_ACTION, Effects, EntityAction, Touches, possible_actions
 from custom_components.chatterbox.home.entity_matches import areas_of_entities
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.chatterbox.tools.dispatch import async_call_effects

@@ -20,7 +20,7 @@ from homeassistant.helpers.llm import ToolAnnotations
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.review import CallState
-from custom_components.chatterbox.settings.tool_names import ToolOrigin, offered_names
+from custom_components.chatterbox.tools.llm_apis import ToolOrigin, offered_names
 from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, STRICT, UNLOCK, AttackedHome, call, calls, results_in, says
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedCall

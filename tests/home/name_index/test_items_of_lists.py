@@ -6,7 +6,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.home.name_index import items_meant
+from custom_components.chatterbox.effects.intents import items_meant
 from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import Talk
 

@@ -27,8 +27,7 @@ from custom_components.chatterbox.effects.effect import (
 from custom_components.chatterbox.effects.intents import intent_effects
 from custom_components.chatterbox.internals.intent import HANDLERS
 from custom_components.chatterbox.tools.dispatch import async_call_effects, call_effects, targets_of
-from custom_components.chatterbox.tools.llm_apis import UnavailableTool
-from custom_components.chatterbox.tools.merge import RenamedTool
+from custom_components.chatterbox.tools.llm_apis import RenamedTool, UnavailableTool
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, llm_context_of, offer_of
 

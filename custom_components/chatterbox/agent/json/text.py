@@ -1,10 +1,12 @@
-"""Parses JSON strictly, and formats values for messages."""
+"""Parses JSON strictly, serializes payloads, and formats values for messages."""
 
 import json
 import math
 import re
 from collections.abc import Iterator
 from typing import Final
+
+import orjson
 
 from ..messages import JsonObject, JsonValue, canonical_json
 
@@ -131,3 +133,16 @@ def _check_characters(value: JsonValue) -> None:
             text.encode()
     except UnicodeEncodeError as err:
         raise ValueError("it contains half of a character, a lone surrogate") from err
+
+
+def payload_to_bytes(payload: JsonObject) -> bytes:
+    """Serialize a payload: compact, fields in their order, UTF-8."""
+    try:
+        return orjson.dumps(payload)
+    except TypeError:  # a lone surrogate, or a number of more than 64 bits
+        return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+
+
+def sendable_arguments(arguments: str) -> str:
+    """Return the arguments of a call, or an empty object if they are none."""
+    return arguments if is_json_object(arguments) else "{}"

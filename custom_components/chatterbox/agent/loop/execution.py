@@ -15,8 +15,8 @@ from ..protocols import ToolDispatcher
 from ..text import sendable_text
 from ..timeouts import TookTooLong, WaitedTooLong, finish_within, time_limit
 from ..transcript import synthetic_result
-from .calls import Runnable
 from .hooks import HookChain
+from .turn import Runnable
 
 _LOGGER = logging.getLogger(__name__)
 

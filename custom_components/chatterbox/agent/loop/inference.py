@@ -48,13 +48,13 @@ from ..protocols import (
     ResponseComposer,
 )
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
-from .call_rules import judge_call
-from .calls import ClientCall, OpenCall, Resolved, Runnable, fit_arguments, resolve
+from .calls import fit_arguments, judge_call
 from .execution import ToolRunner
 from .hooks import HookChain
-from .next_step import CallModel, TurnState
+from .next_step import CallModel
 from .repetition import RepetitionFilter
 from .structured_output import read_output
+from .turn import ClientCall, OpenCall, Resolved, Runnable, TurnState, resolve
 
 _LOGGER = logging.getLogger(__name__)
 

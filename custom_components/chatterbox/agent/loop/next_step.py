@@ -1,4 +1,4 @@
-"""The state machine of a turn: its state, and the next step from each state.
+"""The state machine of a turn: the next step from each state.
 
 `next_step` makes all decisions of the loop. It is pure: it reads one immutable state and returns one step. `runner.py`
 performs the step and folds its outcome into the next state. Bounds, budgets and choices are properties of the state,
@@ -7,14 +7,11 @@ never branches of the runner. Decision 18.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
-from ..errors import ProviderError
 from ..events import PendingCall, StopReason
-from ..messages import AssistantMessage, FinishReason, NamedTool, ToolChoice, ToolChoiceMode, Transcript, Usage
-from ..protocols import LEAST_OUTPUT_TOKENS
-from .calls import ClientCall, OpenCall
-from .turn import Turn
+from ..messages import FinishReason, NamedTool, ToolChoice, ToolChoiceMode
+from .turn import ClientCall, OpenCall, TurnState
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
 """Part of the deadline, and of the tokens, after which the next inference has to be the last."""
@@ -26,55 +23,6 @@ _STOP_REASONS: Final[Mapping[FinishReason, StopReason]] = {
     FinishReason.REPETITION: StopReason.REPETITION,
     FinishReason.UNKNOWN: StopReason.UNKNOWN_FINISH,
 }
-
-
-class TurnState(NamedTuple):
-    """The state of a turn. A tuple, because a turn creates many of them."""
-
-    turn: Turn
-    messages: Transcript = ()
-    """The messages that this turn has added to the history, the user's message included."""
-    open_calls: tuple[OpenCall, ...] = ()
-    """The calls of the last message that have no result yet."""
-    iterations: int = 0
-    """Inferences started so far."""
-    tool_calls: int = 0
-    """Calls passed to the dispatcher so far."""
-    elapsed: float = 0.0
-    """Seconds since the turn began."""
-    out_of_time: bool = False
-    """Whether the deadline cut off an inference."""
-    usage: Usage = Usage()
-    written: int = 0
-    """Output tokens of all answers so far; estimated where the service reports none."""
-    finish_reason: FinishReason | None = None
-    """Finish reason of the last inference."""
-    last_call: StopReason | None = None
-    """Set if the last inference had to be the last one: how the turn ends if it has no answer."""
-    answer: AssistantMessage | None = None
-    """A message of the model without calls, possibly truncated; not yet in `messages`."""
-    misfit: str = ""
-    """The reason why the structured output of the last answer does not fit."""
-    repaired: bool = False
-    """Whether the model was already asked once in this turn to correct its output."""
-    is_unfinished: bool = False
-    """Whether the last answer is empty, or ends by announcing what it has not done: "Let me check the weather."."""
-    has_gone_on: bool = False
-    """Whether the model was already asked once in this turn to go on."""
-    failure: ProviderError | None = None
-    prompt_denied: str | None = None
-    """The reason for which a hook refused the user's words."""
-
-    @property
-    def tokens_left(self) -> int | None:
-        """Tokens that the remaining answers may use; None for no bound."""
-        bound = self.turn.limits.max_output_tokens
-        return None if bound is None else bound - self.written
-
-    @property
-    def may_write(self) -> bool:
-        """Whether the remaining tokens suffice for an answer."""
-        return self.tokens_left is None or self.tokens_left >= LEAST_OUTPUT_TOKENS
 
 
 @dataclass(frozen=True, slots=True)

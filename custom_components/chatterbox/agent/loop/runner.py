@@ -1,6 +1,6 @@
 """Runs one turn: performs the steps that `next_step` returns, and yields events.
 
-It owns the state, the tools and the clock of the turn. The rules are in `next_step.py` and `call_rules.py`.
+It owns the state, the tools and the clock of the turn. The rules are in `next_step.py` and `calls.py`.
 """
 
 import logging
@@ -31,13 +31,12 @@ from ..messages import AssistantMessage, ToolDefinition, ToolResult, UserMessage
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
 from ..transcript import TranscriptRecorder, changing_tools, open_calls, repair, synthetic_result
-from .call_rules import check_again, decide_call
-from .calls import ClientCall, OpenCall, Resolved, Runnable
+from .calls import check_again, decide_call
 from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
-from .next_step import CallModel, ExecuteTools, Finish, InterruptForApproval, ReturnToClient, TurnState, next_step
-from .turn import Turn
+from .next_step import CallModel, ExecuteTools, Finish, InterruptForApproval, ReturnToClient, next_step
+from .turn import ClientCall, OpenCall, Resolved, Runnable, Turn, TurnState
 
 _LOGGER = logging.getLogger(__name__)
 

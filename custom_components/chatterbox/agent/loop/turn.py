@@ -1,18 +1,27 @@
-"""The input of a turn: the user's words, history, tools, limits, and the answered approval request."""
+"""A turn: its input and limits, its state, and the states of its calls before their results.
 
-from dataclasses import dataclass, replace
-from typing import Final
+The input holds the user's words, history, tools, and the answered approval request.
+"""
 
-from ..events import PendingApproval
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from ..errors import ProviderError
+from ..events import PendingApproval, PendingCall, StopReason
 from ..messages import (
     AssistantMessage,
     Attachment,
+    FinishReason,
+    JsonObject,
     NamedTool,
     Summary,
+    ToolCall,
     ToolChoice,
     ToolChoiceMode,
     ToolDefinition,
+    ToolResult,
     Transcript,
+    Usage,
 )
 from ..protocols import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions, OutputFormat
 
@@ -111,3 +120,90 @@ class Turn:
                     )
                 case _:
                     pass
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """A call that runs with these arguments."""
+
+    call: ToolCall
+    """In the form in which it is recorded, as in the other states."""
+    tool: ToolDefinition
+    arguments: JsonObject
+    note: str = field(default="", compare=False)
+    """A note to the model on how its call was reinterpreted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCall:
+    """A call that the caller of the turn runs."""
+
+    call: ToolCall
+    tool: ToolDefinition | None = None
+    """Set where hooks see the call, with its arguments; see `Turn.guards_client_calls`."""
+    arguments: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A call that does not run, and its result."""
+
+    call: ToolCall
+    result: ToolResult
+
+
+type OpenCall = Runnable | PendingCall | ClientCall | Resolved
+
+
+def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> Resolved:
+    """Answer a call without running it."""
+    return Resolved(call, ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True))
+
+
+class TurnState(NamedTuple):
+    """The state of a turn. A tuple, because a turn creates many of them."""
+
+    turn: Turn
+    messages: Transcript = ()
+    """The messages that this turn has added to the history, the user's message included."""
+    open_calls: tuple[OpenCall, ...] = ()
+    """The calls of the last message that have no result yet."""
+    iterations: int = 0
+    """Inferences started so far."""
+    tool_calls: int = 0
+    """Calls passed to the dispatcher so far."""
+    elapsed: float = 0.0
+    """Seconds since the turn began."""
+    out_of_time: bool = False
+    """Whether the deadline cut off an inference."""
+    usage: Usage = Usage()
+    written: int = 0
+    """Output tokens of all answers so far; estimated where the service reports none."""
+    finish_reason: FinishReason | None = None
+    """Finish reason of the last inference."""
+    last_call: StopReason | None = None
+    """Set if the last inference had to be the last one: how the turn ends if it has no answer."""
+    answer: AssistantMessage | None = None
+    """A message of the model without calls, possibly truncated; not yet in `messages`."""
+    misfit: str = ""
+    """The reason why the structured output of the last answer does not fit."""
+    repaired: bool = False
+    """Whether the model was already asked once in this turn to correct its output."""
+    is_unfinished: bool = False
+    """Whether the last answer is empty, or ends by announcing what it has not done: "Let me check the weather."."""
+    has_gone_on: bool = False
+    """Whether the model was already asked once in this turn to go on."""
+    failure: ProviderError | None = None
+    prompt_denied: str | None = None
+    """The reason for which a hook refused the user's words."""
+
+    @property
+    def tokens_left(self) -> int | None:
+        """Tokens that the remaining answers may use; None for no bound."""
+        bound = self.turn.limits.max_output_tokens
+        return None if bound is None else bound - self.written
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the remaining tokens suffice for an answer."""
+        return self.tokens_left is None or self.tokens_left >= LEAST_OUTPUT_TOKENS

@@ -16,17 +16,16 @@ import aiohttp
 from ..conversation.token_estimate import plausible_usage
 from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
+from ..json.text import payload_to_bytes
 from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import CompletionRequest
 from ..wire.model_lists import ChatModel, parse_chat_models, parse_context_window, parse_model_list
 from ..wire.reply_reader import ReplyReader, ReportedFailure
-from ..wire.sendable import payload_to_bytes
 from .addresses import Access
 from .failures import error_of_report
 from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at, with_answer_options
 from .refused_parameters import Adjustment, RefusedParameters
-from .response_body import ResponseBody
-from .service_client import DEFAULT_LIMITS, ServiceClient, TimeLimits
+from .service_client import DEFAULT_LIMITS, ResponseBody, ServiceClient, TimeLimits
 from .text_calls import TextCallReader, TextCalls
 
 _MAX_STREAM_BYTES: Final = 16 * 1024 * 1024

@@ -37,13 +37,21 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
-from ..text import plain_tool_name
+from ..text import attachment_note, plain_tool_name, sendable_call_id, sendable_name
 from .call_assembly import CallFragment, new_call_id
 from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import ANTHROPIC, strict_schema
-from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
-from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
-from .sendable import attachment_note, sendable_call_id, sendable_name
+from .reply_reader import (
+    Count,
+    Lenient,
+    ReplyReader,
+    ReportedFailure,
+    TokenCounts,
+    WireModel,
+    arguments_text,
+    at,
+    parse_as,
+)
 
 FORMAT: Final = "anthropic_messages"
 """Name of the format in provider items."""

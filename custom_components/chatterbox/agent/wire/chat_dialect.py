@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..messages import JsonObject, JsonValue
-from .sendable import ANY_ID
+
+ANY_ID: Final = ".+"
+"""Pattern of a service that accepts any id of a call."""
+
 
 NO_ANSWER: Final = "(There was no answer.)"
 """Stands between tool results and the next user message."""

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
 
 from ..messages import JsonObject, JsonValue
-from .reply_schema import Lenient, WireModel, at, parse_as
+from .reply_reader import Lenient, WireModel, at, parse_as
 
 _WINDOW_FIELDS: Final = (
     *(("meta", "n_ctx"), ("top_provider", "context_length"), ("loaded_context_length",), ("max_model_len",)),

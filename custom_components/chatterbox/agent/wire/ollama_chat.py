@@ -15,6 +15,7 @@ from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
 
 from ..errors import ProviderBusy
 from ..events import ProviderEvent
+from ..json.text import sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
     AssistantMessage,
@@ -29,12 +30,21 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
+from ..text import attachment_note, sendable_name
 from .call_assembly import CallFragment, new_call_id
-from .event_streams import NDJSONDecoder
 from .output_schema import plain_schema
-from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
-from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
-from .sendable import attachment_note, sendable_arguments, sendable_name
+from .reply_reader import (
+    Count,
+    Lenient,
+    NDJSONDecoder,
+    ReplyReader,
+    ReportedFailure,
+    TokenCounts,
+    WireModel,
+    arguments_text,
+    at,
+    parse_as,
+)
 
 _LOADS: Final = frozenset({"load", "unload"})
 """Reasons of a reply that is no answer of the model."""

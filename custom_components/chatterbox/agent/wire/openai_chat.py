@@ -14,6 +14,7 @@ from typing import Annotated, Final, assert_never, override
 from pydantic import JsonValue as AnyJson, TypeAdapter
 
 from ..events import ProviderEvent
+from ..json.text import sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
     AssistantMessage,
@@ -30,12 +31,21 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
+from ..text import attachment_note, sendable_call_id, sendable_name
 from .call_assembly import CallFragment, new_call_id
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, in_turns
 from .output_schema import openai_output
-from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
-from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
-from .sendable import attachment_note, sendable_arguments, sendable_call_id, sendable_name
+from .reply_reader import (
+    Count,
+    Lenient,
+    ReplyReader,
+    ReportedFailure,
+    TokenCounts,
+    WireModel,
+    arguments_text,
+    at,
+    parse_as,
+)
 
 FORMAT: Final = "openai_chat"
 """Name of the format in provider items."""

@@ -11,8 +11,7 @@ from pydantic import TypeAdapter
 
 from ..errors import ProviderReplyInvalid
 from ..messages import JsonObject, Picture, read_picture
-from .reply_reader import TokenCounts
-from .reply_schema import Lenient, WireModel, parse_as
+from .reply_reader import Lenient, TokenCounts, WireModel, parse_as
 
 _SENDS_PICTURES: Final = ("gpt-image", "chatgpt-image")
 """Prefixes of models that always send the image itself and refuse to be asked for it."""

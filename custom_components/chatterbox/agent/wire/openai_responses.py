@@ -19,6 +19,7 @@ from pydantic import JsonValue as AnyJson, TypeAdapter, model_validator
 
 from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
+from ..json.text import sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
     PDF,
@@ -37,12 +38,21 @@ from ..messages import (
     UserMessage,
 )
 from ..protocols import CompletionRequest
+from ..text import attachment_note, sendable_call_id, sendable_name
 from .call_assembly import CallFragment, new_call_id
 from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import openai_output
-from .reply_reader import Count, ReplyReader, ReportedFailure, TokenCounts
-from .reply_schema import Lenient, WireModel, arguments_text, at, parse_as
-from .sendable import attachment_note, sendable_arguments, sendable_call_id, sendable_name
+from .reply_reader import (
+    Count,
+    Lenient,
+    ReplyReader,
+    ReportedFailure,
+    TokenCounts,
+    WireModel,
+    arguments_text,
+    at,
+    parse_as,
+)
 
 FORMAT: Final = "openai_responses"
 """Name of the format in provider items."""

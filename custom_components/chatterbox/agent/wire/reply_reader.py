@@ -1,22 +1,193 @@
-"""Reads a reply of any wire format: its bytes to JSON, and what the format finds there to events."""
+"""Reads a reply of any wire format: its bytes to events of a stream, these to JSON, and that to events of a turn.
+
+A schema of a reply is strict where an answer could be lost (text, calls) and lenient where a server may be odd without
+harm (counts, indexes, reasoning): a lenient value that does not fit reads as not sent. Decoders of streams give the
+same result wherever the network has split the bytes.
+"""
 
 import json
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, NamedTuple, override
 
-from pydantic import BeforeValidator, Field, NonNegativeInt
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    NonNegativeInt,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core.core_schema import CoreSchema, with_default_schema
 
 from ..errors import PromptTooLong, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
-from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcript, Usage
+from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcript, Usage, canonical_json
 from ..text import read_data_file, sendable_text
 from .call_assembly import CallAssembler, CallFragment, CallIds, new_call_id
-from .event_streams import DONE, ServerSentEvent, SSEDecoder
-from .reply_schema import WireModel
+
+DONE: Final = b"[DONE]"
+"""Data of the event that ends a stream of OpenAI's formats, and of gateways in front of other formats."""
+
+_MAX_BYTES: Final = 4 * 1024 * 1024
+"""Of one event or line."""
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+class ServerSentEvent(NamedTuple):
+    """One dispatched event."""
+
+    data: bytes
+    """The `data` lines, joined by newlines; UTF-8."""
+    type: str = "message"
+
+
+class SSEDecoder:
+    """Decodes an event stream (WHATWG HTML Living Standard, "Parsing an event stream").
+
+    `id` and `retry` are ignored: they serve reconnection, and a completion is never resumed.
+    """
+
+    def __init__(self, max_event_bytes: int = _MAX_BYTES) -> None:
+        """Refuse events whose lines and data exceed `max_event_bytes`."""
+        self._max_event_bytes = max_event_bytes
+        self._line = bytearray()
+        self._data: list[bytes] = []
+        self._data_bytes = 0
+        self._type = ""
+        self._at_start = True
+        self._after_carriage_return = False
+
+    def feed(self, chunk: bytes) -> Iterator[ServerSentEvent]:
+        """Yield the events that `chunk` completes. Exhaust the iterator before the next call.
+
+        Raises `ProviderReplyInvalid` for an event beyond the bound; the decoder must not be used afterwards.
+        """
+        if not chunk:
+            return
+        if self._after_carriage_return:
+            chunk = chunk.removeprefix(b"\n")
+        self._after_carriage_return = chunk.endswith(b"\r")
+        first, *others = _LINE_END.split(chunk)
+        self._check_size(len(self._line) + len(first))
+        self._line += first
+        for begun in others:
+            line, self._line = self._line, bytearray(begun)
+            if (event := self._end_line(bytes(line))) is not None:
+                yield event
+        self._check_size(len(self._line))
+
+    def end(self) -> ServerSentEvent | None:
+        """Return the last event if no blank line ended it.
+
+        The standard drops such an event; servers that omit the last blank line expect it to count.
+        """
+        line, self._line = self._line, bytearray()
+        return (self._end_line(bytes(line)) if line else None) or self._dispatch()
+
+    def _check_size(self, line_bytes: int) -> None:
+        if self._data_bytes + line_bytes > self._max_event_bytes:
+            raise ProviderReplyInvalid(f"the stream holds an event of more than {self._max_event_bytes} bytes")
+
+    def _end_line(self, line: bytes) -> ServerSentEvent | None:
+        """Take a complete line; return the event that it ends."""
+        if not line:
+            return self._dispatch()
+        if self._at_start:
+            self._at_start = False
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        self._check_size(len(line))
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        match name:
+            case b"data":
+                self._data.append(value)
+                self._data_bytes += len(value) + 1
+            case b"event":
+                self._type = value.decode(errors="replace")
+            case _:  # a comment (no name) or an unused field
+                pass
+        return None
+
+    def _dispatch(self) -> ServerSentEvent | None:
+        data, event_type = self._data, self._type
+        self._data, self._data_bytes, self._type, self._at_start = [], 0, "", False
+        return ServerSentEvent(b"\n".join(data), event_type or "message") if data else None
+
+
+class NDJSONDecoder(SSEDecoder):
+    """Decodes newline-delimited JSON (ndjson.org): each line that is not blank is an event."""
+
+    @override
+    def _end_line(self, line: bytes) -> ServerSentEvent | None:
+        return ServerSentEvent(line.strip()) if line.strip() else None
+
+
+_NOT_JSON = frozenset({"json_invalid", "string_unicode"})
+"""Errors of pydantic's JSON parser, as opposed to those of validation."""
+
+
+class _NoneUnlessValid:
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return with_default_schema(handler(source), default=None, on_error="default")
+
+
+type Lenient[T] = Annotated[T | None, _NoneUnlessValid]
+"""The value, or None if something else was sent. Give such a field the default None."""
+
+
+class WireModel(BaseModel):
+    """Base of everything that is parsed from a service; unknown fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
+    """Parse JSON, text or UTF-8, as `kind`; `what` names it in errors, as in "an answer".
+
+    Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of it.
+    """
+    try:
+        return kind.validate_json(sent)
+    except ValidationError as err:
+        if err.errors(include_url=False)[0]["type"] not in _NOT_JSON:
+            raise _wrong_shape(err, what) from None
+    text = sent if isinstance(sent, str) else sent.decode(errors="replace")
+    try:  # Python's parser accepts lone surrogates, as JavaScript servers send them
+        return kind.validate_python(json.loads(text))
+    except ValidationError as err:
+        raise _wrong_shape(err, what) from None
+    except ValueError, RecursionError:
+        raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None
+
+
+def _wrong_shape(err: ValidationError, what: str) -> ProviderReplyInvalid:
+    where = ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"]) or "its top level"
+    return ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}")
+
+
+def at(*paths: str) -> FieldInfo:
+    """Annotate a field with the paths at which it is sent, such as `meta.n_ctx`; the first that is there counts."""
+    return FieldInfo(validation_alias=AliasChoices(*(AliasPath(*path.split(".")) for path in paths)))
+
+
+def arguments_text(arguments: JsonValue) -> str:
+    """Return the arguments of a call as text; some servers send the object itself."""
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else canonical_json(arguments)
+
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..json.repair import read_value, skip_blank
 from ..messages import JsonObject, JsonValue, canonical_json
-from .reply_schema import arguments_text
+from .reply_reader import arguments_text
 
 _CUT: Final = "…"
 """Appended to arguments that are uncertain, so that they are invalid JSON."""

@@ -26,6 +26,7 @@ from .records import (
     StoreUnavailable,
     Trouble,
     WriterLimits,
+    key_of,
     response_from_json,
     stored_json,
     turn_from_json,
@@ -40,7 +41,7 @@ from .rows import (
     select_newest,
     select_page,
 )
-from .schema import audit, key_of, responses, turns
+from .schema import audit, responses, turns
 from .writer import HistoryWriter
 
 _TIMEOUT: Final = 20.0

@@ -448,3 +448,16 @@ def _payloads(items: Iterable[JsonObject]) -> Iterator[str]:
         if isinstance(value, str) and len(value) >= _LONG:
             head, mark, data = value[:_LONG].partition(_BASE64_MARK)
             yield value[len(head) + len(mark) :] if mark and head.startswith("data:") and data else value
+
+
+KEY_LENGTH: Final = 80
+
+
+def key_of(value: str) -> str:
+    """Return a value for a column that is searched.
+
+    Values that a database would reject, cut or confuse with others are replaced by their hash.
+    """
+    if len(value) <= KEY_LENGTH and value.isprintable() and value == value.strip() and not value.startswith("sha256:"):
+        return value
+    return f"sha256:{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()}"

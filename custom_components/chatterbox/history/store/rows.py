@@ -36,6 +36,7 @@ from .records import (
     TurnOrigin,
     answered_in,
     audit_as_json,
+    key_of,
     read_object,
     response_as_json,
     said_in,
@@ -43,7 +44,7 @@ from .records import (
     turn_as_json,
     turn_from_json,
 )
-from .schema import audit, key_of, responses, turns
+from .schema import audit, responses, turns
 from .search import add_to_index, deleting_many, search_turns
 
 _LOGGER = logging.getLogger(__name__)

@@ -4,7 +4,6 @@ A record is stored as one row, as JSON in `body`. The other columns only serve t
 by `seq`, the order in which they were stored, because a clock may be set back. Decision 26.
 """
 
-import hashlib
 from typing import Final
 
 from sqlalchemy import (
@@ -25,14 +24,13 @@ from sqlalchemy import (
     select,
 )
 
-from .records import StoreUnavailable, Trouble
+from .records import KEY_LENGTH, StoreUnavailable, Trouble
 
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
 
 VERSION: Final = 1
 """Of the tables. Later versions will need migrations; so far there is none."""
-_KEY_LENGTH: Final = 80
 _NUMBER: Final = BigInteger().with_variant(Integer, SQLITE)
 """SQLite counts up only in a column of this very type; both have 64 bits."""
 
@@ -52,11 +50,11 @@ def _records(name: str, *extra: Column[bool]) -> Table:
         name,
         metadata,
         Column("seq", _NUMBER, primary_key=True, autoincrement=True),
-        Column("id", String(_KEY_LENGTH), nullable=False, unique=True),
-        Column("conversation", String(_KEY_LENGTH), nullable=False),
-        Column("agent", String(_KEY_LENGTH), nullable=False),
-        Column("person", String(_KEY_LENGTH)),
-        Column("device", String(_KEY_LENGTH)),
+        Column("id", String(KEY_LENGTH), nullable=False, unique=True),
+        Column("conversation", String(KEY_LENGTH), nullable=False),
+        Column("agent", String(KEY_LENGTH), nullable=False),
+        Column("person", String(KEY_LENGTH)),
+        Column("device", String(KEY_LENGTH)),
         Column("at", Double, nullable=False),
         Column("size", BigInteger, nullable=False),
         Column("body", Text, nullable=False),
@@ -96,13 +94,3 @@ def create_tables(connection: Connection) -> None:
     """Create the tables, but for the search index."""
     metadata.create_all(connection)
     connection.execute(insert(_schema).values(version=VERSION))
-
-
-def key_of(value: str) -> str:
-    """Return a value for a column that is searched.
-
-    Values that a database would reject, cut or confuse with others are replaced by their hash.
-    """
-    if len(value) <= _KEY_LENGTH and value.isprintable() and value == value.strip() and not value.startswith("sha256:"):
-        return value
-    return f"sha256:{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -38,8 +38,8 @@ from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 from ...agent.messages import Message
 from ...agent.text import fold, runs
 from .query import HistoryQuery
-from .records import answered_in, said_in
-from .schema import POSTGRESQL, SQLITE, key_of, turns
+from .records import answered_in, key_of, said_in
+from .schema import POSTGRESQL, SQLITE, turns
 
 MOST_WORDS: Final = 2_000
 """Words at the beginning of a text that it is found by."""

@@ -12,7 +12,7 @@ from ...agent.messages import JsonObject, Transcript
 from ...history.store.records import ResponseRecord
 from .backend import Backend, Caller, ResponseStore
 from .errors import INTERRUPTED, ApiError, ErrorType, invalid, not_found
-from .ids import response_of
+from .items.schema import response_of
 
 CONTINUABLE: Final = frozenset({"completed", "incomplete", "requires_action"})
 """Statuses of a response that can be continued."""

@@ -21,9 +21,9 @@ from .backend import Backend, Caller, ResponseStore
 from .body import BodyReader, Part, Short, parse_part, parse_text
 from .chains import CONTINUABLE, StoredResponses, items_of
 from .errors import ApiError, invalid, not_found
-from .ids import item_ids, new_response_id
-from .input import read_input
+from .items.schema import item_ids, new_response_id
 from .paging import page_of
+from .request import read_input
 
 CONVERSATION: Final = "conversation"
 """The `object` of a conversation, as of its record."""

@@ -17,13 +17,11 @@ from .body import BodyReader
 from .chains import ConversationState, StoredResponses, items_of
 from .conversations import ADDITION, Conversations, items_in
 from .errors import ApiError, invalid, not_found
-from .ids import NewId, item_ids, new_response_id, read_approval_request_id
-from .input import parse_input
 from .items.encrypted_content import ContentCodec
 from .items.parts import InvalidItem
 from .items.reading import ParsedItems, parse_items
-from .items.schema import ApprovalResponseItem
-from .request import CreateRequest
+from .items.schema import ApprovalResponseItem, NewId, item_ids, new_response_id, read_approval_request_id
+from .request import CreateRequest, parse_input
 
 type Unstored = Mapping[str, ConversationState]
 """States after responses that can be continued although they are not stored, by response id. A response that continues
@@ -138,8 +136,9 @@ class Preparation:
         self, caller: Caller, size: int, items: tuple[JsonObject, ...], state: ConversationState
     ) -> ParsedItems:
         """Translate the items that a client sends, in a body of a size, to continue a state. Raises `ApiError`."""
-        resolved = await self._stored.resolve(caller, items, state.before)
-        return await self.bodies.read(size, partial(parse_input, resolved, self._codec, state.transcript))
+        if any(item["type"] == "item_reference" for item in items):
+            items = await self._stored.resolve(caller, items, state.before)
+        return await self.bodies.read(size, partial(parse_input, items, self._codec, state.transcript))
 
 
 def find_model(backend: Backend, model: str) -> ModelInfo:

@@ -22,8 +22,8 @@ from .body import BodyReader, parse_text
 from .chains import StoredResponses, shown_response
 from .conversations import Conversations
 from .errors import invalid, not_found
-from .ids import item_ids, new_response_id
 from .items.encrypted_content import ContentCodec, encode_summary
+from .items.schema import item_ids, new_response_id
 from .paging import page_of, read_number
 from .preparation import Preparation, find_model
 from .request import read_compact, read_create

@@ -36,12 +36,13 @@ from ...agent.messages import (
     Transcript,
 )
 from .backend import BackendEvent, ToolsOffered
-from .ids import NewId, approval_request_id
 from .items.encrypted_content import encode_provider_items
 from .items.parts import output_text, refusal, summary_text
 from .items.schema import (
     COMPLETED,
     IN_PROGRESS,
+    NewId,
+    approval_request_id,
     approval_request_item,
     function_call_item,
     mcp_call_item,

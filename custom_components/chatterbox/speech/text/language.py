@@ -1,13 +1,11 @@
 """The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>.toml`."""
 
-import re
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ...agent.text import base_language, fold, read_language_files
+from ...agent.text import read_language_files
 
 
 class _LanguageTable(BaseModel):
@@ -70,10 +68,6 @@ class StatementPatterns(_LanguageTable):
     reservations: tuple[str, ...]
     conditions: tuple[str, ...]
 
-    def compiled(self, patterns: tuple[str, ...]) -> re.Pattern[str]:
-        """Return one expression for all patterns of a field."""
-        return _compiled(self.verbs, patterns)
-
 
 class Language(_LanguageTable):
     """The tables of a language."""
@@ -86,17 +80,5 @@ class Language(_LanguageTable):
     statements: StatementPatterns
 
 
-@cache
-def _compiled(verbs: str, patterns: tuple[str, ...]) -> re.Pattern[str]:
-    one_verb = "(?:" + "|".join(fold(verbs).split()) + ")"
-    folded = "|".join(f"(?:{fold(pattern)})" for pattern in patterns)
-    return re.compile(folded.replace("<verbs>", one_verb).replace("(?<", "(?P<"))
-
-
 LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), Language)
 """By language code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
-
-
-def speech_language(tag: str) -> Language | None:
-    """Return the language of a BCP 47 tag; None if it has no file."""
-    return LANGUAGES.get(base_language(tag))

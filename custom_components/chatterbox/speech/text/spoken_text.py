@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ...agent.text import base_language, read_data_file
-from .language import LANGUAGES, Dates, Phrases, speech_language
+from .language import LANGUAGES, Dates, Phrases
 
 _LAST_NUMBER: Final = re.compile(r"(?<!\d)\d++(?:[.,]\d++)?(?=[*_]*+\Z)")
 _ISO: Final = re.compile(
@@ -21,14 +21,14 @@ _ISO: Final = re.compile(
 
 def phrases(language: str) -> Phrases:
     """Return the words of a language, given as a BCP 47 tag; other languages have English sentences."""
-    if known := speech_language(language):
+    if known := LANGUAGES.get(base_language(language)):
         return known.phrases
     return LANGUAGES["en"].phrases.model_copy(update={"link": "", "yes": "", "no": ""})
 
 
 def spoken_dates(word: str, language: str) -> str:
     """Return a word with its ISO 8601 dates as they are spoken in a language, if it has month names here."""
-    if "-" not in word or (known := speech_language(language)) is None:
+    if "-" not in word or (known := LANGUAGES.get(base_language(language))) is None:
         return word
     return _ISO.sub(lambda found: _spoken_date(found, known.dates), word)
 
@@ -48,7 +48,7 @@ _DEGREES: Final = re.compile(r"(?:(?<!\d)(\d++(?:[.,]\d++)?))?((?:(?<![*_])[*_]+
 
 def spoken_degrees(word: str, before: str, language: str) -> str:
     """Return a word with °C and °F in words, in the form for the number in it or at the end of the word `before`."""
-    if not _DEGREES.search(word) or (known := speech_language(language)) is None:
+    if not _DEGREES.search(word) or (known := LANGUAGES.get(base_language(language))) is None:
         return word
     degrees, last = known.degrees, _LAST_NUMBER.search(before)
 

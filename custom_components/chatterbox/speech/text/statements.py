@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 from typing import Final
 
 from ...agent.text import HAN, base_language, fold, heard_words
@@ -73,8 +74,10 @@ def answer_content(answer: str, request: str, language: str) -> AnswerContent:
         if None in meanings:
             continue
         asks = asks or is_question
-        has_reservations = has_reservations or any(one.compiled(one.reservations).search(clause) for one in known)
-        has_conditions = has_conditions or any(one.compiled(one.conditions).search(clause) for one in known)
+        has_reservations = has_reservations or any(
+            _compiled(one.verbs, one.reservations).search(clause) for one in known
+        )
+        has_conditions = has_conditions or any(_compiled(one.verbs, one.conditions).search(clause) for one in known)
         statements.append(next((one for one in meanings if one and one is not Statement.OTHER), Statement.OTHER))
     return AnswerContent(tuple(statements), asks, has_reservations, has_conditions)
 
@@ -94,14 +97,22 @@ def _content_words(folded: str) -> frozenset[str]:
 
 def _statement(patterns: StatementPatterns, clause: str, request: frozenset[str]) -> Statement | None:
     """Return what a clause says; None for a filler."""
-    if patterns.compiled(patterns.fillers).fullmatch(clause):
+    if _compiled(patterns.verbs, patterns.fillers).fullmatch(clause):
         return None
-    if patterns.compiled(patterns.announcements).search(clause):
+    if _compiled(patterns.verbs, patterns.announcements).search(clause):
         return Statement.ANNOUNCEMENT
-    if patterns.compiled(patterns.cannot).search(clause):
+    if _compiled(patterns.verbs, patterns.cannot).search(clause):
         return Statement.CANNOT
-    if (state := patterns.compiled(patterns.states).search(clause)) is not None:
+    if (state := _compiled(patterns.verbs, patterns.states).search(clause)) is not None:
         subject = _content_words(state["subject"])
         is_meant = bool(subject & request) or state["subject"] in fold(patterns.pronouns).split()
         return Statement.STATE if is_meant else Statement.OTHER
-    return Statement.DONE if patterns.compiled(patterns.done).search(clause) else Statement.OTHER
+    return Statement.DONE if _compiled(patterns.verbs, patterns.done).search(clause) else Statement.OTHER
+
+
+@cache
+def _compiled(verbs: str, patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one expression for all patterns of a field."""
+    one_verb = f"(?:{'|'.join(fold(verbs).split())})"
+    folded = fold("|".join(f"(?:{pattern})" for pattern in patterns))
+    return re.compile(folded.replace("<verbs>", one_verb).replace("(?<", "(?P<"))

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.json.text import payload_to_bytes
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -27,7 +28,6 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.anthropic_messages import FORMAT, request_to_payload
 from custom_components.chatterbox.agent.wire.carried_blocks import CarriedBlock
-from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 
 CACHE: JsonObject = {"type": "ephemeral"}
 SCHEMA: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}, "area": {}}}

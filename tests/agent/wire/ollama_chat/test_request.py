@@ -2,6 +2,7 @@
 
 import pytest
 
+from custom_components.chatterbox.agent.json.text import payload_to_bytes
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -18,7 +19,6 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.ollama_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 
 TURN_ON = ToolDefinition("turn_on", "Turns things on.", {"type": "object", "properties": {}})
 PICTURE = Attachment("image/png", b"\x89PNG", "door.png")

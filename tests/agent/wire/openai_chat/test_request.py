@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from custom_components.chatterbox.agent.json.text import payload_to_bytes
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -20,9 +21,9 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.text import attachment_note
 from custom_components.chatterbox.agent.wire.chat_dialect import ChatDialect
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from custom_components.chatterbox.agent.wire.sendable import attachment_note, payload_to_bytes
 
 TURN_ON = ToolDefinition("turn_on", "Turns things on.", {"type": "object", "properties": {}})
 ASKED = CompletionRequest("", (UserMessage("Turn on the light"),), (TURN_ON,))

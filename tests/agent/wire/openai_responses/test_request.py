@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from custom_components.chatterbox.agent.json.text import payload_to_bytes
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -26,7 +27,6 @@ from custom_components.chatterbox.agent.wire.openai_responses import (
     request_to_payload,
     without_carried_items,
 )
-from custom_components.chatterbox.agent.wire.sendable import payload_to_bytes
 
 TURN_ON = ToolDefinition("turn_on", "Turns things on.", {"type": "object", "properties": {}})
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),), (TURN_ON,))

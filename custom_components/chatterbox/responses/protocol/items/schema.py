@@ -2,18 +2,56 @@
 
 Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Create a model response", "MCP tool
 call".
+
+The id of an item contains that of its response, so that a reference leads to its response without an index.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
+from itertools import count
 from typing import Annotated, Final, Literal
+from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAdapter, ValidationError
 
 from ....agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
-from ..ids import NewId
 from .parts import ASSISTANT_PARTS, INSTRUCTION_PARTS, SHOWN_PARTS, InvalidItem, complete_parts, summary_text
+
+type NewId = Callable[[str], str]
+"""Returns a new id with a prefix such as `msg`."""
+
+_ITEM: Final = re.compile(r"[a-z]+_([0-9a-f]{32})[0-9a-f]{4,}")
+_APPROVAL_REQUEST: Final = re.compile(r"mcpr_([A-Za-z0-9]+)_([0-9]{1,4})", re.ASCII)
+
+
+def new_response_id() -> str:
+    """Return a new id of a response."""
+    return f"resp_{uuid4().hex}"
+
+
+def item_ids(response_id: str) -> NewId:
+    """Return a function that creates the ids of the items of one response and of its input."""
+    stem, numbers = response_id.removeprefix("resp_"), count()
+    return lambda prefix: f"{prefix}_{stem}{next(numbers):04x}"
+
+
+def response_of(item_id: str) -> str | None:
+    """Return the id of the response that an item belongs to; None for an id that is not one of ours."""
+    found = _ITEM.fullmatch(item_id)
+    return f"resp_{found[1]}" if found else None
+
+
+def approval_request_id(pending_id: str, index: int) -> str:
+    """Return the id of the approval request for one call of a `PendingApproval`, by its index."""
+    return f"mcpr_{pending_id}_{index}"
+
+
+def read_approval_request_id(request_id: str) -> tuple[str, int] | None:
+    """Return the id of the `PendingApproval` and the index of the call; None for an id that is not one of ours."""
+    found = _APPROVAL_REQUEST.fullmatch(request_id)
+    return (found[1], int(found[2])) if found else None
+
 
 VENDOR_TYPE: Final = re.compile(r"[A-Za-z0-9_-]+:.+", re.ASCII | re.DOTALL)
 """Type of an item, or name of a field, that a vendor has added: `slug:name`."""

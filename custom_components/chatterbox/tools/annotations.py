@@ -1,7 +1,8 @@
-"""The meaning of words in the name of a tool that says nothing of itself, too little, or the opposite.
+"""Tells what a tool does from its annotations and its name.
 
-`tool_words.toml` lists the words. A name is the server's. It can make a tool need an approval; it saves one only if
-nothing in it could be a change.
+`annotations.toml` lists the words of names, which count where a tool says nothing of itself, too little, or the
+opposite. A name is the server's. It can make a tool need an approval; it saves one only if nothing in it could be a
+change. Decision 12.
 """
 
 import re
@@ -9,7 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from homeassistant.helpers import llm
+
+from ..agent.messages import ToolAnnotations
 from ..agent.text import heard_words, read_data_file
+from ..internals.llm import KnownTool, known_tool
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORDS: Final = {
@@ -76,3 +81,42 @@ def _words_after_source(name: str) -> list[str]:
 
 def _words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)]
+
+
+_MEDIA_TOOLS: Final = frozenset({KnownTool.PLAY_MEDIA, KnownTool.SEARCH_MEDIA})
+"""Annotated as open-world by Home Assistant, although they return only titles of media."""
+
+
+def annotations_of(tool: llm.Tool) -> ToolAnnotations:
+    """Return the annotations of a tool, with corrections for Home Assistant's own tools and those that have none."""
+    own, named = own_annotations(tool), unwrapped(tool)
+    known = known_tool(named)
+    return ToolAnnotations(
+        read_only=own.read_only or is_reading_by_name(tool),
+        destructive=own.destructive,
+        idempotent=own.idempotent,
+        open_world=known is KnownTool.UNKNOWN or (own.open_world and known not in _MEDIA_TOOLS),
+    )
+
+
+def own_annotations(tool: llm.Tool) -> llm.ToolAnnotations:
+    """Return the annotations that a tool declares; the defaults if it is read-only by these alone, not by its name."""
+    named = unwrapped(tool)
+    is_named_freely = not isinstance(named, llm.IntentTool | llm.ActionTool)
+    is_false = tool.annotations.read_only and is_named_freely and acts_by_name(named.name)
+    return llm.ToolAnnotations() if is_false else tool.annotations
+
+
+def is_reading_by_name(tool: llm.Tool) -> bool:
+    """Return whether a tool that declares nothing of itself reads, going by its name, such as `list_events`."""
+    named = unwrapped(tool)
+    if tool.annotations != llm.ToolAnnotations() or isinstance(named, llm.IntentTool | llm.ActionTool):
+        return False
+    return reads_by_name(named.name)
+
+
+def unwrapped(tool: llm.Tool) -> llm.Tool:
+    """Return the tool behind wrappers that only rename it."""
+    while isinstance(tool, llm.NamespacedTool):
+        tool = tool.tool
+    return tool

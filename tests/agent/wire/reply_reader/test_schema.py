@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
-from custom_components.chatterbox.agent.wire.reply_schema import Lenient, WireModel, parse_as
+from custom_components.chatterbox.agent.wire.reply_reader import Lenient, WireModel, parse_as
 
 
 class Lamp(WireModel):

@@ -5,14 +5,8 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.settings.tool_names import (
-    MAX_NAME_LENGTH,
-    ToolOrigin,
-    have_same_origin,
-    is_tool_of_intent,
-    offered_names,
-    rename_tools,
-)
+from custom_components.chatterbox.settings.tool_names import MAX_NAME_LENGTH, have_same_origin, is_tool_of_intent
+from custom_components.chatterbox.tools.llm_apis import ToolOrigin, offered_names, rename_tools
 
 LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from custom_components.chatterbox.tools.tool_words import acts_by_name, has_consequences, is_no_error, reads_by_name
+from custom_components.chatterbox.tools.annotations import acts_by_name, has_consequences, is_no_error, reads_by_name
 
 READING = """
 read_file read_multiple_files list_directory list_allowed_directories get_file_info search_files read_graph

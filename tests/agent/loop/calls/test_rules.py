@@ -5,10 +5,16 @@ from copy import replace
 import pytest
 
 from custom_components.chatterbox.agent.events import Answer, PendingCall, StopReason
-from custom_components.chatterbox.agent.loop.call_rules import decide_call, judge_call
-from custom_components.chatterbox.agent.loop.calls import ClientCall, OpenCall, Resolved, Runnable
-from custom_components.chatterbox.agent.loop.next_step import TurnState
-from custom_components.chatterbox.agent.loop.turn import Limits, Turn
+from custom_components.chatterbox.agent.loop.calls import decide_call, judge_call
+from custom_components.chatterbox.agent.loop.turn import (
+    ClientCall,
+    Limits,
+    OpenCall,
+    Resolved,
+    Runnable,
+    Turn,
+    TurnState,
+)
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     ToolCall,

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.responses.protocol.ids import (
+from custom_components.chatterbox.responses.protocol.items.schema import (
     approval_request_id,
     item_ids,
     new_response_id,

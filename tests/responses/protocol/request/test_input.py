@@ -14,9 +14,9 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.responses.protocol.errors import ApiError
-from custom_components.chatterbox.responses.protocol.input import parse_input, read_input
 from custom_components.chatterbox.responses.protocol.items.encrypted_content import ContentCodec
 from custom_components.chatterbox.responses.protocol.items.schema import function_call_item
+from custom_components.chatterbox.responses.protocol.request import parse_input, read_input
 
 CODEC = ContentCodec(b"a key")
 HI: JsonObject = {"role": "user", "content": "Hi"}

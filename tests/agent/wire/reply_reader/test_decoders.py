@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
-from custom_components.chatterbox.agent.wire.event_streams import NDJSONDecoder, ServerSentEvent, SSEDecoder
+from custom_components.chatterbox.agent.wire.reply_reader import NDJSONDecoder, ServerSentEvent, SSEDecoder
 
 LINE_ENDS = st.sampled_from(["\n", "\r", "\r\n"])
 FIELDS = [

@@ -1,0 +1,1 @@
+"""Tests of `agent/loop/calls.py`, by topic."""

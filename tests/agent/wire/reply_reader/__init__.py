@@ -1,0 +1,1 @@
+"""Tests of `agent/wire/reply_reader.py`, by topic."""

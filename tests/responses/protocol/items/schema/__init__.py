@@ -1,0 +1,1 @@
+"""Tests of `responses/protocol/items/schema.py`, by topic."""

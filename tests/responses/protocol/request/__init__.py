@@ -1,0 +1,1 @@
+"""Tests of `responses/protocol/request.py`, by topic."""

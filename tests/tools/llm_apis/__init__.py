@@ -1,0 +1,1 @@
+"""Tests of `tools/llm_apis.py`, by topic."""
