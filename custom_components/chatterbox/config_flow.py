@@ -24,6 +24,7 @@ from homeassistant.helpers import entity_registry as er
 from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent.providers.failures import server_refusing_tools
+from .agent.providers.http_provider import HTTPProvider
 from .agent.providers.profiles import OTHER
 from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
@@ -45,7 +46,7 @@ from .flows.service_form import (
 from .flows.service_options import ServiceOptionsFlow
 from .runtime.composition import model_server
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
-from .runtime.models import ModelProvider, offered_chat_models
+from .runtime.models import offered_chat_models
 from .settings.agent import AgentSettings
 from .settings.home_rules import HomeRules, async_get_home_rules
 from .settings.options import new_agent_data
@@ -360,7 +361,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         self._models = await offered_chat_models(self._server())
         await check_key(self._server(settings) for settings in models)
 
-    def _server(self, settings: AgentSettings = _NO_MODEL, kind: const.ServiceKind | None = None) -> ModelProvider:
+    def _server(self, settings: AgentSettings = _NO_MODEL, kind: const.ServiceKind | None = None) -> HTTPProvider:
         return model_server(self.hass, replace(self._service, kind=kind or self._service.kind).data, settings)
 
     async def _async_change_interface(self, model: str) -> None:

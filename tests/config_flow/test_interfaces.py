@@ -1,7 +1,9 @@
 """The dialogs of a service over every interface: chosen with the server, found out when it is another, changed."""
 
 import asyncio
+from typing import override
 
+import aiohttp
 import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import CONF_API_KEY
@@ -9,11 +11,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from yarl import URL
 
-from custom_components.chatterbox.agent.wire.model_lists import ChatModel
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
+from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from custom_components.chatterbox.flows.service_checks import answering_interface
 from custom_components.chatterbox.flows.service_form import INTERFACES, title_of
-from custom_components.chatterbox.runtime.models import ModelServer
 from tests.support.config_entries import server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -233,20 +235,15 @@ def test_an_interface_is_chosen_by_the_name_that_errors_call_it(kind: ServiceKin
 async def test_a_search_for_another_interface_has_an_end() -> None:
     requested = asyncio.Event()
 
-    class SilentServer:
+    class SilentServer(OpenAIChatProvider):
         """Takes every question, and answers none."""
 
+        @override
         async def list_models(self) -> list[str]:
             requested.set()
             return await asyncio.Future()
 
-        async def chat_models(self) -> list[ChatModel]:
-            return await asyncio.Future()
-
-        async def check(self) -> None:
-            await asyncio.Future()
-
-    servers: dict[ServiceKind, ModelServer] = {ServiceKind.OLLAMA_CHAT: SilentServer()}
-
-    assert await answering_interface(servers, has_model=False, seconds=0.01) is None
+    async with aiohttp.ClientSession() as session:
+        servers: dict[ServiceKind, HTTPProvider] = {ServiceKind.OPENAI_CHAT: SilentServer(session, "http://[::1]", "")}
+        assert await answering_interface(servers, has_model=False, seconds=0.01) is None
     assert requested.is_set()

@@ -21,8 +21,9 @@ from ..agent.errors import (
 from ..agent.events import TextDelta, ToolCallReady
 from ..agent.messages import ToolDefinition, UserMessage
 from ..agent.protocols import CompletionRequest
+from ..agent.providers.http_provider import HTTPProvider
 from ..const import CONF_DEADLINE, CONF_FIRST_TOKEN_TIMEOUT, ServiceKind
-from ..runtime.models import ModelProvider, ModelServer, offered_models
+from ..runtime.models import offered_models
 from ..settings.agent import AgentSettings, settings_of
 from ..settings.options import NUMBERS
 
@@ -66,7 +67,7 @@ class ToolTrial:
         return {CONF_FIRST_TOKEN_TIMEOUT: first, CONF_DEADLINE: max(deadline, settings.limits.deadline)}
 
 
-async def try_out(model: ModelProvider) -> ToolTrial:
+async def try_out(model: HTTPProvider) -> ToolTrial:
     """Ask a model to turn on a light that is not there, with a tool for it. Raises a `ProviderError`."""
     started = monotonic()
     try:
@@ -80,7 +81,7 @@ async def try_out(model: ModelProvider) -> ToolTrial:
     return ToolTrial(monotonic() - started, uses_tools, model.tools_refusal)
 
 
-async def _acts(model: ModelProvider) -> bool:
+async def _acts(model: HTTPProvider) -> bool:
     characters = 0
     async with aclosing(model.stream(_TRIAL)) as events:
         async for event in events:
@@ -96,7 +97,7 @@ _LONGEST_SEARCH: Final = 10.0
 """Seconds to find the interface over which a server answers, while a person waits."""
 
 
-async def check_key(models: Iterable[ModelServer]) -> None:
+async def check_key(models: Iterable[HTTPProvider]) -> None:
     """Have the first model that still exists answer, because some servers list models for any key.
 
     Raises a `ProviderError`.
@@ -108,7 +109,7 @@ async def check_key(models: Iterable[ModelServer]) -> None:
 
 
 async def answering_interface(
-    servers: Mapping[ServiceKind, ModelServer], *, has_model: bool, seconds: float = _LONGEST_SEARCH
+    servers: Mapping[ServiceKind, HTTPProvider], *, has_model: bool, seconds: float = _LONGEST_SEARCH
 ) -> ServiceKind | None:
     """Return the first interface over which a server answers within `seconds`, all asked at once.
 
@@ -122,7 +123,7 @@ async def answering_interface(
     return next((kind for kind, answer in tasks.items() if answer.result()), None)
 
 
-async def _answers(server: ModelServer, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller
+async def _answers(server: HTTPProvider, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller
     try:
         await (server.check() if has_model else offered_models(server))
     except ProviderError as error:

@@ -45,7 +45,6 @@ from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models, ser
 from .health import HealthMonitor
 from .models import (
     AgentModel,
-    ModelProvider,
     ProviderChain,
     for_models,
     offered_models,
@@ -105,7 +104,7 @@ async def async_build_agent(
 
 def model_server(
     hass: HomeAssistant, service: Mapping[str, Any], settings: AgentSettings = _NOTHING_SET, cache_key: str = ""
-) -> ModelProvider:
+) -> HTTPProvider:
     """Return one model of the server that an entry's data describes.
 
     Without the name of a model it can only list its models, and has less time, as nothing has to be loaded for that.

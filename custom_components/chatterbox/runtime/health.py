@@ -23,6 +23,7 @@ from ..agent.errors import (
     ProviderUnreachable,
     ToolsRefused,
 )
+from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import BreakerState
 from ..const import CONF_BASE_URL, DOMAIN, LOGGER
 from ..data import singleton
@@ -35,7 +36,7 @@ from ..repairs import (
 )
 from ..settings.service_address import is_local_address
 from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
-from .models import AgentModel, ModelServer, offered_models
+from .models import AgentModel, offered_models
 
 _INTERVAL: Final = 30.0
 """Seconds after which a service in the home that works is asked for its list of models, which costs nothing."""
@@ -56,7 +57,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         hass: HomeAssistant,
         entry: ConfigEntry,
         models: Mapping[str, AgentModel],
-        service: ModelServer | None,
+        service: HTTPProvider | None,
         *,
         asks_at_once: bool,
     ) -> None:
@@ -128,7 +129,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         for other in _monitors(self.hass) - {self}:
             other.async_update_listeners()
 
-    async def _async_ask(self, service: ModelServer) -> None:
+    async def _async_ask(self, service: HTTPProvider) -> None:
         try:
             await offered_models(service)
         except ProviderError as error:

@@ -3,17 +3,18 @@
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
 from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter
 from ..agent.conversation.summary import MOST_TOKENS, summarize
-from ..agent.errors import ModelNotFound, PromptTooLong, ProviderRejectedRequest, ProviderReplyInvalid
+from ..agent.errors import ModelNotFound, ProviderRejectedRequest, ProviderReplyInvalid
 from ..agent.events import CompletionResult, ProviderEvent
 from ..agent.messages import Summary, ToolDefinition, Transcript, Usage
-from ..agent.protocols import CompletionRequest, LLMProvider, Prefiller
+from ..agent.protocols import CompletionRequest
+from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
 from ..agent.wire.model_lists import ChatModel
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
@@ -28,41 +29,7 @@ _FOR_ANSWER: Final = 1_500
 """Tokens that a model needs in addition to the text that it summarizes."""
 
 
-class ModelServer(Protocol):
-    """One model of a server, as far as checking needs it."""
-
-    async def list_models(self) -> list[str]:
-        """Return the names of all models.
-
-        Raises a `ProviderError`; `ProviderReplyInvalid` when there is no such list.
-        """
-
-    async def chat_models(self) -> list[ChatModel]:
-        """Return the models that one can talk to, the most useful first; see `list_models`."""
-
-    async def check(self) -> None:
-        """Have the model answer one word. Raises a `ProviderError`."""
-
-
-class ModelProvider(LLMProvider, ModelServer, Prefiller, Protocol):
-    """One model of one server, with everything that agents and forms ask of it."""
-
-    @property
-    def overflow(self) -> PromptTooLong | None:
-        """By how much the last prompt did not fit the model's context window; None once one fits."""
-
-    @property
-    def tools_refusal(self) -> str:
-        """The words of the server when it refused tools; empty if it takes them, and until it was asked."""
-
-    async def context_window(self) -> int | None:
-        """Return how many tokens the model reads at once; None where the server does not say.
-
-        Raises a `ProviderError`.
-        """
-
-
-async def offered_models(server: ModelServer) -> list[str]:
+async def offered_models(server: HTTPProvider) -> list[str]:
     """Return the models of a server; none for a model server without a list.
 
     Such a server refuses a conversation without a model, unlike a server of another kind. Raises a `ProviderError`.
@@ -75,7 +42,7 @@ async def offered_models(server: ModelServer) -> list[str]:
         return []
 
 
-async def offered_chat_models(server: ModelServer) -> list[ChatModel]:
+async def offered_chat_models(server: HTTPProvider) -> list[ChatModel]:
     """Return the models of a server that one can talk to; see `offered_models`."""
     return await server.chat_models() if await offered_models(server) else []
 
@@ -85,7 +52,7 @@ class AgentModel:
     """The model of an agent. It is asked in the agent's own turns, and in those of agents that fall back on it."""
 
     agent: ConfigSubentry
-    provider: ModelProvider
+    provider: HTTPProvider
     """Without what `managed` adds to it."""
     fitter: PromptFitter
     """Fits the conversations of turns into its context window."""
@@ -120,7 +87,7 @@ class CountedModel:
         return await summarize(self, messages, len(messages), earlier, seconds, tokens=tokens, estimate=estimate)
 
 
-def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: ModelProvider) -> PromptFitter:
+def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: HTTPProvider) -> PromptFitter:
     """Return what fits conversations into the context window of an agent's model.
 
     The server is asked for the size of the window, in the background, once the model has answered.

@@ -163,7 +163,7 @@ class AgentTurns:
             if self._warm_up.is_under_way:
                 await self._warm_up.async_give_way(max(limits.preparation - prepared.record.duration, 0))
                 turn = replace(turn, limits=source.limits(limits).after(prepared.record.duration))
-            self._warm_up.async_note_turn(turn)
+            self._warm_up.async_note((turn.instructions, turn.tools))
         return turn
 
     def _guard(self, turn_input: TurnInput, tools: TurnTools, turn: Turn, thread: Thread) -> CallGuard:

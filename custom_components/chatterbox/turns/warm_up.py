@@ -11,7 +11,6 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 
 from ..agent.errors import ProviderError
-from ..agent.loop.turn import Turn
 from ..agent.messages import ToolDefinition, UserMessage
 from ..agent.protocols import CompletionRequest, Prefiller
 from ..const import LOGGER
@@ -60,7 +59,7 @@ class WarmUp:
         prefix, since = (prompt.instructions, offer.definitions), time.monotonic() - KEPT_FOR
         is_known = any(at > since and _as_models_read(request) == prefix for request, at in self._prefixes)
         if not is_known:
-            self._async_note(prefix)
+            self.async_note(prefix)
         self._task = self._entry.async_create_background_task(
             self._hass,
             self._async_send(None if is_known else prefix),
@@ -79,10 +78,6 @@ class WarmUp:
             task.cancel()
             await asyncio.wait({task}, timeout=min(seconds, _A_MOMENT))
 
-    def async_note_turn(self, turn: Turn) -> None:
-        """Note the prefix of a turn, which the service is reading now."""
-        self._async_note((turn.instructions, turn.tools))
-
     async def _async_send(self, prefix: Prefix | None) -> None:
         """Have the service read a prefix; without one, only open a connection."""
         try:
@@ -95,7 +90,7 @@ class WarmUp:
         except (ProviderError, TimeoutError) as error:
             LOGGER.debug("%s was not warmed up: %s", self._model, type(error).__name__)
 
-    def _async_note(self, prefix: Prefix) -> None:
+    def async_note(self, prefix: Prefix) -> None:
         """Note a prefix that the service has read or is about to read."""
         now = time.monotonic()
         self._prefixes = [one for one in self._prefixes if one[1] > now - KEPT_FOR and one[0] != prefix]

@@ -363,11 +363,10 @@ async def _error_body(response: aiohttp.ClientResponse) -> bytes:
 
 def _is_hopeless(refusal: ProviderError) -> bool:
     """Return whether the prompt itself is too long: then leaving out a parameter does not help."""
-    match refusal:
-        case PromptTooLong(prompt_tokens=int(prompt), window_tokens=int(window)):
-            return prompt >= window
-        case _:
-            return isinstance(refusal, PromptTooLong)
+    if not isinstance(refusal, PromptTooLong):
+        return False
+    prompt, window = refusal.prompt_tokens, refusal.window_tokens
+    return prompt is None or window is None or prompt >= window
 
 
 def _succeeded(response: aiohttp.ClientResponse) -> bool:

@@ -8,7 +8,7 @@ Nothing volatile stands before the last message, so the prefix of a conversation
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Final, assert_never, override
 
 from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
@@ -26,12 +26,11 @@ from ..messages import (
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
-    Transcript,
     UserMessage,
 )
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_name
-from .call_assembly import CallFragment, new_call_id
+from .call_assembly import CallFragment
 from .output_schema import plain_schema
 from .reply_reader import (
     Count,
@@ -206,11 +205,8 @@ def parse_model_description(text: str) -> ModelDescription:
 class OllamaReplyReader(ReplyReader):
     """Reads the lines of a stream, or a whole answer."""
 
+    _DECODER = NDJSONDecoder
     _MAY_OMIT_LAST_LINE = True
-
-    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
-        """Keep the ids of new calls apart from those of `transcript`."""
-        super().__init__(transcript, new_id, NDJSONDecoder())
 
     @override
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:

@@ -245,16 +245,15 @@ class ReplyReader(ABC):
     finish reason. All methods raise `ReportedFailure` or `ProviderReplyInvalid`.
     """
 
+    _DECODER: ClassVar = SSEDecoder
     _MAY_OMIT_LAST_LINE: ClassVar = False
     """Whether servers are known to omit the line end after the last event."""
 
-    def __init__(
-        self, transcript: Transcript, new_id: Callable[[], str] = new_call_id, decoder: SSEDecoder | None = None
-    ) -> None:
+    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
         self.done = False
         """True once the service has said that nothing follows."""
-        self._decoder = decoder or SSEDecoder()
+        self._decoder = self._DECODER()
         self._calls = CallAssembler(CallIds(transcript, new_id))
         self._calls_begun = 0
         """Calls begun, by formats that number them."""
