@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
 from custom_components.chatterbox.agent.messages import (
@@ -16,6 +16,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Ask, Deny
 from custom_components.chatterbox.approvals.guard import CallGuard
+from custom_components.chatterbox.approvals.questions import ApprovalScope, Question
 from custom_components.chatterbox.approvals.review import Refusal
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
@@ -121,6 +122,21 @@ async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(home: HomeAs
     assert all(isinstance(ask, Ask) for ask in asks)
     assert again == first
     assert len({ask.terms for ask in asks if isinstance(ask, Ask)}) == len(asks)
+
+
+async def test_an_approved_call_that_would_act_on_others_by_now_needs_another_yes(home: HomeAssistant) -> None:
+    rules = HomeRules(policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),)))
+    guard = guarding(home, LAMP, rules)
+    ask = await guard.pre_tool_use(TOOL, {})
+    assert isinstance(ask, Ask)
+    pending = PendingApproval("an-id", (PendingCall(call_with({}), "", ask.terms),), 0, 1, 0)
+    scope = ApprovalScope("agent", "a-talk", None, None, None)
+    question = Question(pending, guard.asked(pending), "", "en", scope, PERSON, Context(), request="all lights on")
+    others = Effective(Touches(frozenset({EntityAction("light.garden", "light.turn_on")})))
+    agreed = CallGuard(home, rules, PERSON, others, has_outside_content=False, agreed=question)
+
+    assert await agreed.pre_tool_use(TOOL, {}) is None
+    assert isinstance(await agreed.pre_approved_use(TOOL, {}), Ask)
 
 
 @pytest.mark.parametrize(
