@@ -14,6 +14,7 @@ from homeassistant.helpers import (
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations
 from custom_components.chatterbox.approvals.policy import Decision, Judgement, is_risky, judge
 from custom_components.chatterbox.effects.effect import (
+    ARM_FOR_LESS,
     NOTHING,
     Annotated,
     CallEffects,
@@ -84,6 +85,7 @@ UNLOCK = touching(("lock.door", "lock.unlock"))
         (touching(("lock.door", "lock.open")), Verdict.ASK),
         (touching(("lock.door", "lock.lock")), Verdict.ALLOW),
         (touching(("alarm_control_panel.home", "alarm_control_panel.alarm_disarm")), Verdict.ASK),
+        (touching(("alarm_control_panel.home", ARM_FOR_LESS)), Verdict.ASK),
         (touching(("alarm_control_panel.home", "alarm_control_panel.alarm_arm_away")), Verdict.ALLOW),
         (touching(("cover.lid", "cover.open_cover")), Verdict.ASK),
         (touching(("cover.lid", "cover.set_cover_position")), Verdict.ASK),
@@ -171,6 +173,23 @@ async def test_labels_of_devices_and_areas_count(home: HomeAssistant) -> None:
     assert judged(home, lid, rule(Verdict.PIN, labels="hall")).verdict is Verdict.ASK
     stranger = touching(("cover.stranger", "cover.open_cover"))
     assert judged(home, stranger, rule(Verdict.PIN, labels="hall"), rule(Verdict.PIN, areas="hall")) == ALLOWED
+
+
+async def test_the_labels_of_a_device_count_for_the_parts_of_it(home: HomeAssistant) -> None:
+    label, devices = lr.async_get(home).async_create("Device"), dr.async_get(home)
+    chest = er.async_get(home).async_get("cover.lid")
+    assert chest
+    assert chest.device_id
+    whole = devices.async_get(chest.device_id)
+    assert whole
+    part = devices.async_get_or_create_child(
+        config_entry_id=whole.config_entry_id, identifiers={("test", "drawer")}, parent_device_id=whole.id
+    )
+    drawer = er.async_get(home).async_get_or_create("lock", "test", "drawer", device_id=part.id)
+    devices.async_update_device(whole.id, labels={label.label_id})
+
+    unlocks = touching((drawer.entity_id, "lock.unlock"))
+    assert judged(home, unlocks, rule(Verdict.PIN, labels=label.label_id)).verdict is Verdict.PIN
 
 
 async def test_the_device_class_that_somebody_chose_counts_first(home: HomeAssistant) -> None:
