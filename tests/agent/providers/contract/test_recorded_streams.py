@@ -54,12 +54,8 @@ def read(name: str, pieces: list[bytes]) -> list[ProviderEvent]:
 
 
 def cuts_in_two(stream: bytes) -> Iterator[list[bytes]]:
-    """Yield pieces until each byte was the last of one, and what is around each cut is as if it were the only one.
-
-    That is so when no piece is shorter than the longest event and the next one: a decoder keeps no more than that.
-    """
-    longest = max(map(len, stream.split(b"\n")))
-    size = 2 * longest + 8
+    """Yield pieces until each byte was the last of one, and no line is cut twice: a decoder keeps no more than a line."""
+    size = max(map(len, stream.split(b"\n"))) + 2
     for first in range(1, size + 1):
         yield [stream[:first], *(stream[start : start + size] for start in range(first, len(stream), size))]
 
