@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from time import thread_time
 from typing import Final, override
@@ -41,12 +42,16 @@ MOST_MEMORY: Final = 50
 TRIES: Final = 6
 
 
+@cache
+def unit() -> float:
+    """Return the seconds of processor time that a pass over a megabyte of JSON takes here."""
+    return json_pass()
+
+
 @dataclass(slots=True)
 class Cost:
     """The cost of a turn for those beside it."""
 
-    unit: float
-    """Seconds of processor time that a pass over a megabyte of JSON takes here and now."""
     longest: float = 0
     """Seconds of processor time for which the event loop was held at a stretch."""
     grown: float = 0
@@ -55,7 +60,8 @@ class Cost:
     @property
     def is_low(self) -> bool:
         """Return whether nobody notices."""
-        return self.longest <= LONGEST_STEP * self.unit and self.grown <= MOST_MEMORY
+        is_short = self.longest <= LONGEST_STEP * unit() or self.longest <= LONGEST_STEP * json_pass()
+        return is_short and self.grown <= MOST_MEMORY
 
     async def watch(self) -> None:
         """Come around with every pass of the event loop, until cancelled."""
@@ -72,14 +78,14 @@ async def measured() -> AsyncIterator[Cost]:
     """Measure what the block costs."""
     gc.collect()
     forget_peak()
-    before, cost = peak(), Cost(json_pass())
+    before, cost = peak(), Cost()
     watching = asyncio.create_task(cost.watch())
     yield cost
     await asyncio.sleep(0)  # the last step
     watching.cancel()
     with suppress(asyncio.CancelledError):
         await watching
-    cost.grown, cost.unit = peak() - before, max(cost.unit, json_pass())
+    cost.grown = peak() - before
 
 
 def peak() -> float:
