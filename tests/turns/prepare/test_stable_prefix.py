@@ -19,7 +19,7 @@ from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND
 from tests.support.llm_apis import satellite
 from tests.support.prefixes import HELLO, prefix_of
 from tests.support.servers.model_server import ScriptedModelServer
-from tests.support.talk import AGENT, add_agent, move_into_the_demo_home
+from tests.support.talk import AGENT, Serve, add_agent, move_into_the_demo_home, say
 from tests.support.tasks import SERVERS
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -68,20 +68,19 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     assert "intent__HassStartTimer" in prefixes[0]
 
 
-async def test_another_start_of_home_assistant_begins_alike(tmp_path: Path) -> None:
-    async def prefix_of_a_process(seed: str) -> bytes:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "tests.support.prefixes", str(tmp_path)),
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        printed, _ = await process.communicate()
-        assert process.returncode == 0
-        return printed
+async def test_another_start_of_home_assistant_begins_alike(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+    scripted = await serve(HELLO)
+    await say(hass, "hello")
+    here = prefix_of(scripted.requests[-1].body)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "tests.support.prefixes", str(tmp_path)),
+        env={**os.environ, "PYTHONHASHSEED": "1"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    elsewhere, _ = await process.communicate()
 
-    first, second = [await prefix_of_a_process(seed) for seed in ("1", "2")]
-
-    assert b"intent__HassTurnOn" in first
-    assert first == second
+    assert process.returncode == 0
+    assert "intent__HassTurnOn" in here
+    assert elsewhere.decode() == here
