@@ -52,7 +52,7 @@ async def run(options: DemoOptions) -> None:
                         await _show(client, pipeline_id, options)
                         return
                     if options.sentences:
-                        await _talk(client, pipeline_id, options)
+                        await talk(client, pipeline_id, options)
                         return
                 restart = await _wait_for_people(home_assistant, options)
             while restart:
@@ -86,7 +86,8 @@ async def _home(
         yield client, pipeline_id
 
 
-async def _talk(client: HomeAssistantClient, pipeline_id: str, options: DemoOptions) -> None:
+async def talk(client: HomeAssistantClient, pipeline_id: str, options: DemoOptions) -> None:
+    """Say the sentences of the options; print their turns and then the states. `DemoError` for an unknown entity."""
     known = await states(client)
     for entity_id in options.states:
         _check_entity(entity_id, list(known))

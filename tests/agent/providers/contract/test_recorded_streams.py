@@ -54,7 +54,7 @@ def read(name: str, pieces: list[bytes]) -> list[ProviderEvent]:
 
 
 def cuts_in_two(stream: bytes) -> Iterator[list[bytes]]:
-    """Yield pieces until each byte was the last of one, and no line is cut twice: a decoder keeps no more than a line."""
+    """Yield pieces until each byte was the last of one, and no line is cut twice: a decoder keeps no more than one."""
     size = max(map(len, stream.split(b"\n"))) + 2
     for first in range(1, size + 1):
         yield [stream[:first], *(stream[start : start + size] for start in range(first, len(stream), size))]
