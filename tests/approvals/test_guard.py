@@ -36,6 +36,7 @@ from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own.forget import FORGET
 from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES
 from custom_components.chatterbox.tools.own.remember import REMEMBER
+from tests.support.one_home import in_one_home
 from tests.support.own_tools import own_call
 
 HOME = """
@@ -139,7 +140,7 @@ async def test_an_approved_call_that_would_act_on_others_by_now_needs_another_ye
     assert isinstance(await agreed.pre_approved_use(TOOL, {}), Ask)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("asking", "policy", "outcome"),
     [
         (Asking.NOBODY, Policy(), Deny),
@@ -165,7 +166,7 @@ async def test_an_api_client_is_never_asked_for_a_pin(home: HomeAssistant) -> No
     assert isinstance(await guard.pre_tool_use(TOOL, {}), Deny)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("effects", "tool", "is_asked"),
     [
         (LAMP, TOOL, True),

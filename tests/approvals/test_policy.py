@@ -35,6 +35,7 @@ from custom_components.chatterbox.settings.rules import (
     Verdict,
     policy_from_json,
 )
+from tests.support.one_home import in_one_home
 
 NOON = datetime.fromisoformat("2026-11-01T12:00:00+00:00")
 HOME = """
@@ -78,7 +79,7 @@ def rule(verdict: Verdict, **conditions: str) -> Rule:
 UNLOCK = touching(("lock.door", "lock.unlock"))
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("effects", "verdict"),
     [
         (UNLOCK, Verdict.ASK),
@@ -321,7 +322,7 @@ async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(hom
     assert judged(home, unlock, at_satellite, never, speaker=named).verdict is Verdict.DENY
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("actions", "risky"),
     [
         ({("light.lamp", "light.turn_on"), ("todo.list", "todo.add_item"), ("script.tidy", "script.turn_on")}, False),
@@ -351,7 +352,7 @@ async def test_what_is_no_everyday_matter_is_risky(
     assert is_risky(home, touching(*actions)) is risky
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("annotations", "risky"),
     [
         (ToolAnnotations(read_only=True), False),

@@ -25,6 +25,7 @@ from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import offer_of, satellite
 from tests.support.offline_talk import Talk
+from tests.support.one_home import in_one_home
 
 NAMES: Final = {
     "light.office": "Bürodecke 3",
@@ -184,7 +185,7 @@ async def items_of(hass: HomeAssistant) -> list[str]:
             return []
 
 
-@pytest.mark.parametrize("form", FORMS)
+@in_one_home("form", FORMS)
 async def test_what_a_rule_asks_about_is_foreseen(home: HomeAssistant, offer: TurnTools, form: str) -> None:
     name = FORMS[form]("Haustür")
 
@@ -225,7 +226,7 @@ async def test_a_command_for_later_has_the_names_that_home_assistant_knows(home:
     assert found == {"minutes": 5, "conversation_command": "turn on the 🛋️ Sofa lamp"}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "known"),
     [
         ("turn on sofa lamp, please?", "turn on 🛋️ Sofa lamp, please?"),

@@ -25,6 +25,7 @@ from custom_components.chatterbox.effects.effect import (
     joined,
     possible_actions,
 )
+from tests.support.one_home import in_one_home
 
 HOME = """
 floors:
@@ -128,7 +129,7 @@ async def test_a_step_tells_what_it_would_do(
     assert facts_of(effects) == expected
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("step", "reason"),
     [
         ({"action": "lock.{{ 'un' }}lock", "target": {"entity_id": "lock.door"}}, UnknownReason.TEMPLATE),
@@ -169,7 +170,7 @@ async def test_what_is_known_beside_the_unknown_is_told(home: HomeAssistant) -> 
 WHICH = {"target": {"entity_id": "{{ which }}"}}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("step", "reach"),
     [
         ({"action": "lock.unlock", **WHICH}, set(UNLOCK_ALL)),
@@ -256,7 +257,7 @@ async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) 
     }
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("present", "lowering"),
     [
         ("disarmed", set()),
@@ -285,7 +286,7 @@ async def test_arming_for_less_than_now_is_told_from_arming(
 HEATER: JsonObject = {"entity_id": "climate.heater"}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("data", "is_large"),
     [
         ({"temperature": 23}, False),
@@ -340,7 +341,7 @@ OWN_SCRIPT = EntityAction("script.own", "script.turn_on")
 PLAYER: JsonObject = {"entity_id": "media_player.hall", "media_content_type": "music"}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("media", "is_page"),
     [
         *((f"{scheme}://example.com/a.mp3", True) for scheme in ("http", "HTTPS", "rtsp", "smb", "x-rincon-mp3radio")),
@@ -395,7 +396,7 @@ async def test_an_address_that_stands_in_a_script_is_its_owners(home: HomeAssist
     assert risky == [False, True, False, True]
 
 
-@pytest.mark.parametrize("extra", [{"extra": {"x": 1}}, {"media_content_type": "url"}, {"media": "http://example.com"}])
+@in_one_home("extra", [{"extra": {"x": 1}}, {"media_content_type": "url"}, {"media": "http://example.com"}])
 async def test_what_else_may_hold_an_address_counts_as_one(home: HomeAssistant, extra: JsonObject) -> None:
     reader = ActionReader(home)
 
@@ -404,7 +405,7 @@ async def test_what_else_may_hold_an_address_counts_as_one(home: HomeAssistant, 
     assert is_risky(home, reader.effects())
 
 
-@pytest.mark.parametrize("data", [{"entity_id": "tts.piper"}, {"entity_id": "media_player.hall"}, {}])
+@in_one_home("data", [{"entity_id": "tts.piper"}, {"entity_id": "media_player.hall"}, {}])
 async def test_words_that_are_spoken_are_an_effect(home: HomeAssistant, data: JsonObject) -> None:
     chosen, clearing = ActionReader(home), ActionReader(home)
     chosen.call("tts", "speak", {**data, "message": "Yes."})
@@ -423,7 +424,7 @@ async def test_words_that_are_spoken_are_an_effect(home: HomeAssistant, data: Js
     ]
 
 
-@pytest.mark.parametrize("service", ["reload_config_entry", "reload_all", "restart", "set_location", "new_in_2027"])
+@in_one_home("service", ["reload_config_entry", "reload_all", "restart", "set_location", "new_in_2027"])
 async def test_of_homeassistant_only_four_services_are_known(home: HomeAssistant, service: str) -> None:
     reader = ActionReader(home)
 
@@ -433,7 +434,7 @@ async def test_of_homeassistant_only_four_services_are_known(home: HomeAssistant
     assert {one.action for one in unknowns_of(reader)} == {f"homeassistant.{service}"}
 
 
-@pytest.mark.parametrize("service", ["turn_on", "turn_off", "toggle", "update_entity"])
+@in_one_home("service", ["turn_on", "turn_off", "toggle", "update_entity"])
 async def test_those_four_are_known(home: HomeAssistant, service: str) -> None:
     reader = ActionReader(home)
 

@@ -18,6 +18,7 @@ from custom_components.chatterbox.home.description import describe_home, home_li
 from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
+from tests.support.one_home import in_one_home
 from tests.support.page_tables import DOCS
 
 HOME = """
@@ -169,7 +170,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+@in_one_home("name", HOSTILE.values(), ids=HOSTILE)
 async def test_no_name_leaves_its_line(home: HomeAssistant, name: str) -> None:
     er.async_get(home).async_update_entity("light.lamp", name=name)
     ar.async_get(home).async_update("bedroom", name=name)

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
 from custom_components.chatterbox.home.entity_index import EntityIndex, EntityQuery, Vocabulary, words_in
 from custom_components.chatterbox.home.search import MOST_LISTED, async_kind_names
+from tests.support.one_home import in_one_home
 from tests.support.spoken_homes.spoken_home import LANGUAGES, SpokenHome
 
 LEAST = 0.98
@@ -38,7 +39,7 @@ def found(query: EntityQuery, most: int = 3) -> list[str]:
     return [entity.entity_id for entity in EntityIndex(home(), {}).find(query, most)]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_one_home("language", LANGUAGES)
 async def test_what_is_meant_is_among_those_that_are_told(hass: HomeAssistant, language: str) -> None:
     spoken = SpokenHome.read(language)
     words = await async_kind_names(hass, (language,), spoken.kinds.values())

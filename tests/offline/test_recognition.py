@@ -11,6 +11,7 @@ from custom_components.chatterbox.offline.recognition import RecognizedRequest, 
 from custom_components.chatterbox.settings.agent import RequestKind
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import satellite
+from tests.support.one_home import in_one_home
 
 HOME = """
 areas:
@@ -54,7 +55,7 @@ async def recognized(
     return await async_recognize(hass, user_input)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "intent"),
     [
         ("turn on the counter lamp", "HassTurnOn"),
@@ -76,7 +77,7 @@ async def test_a_command_that_is_matched_word_for_word_is_recognized(
     assert (request.intent, request.is_question, request.kind) == (intent, False, None)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "intent"),
     [
         ("is the front door locked?", "HassGetState"),
@@ -99,7 +100,7 @@ async def test_another_language_has_its_own_sentences(home: HomeAssistant) -> No
     assert await recognized(home, "toutes les lumières sont éteintes ?", "fr") is not None
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "text",
     [
         "turn it off again",  # only the recognizer that guesses knows what "it" is

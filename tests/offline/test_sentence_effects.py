@@ -20,6 +20,7 @@ from custom_components.chatterbox.effects.effect import NOTHING, Touches, Unknow
 from custom_components.chatterbox.offline.sentence_effects import async_later_effects, async_sentence_effects
 from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import HOME, Talk
+from tests.support.one_home import in_one_home
 
 UNKNOWN = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 UNFORESEEN = replace(UNKNOWN, is_guessed=True)
@@ -48,7 +49,7 @@ def facts_of(found: Touches | Unresolved) -> set[tuple[str, str]]:
     return {(action.entity_id, action.action) for action in found.actions}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("sentence", "expected"),
     [
         ("unlock the front door", {("lock.front_door", "lock.unlock")}),

@@ -27,6 +27,7 @@ from custom_components.chatterbox.speech.sentences import (
     error_key,
     in_sentences,
 )
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import LIGHT_ON, Serve, say, speech
 
@@ -130,7 +131,7 @@ ROOM = Target("Kitchen", TargetType.AREA, "kitchen")
 LOOKED = result(llm.ToolResult({"lights": 3}), name=LOOK.name)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool_results", "sentence"),
     [
         ([], "I don't have an answer to that."),
@@ -189,7 +190,7 @@ def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
     return replace(result(llm.ToolResult(llm.IntentResponseDict(response), error=True)), is_error=True)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool_results", "answer", "expected"),
     [
         ([], "I did it.", ""),

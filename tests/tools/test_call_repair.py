@@ -15,6 +15,7 @@ from custom_components.chatterbox.agent.loop.turn import Resolved, Runnable
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, offer_of, register, satellite
+from tests.support.one_home import in_one_home
 
 HOME = """
 floors:
@@ -75,7 +76,7 @@ async def read(
             pytest.fail("nothing is asked here")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "written", "meant"),
     [
         (ON, {"areas": "Kitchen", "domain": ["light"]}, {"area": "Kitchen", "domain": ["light"]}),
@@ -133,7 +134,7 @@ MEANINGFUL: JsonObject = {
 }
 
 
-@pytest.mark.parametrize("name", MEANINGFUL)
+@in_one_home("name", MEANINGFUL)
 async def test_a_parameter_that_may_mean_something_refuses_the_call(home: HomeAssistant, name: str) -> None:
     named: JsonObject = {"name": "Kitchen Light"}
     in_room: JsonObject = {"area": "Kitchen", "domain": ["light"]}
@@ -163,7 +164,7 @@ async def test_a_refused_call_is_told_what_else_there_is(home: HomeAssistant) ->
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "written"),
     [
         (ON, {"domain": ["light"], "zone": "upstairs"}),
@@ -195,7 +196,7 @@ async def test_what_may_narrow_or_delay_a_call_is_never_ignored(
     assert "is not a parameter" in result or "expected string" in result
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "written", "meant"),
     [
         (
@@ -233,7 +234,7 @@ async def test_a_filter_that_leaves_nothing_of_what_is_determined_is_dropped(
     assert (await read(home, tool, written))[:2] == (tool, meant)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "written",
     [
         {"name": "Nothing", "area": "Nowhere"},
@@ -302,7 +303,7 @@ async def test_a_class_that_nothing_in_a_room_has_is_refused_with_the_classes_th
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("written", "tool", "meant"),
     [
         ({"name": "Garage Door", "position": 0}, OFF, {"name": "Garage Door", "domain": ["cover"]}),
@@ -335,7 +336,7 @@ async def test_another_position_is_refused_where_there_are_only_two(home: HomeAs
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "written", "note"),
     [
         (ON, {"name": "Kitchen Light", "domain": "Light", "area": None}, ""),
@@ -377,7 +378,7 @@ async def test_a_script_has_only_its_own_parameters(home: HomeAssistant) -> None
     )
 
 
-@pytest.mark.parametrize("domain", ["light", "[light]", "[light,]", "'light'"])
+@in_one_home("domain", ["light", "[light]", "[light,]", "'light'"])
 async def test_a_word_without_quotes_is_a_text(home: HomeAssistant, domain: str) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 

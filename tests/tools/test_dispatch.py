@@ -25,6 +25,7 @@ from custom_components.chatterbox.records.turn_record import result_content
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, error_of, llm_context_of, offer_of, register, run, satellite
+from tests.support.one_home import in_one_home
 
 
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
@@ -247,7 +248,7 @@ async def test_what_the_model_reads_can_be_written_again_from_the_native_result(
         assert result_content(outcome.native) == outcome.content
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "expected"),
     [
         (

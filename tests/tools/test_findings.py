@@ -1,6 +1,5 @@
 """Findings about a tool before it is called."""
 
-import pytest
 from homeassistant.components.media_player.llm import MediaPlayTool
 from homeassistant.components.script.llm import ScriptTool
 from homeassistant.core import HomeAssistant
@@ -11,6 +10,7 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.settings.rules import ToolSource
 from custom_components.chatterbox.tools.findings import Finding, find_out
 from tests.support.llm_apis import StubTool
+from tests.support.one_home import in_one_home
 
 
 class Foreign(intent.IntentHandler):
@@ -26,7 +26,7 @@ def stub(name: str, annotations: llm.ToolAnnotations | None = None) -> StubTool:
     return tool
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "finding"),
     [
         (stub("web", llm.ToolAnnotations(read_only=True)), Finding.READS),

@@ -18,6 +18,7 @@ from custom_components.chatterbox.home.entity_matches import matching_states
 from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, offer_of, run, satellite
+from tests.support.one_home import in_one_home
 from tests.support.random_homes import RandomHome
 
 HOME = """
@@ -119,7 +120,7 @@ async def test_an_entity_is_found_by_its_names(home: HomeAssistant, arguments: J
     assert await turn_on(home, **arguments) == {meant}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "arguments",
     [
         {"name": "Ceiling Light", "area": "Bath", "domain": ["switch"]},
@@ -324,7 +325,7 @@ async def test_of_several_that_it_can_act_on_the_one_in_the_room_of_the_device_i
     assert await turn_on(shared, satellite(shared, "entry"), name="Lamp") == {"light.entry"}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("name", "rest"),
     [
         ("Lamp", ": in Bath, Entry. Give the area too, or ask which one is meant."),
@@ -392,7 +393,7 @@ async def written(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("meant", "names"),
     [
         (

@@ -21,6 +21,7 @@ from custom_components.chatterbox.usage.prices import (
     entered_price,
     read_known_models,
 )
+from tests.support.one_home import in_one_home
 
 OPENAI = "https://api.openai.com/v1"
 ANTHROPIC = "https://api.anthropic.com"
@@ -159,7 +160,7 @@ def test_more_cached_than_read_is_never_a_gain() -> None:
 KNOWN = ModelPrice(Rates(1, 0.5, 4), ((1000, Rates(2, 1, 8)),))
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("base_url", "server", "service_tier", "price"),
     [
         (OPENAI, OTHER, None, ModelPrice(Rates(1.25, 0.125, 10))),

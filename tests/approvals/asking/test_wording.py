@@ -31,6 +31,7 @@ from custom_components.chatterbox.settings.rules import Verdict
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from tests.behaviour.confirmation.labelled import NAMES
 from tests.repository.test_translations import LANGUAGES
+from tests.support.one_home import in_one_home
 from tests.support.talk import move_into_the_demo_home
 
 FRONT = EntityAction("lock.front_door", "lock.unlock")
@@ -248,7 +249,7 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
     assert await answered(home, "yes, open it", calls) is Meaning.OTHER
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_one_home("language", LANGUAGES)
 async def test_arming_for_less_is_asked_as_what_it_is(home: HomeAssistant, language: str) -> None:
     alarm = "alarm_control_panel.house"
     less = doing(EntityAction(alarm, "alarm_control_panel.alarm_arm_home"), EntityAction(alarm, ARM_FOR_LESS))
@@ -276,7 +277,7 @@ def setting(action: str, entity_id: str, **arguments: JsonValue) -> CallReview:
 HALF_OPEN = setting("valve.set_valve_position", "valve.sprinkler", position=50)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("call", "text"),
     [
         (HALF_OPEN, "Set the Sprinkler in the Garden to 50%?"),
@@ -298,7 +299,7 @@ async def test_what_something_is_set_to_is_in_the_question(home: HomeAssistant, 
     assert await question(home, [call]) == text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_one_home("language", LANGUAGES)
 async def test_a_level_is_asked_about_in_every_language(home: HomeAssistant, language: str) -> None:
     text = await question(home, [HALF_OPEN], language)
 
@@ -306,7 +307,7 @@ async def test_a_level_is_asked_about_in_every_language(home: HomeAssistant, lan
     assert text != await question(home, [doing(SPRINKLER)], language)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_one_home("language", LANGUAGES)
 async def test_a_delay_is_in_the_question_in_every_language(home: HomeAssistant, language: str) -> None:
     texts = [await question(home, [delayed(seconds)], language) for seconds in (0, 300, 5, 18_000)]
 
@@ -314,7 +315,7 @@ async def test_a_delay_is_in_the_question_in_every_language(home: HomeAssistant,
     assert len({*texts}) == len(texts)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("seconds", "text"),
     [
         (60, "60 seconds"),
@@ -376,7 +377,7 @@ async def test_a_place_is_repeated_as_it_was_asked(home: HomeAssistant) -> None:
     assert await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de") is Meaning.OTHER
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "unlock", "lock"),
     [
         ("de", "auf(ge)?schl[io]", "ab(ge)?schl[io]"),
@@ -624,7 +625,7 @@ async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> N
     hold()
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("seconds", "text"),
     [(20.0, "in a minute"), (89.0, "in a minute"), (100.0, "in 2 minutes"), (600.0, "in 10 minutes")],
 )

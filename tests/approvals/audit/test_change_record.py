@@ -27,6 +27,7 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.repository.test_translations import LANGUAGES
+from tests.support.one_home import in_one_home
 
 SCRIPT = EntityAction("script.night", "script.turn_on")
 
@@ -172,7 +173,7 @@ def test_a_place_without_a_device_is_that_of_the_satellite_or_the_agent(
 SOMETHING = touching(("light.lamp", "light.turn_on"))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_one_home("language", LANGUAGES)
 async def test_every_outcome_has_words_in_every_language(hass: HomeAssistant, language: str) -> None:
     hass.config.language = language
     words = await async_get_change_texts(hass)

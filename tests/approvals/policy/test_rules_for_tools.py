@@ -27,6 +27,7 @@ from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gathe
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.llm_apis import StubTool, register, satellite
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import AGENT, Serve, move_into_the_demo_home, speech
 
@@ -138,7 +139,7 @@ DENIED = {
 }
 
 
-@pytest.mark.parametrize(("sentence", "tool"), DENIED.values(), ids=DENIED)
+@in_one_home(("sentence", "tool"), DENIED.values(), ids=DENIED)
 async def test_a_sentence_is_judged_as_calls_of_the_tools_of_its_intents(
     home: HomeAssistant, sentence: str, tool: str
 ) -> None:

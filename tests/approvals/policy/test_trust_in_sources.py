@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
 
@@ -23,6 +22,7 @@ from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
 from custom_components.chatterbox.settings.rules import Policy, Rule, ToolSource, TrustLevel, Verdict
+from tests.support.one_home import in_one_home
 
 HOME = """
 areas:
@@ -80,7 +80,7 @@ def at(level: TrustLevel, *affects: str) -> ToolSource:
     return ToolSource(level, frozenset(affects))
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("effects", "by_default", "at_levels"),
     [
         (LAMP, DONE, [DONE, ASKED, REFUSED]),
@@ -101,7 +101,7 @@ async def test_a_level_holds_for_all_tools_of_a_source(
     assert await outcome(home, effects, {"mcp-2": at(TrustLevel.READ)}, api="mcp-1") == by_default
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("effects", "care", "expected"),
     [
         (FOREIGN, OutsideCare.RISKY, DONE),
@@ -130,9 +130,7 @@ async def test_a_rule_of_the_owner_counts_more_than_a_level(home: HomeAssistant)
     assert await outcome(home, DOOR, {LLM_API_ASSIST: at(TrustLevel.FREE)}, never) == REFUSED
 
 
-@pytest.mark.parametrize(
-    ("level", "expected"), [(TrustLevel.FREE, DONE), (TrustLevel.ASK, ASKED), (TrustLevel.READ, REFUSED)]
-)
+@in_one_home(("level", "expected"), [(TrustLevel.FREE, DONE), (TrustLevel.ASK, ASKED), (TrustLevel.READ, REFUSED)])
 async def test_a_script_has_a_level_of_its_own_however_it_is_run(
     home: HomeAssistant, level: TrustLevel, expected: str
 ) -> None:

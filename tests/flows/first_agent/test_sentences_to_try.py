@@ -12,6 +12,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.offline.recognition import async_recognize
 from tests.support.config_entries import prepare
+from tests.support.one_home import in_one_home
 
 TRANSLATIONS: Final = Path(__file__).parents[3] / "custom_components" / "chatterbox" / "translations"
 EXAMPLES: Final = (
@@ -37,7 +38,7 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@pytest.mark.parametrize("language", sorted(path.stem for path in TRANSLATIONS.glob("*.json")))
+@in_one_home("language", sorted(path.stem for path in TRANSLATIONS.glob("*.json")))
 async def test_home_assistant_understands_the_examples_of_a_language(home: HomeAssistant, language: str) -> None:
     texts = json.loads((TRANSLATIONS / f"{language}.json").read_bytes())["common"]
     missed = set()

@@ -9,6 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.effects.intents import items_meant
 from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import Talk
+from tests.support.one_home import in_one_home
 
 HOME = """
 entities:
@@ -28,7 +29,7 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("intent", "name", "item", "meant"),
     [
         (REMOVE, "groceries", "Kase", ["Käse"]),

@@ -30,6 +30,7 @@ from custom_components.chatterbox.tools.dispatch import async_call_effects, call
 from custom_components.chatterbox.tools.llm_apis import RenamedTool, UnavailableTool
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, llm_context_of, offer_of
+from tests.support.one_home import in_one_home
 
 HOME = """
 floors:
@@ -75,7 +76,7 @@ def facts_of(effects: Effects) -> set[tuple[str, str]]:
     return {(action.entity_id, action.action) for action in actions_of(effects)}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "arguments", "expected"),
     [
         ("intent__HassTurnOn", {"name": "entrance"}, {("lock.front", "lock.lock")}),
@@ -136,7 +137,7 @@ async def test_a_call_tells_what_it_would_do(
     assert home.states.async_all() == before
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "arguments", "expected"),
     [
         ("intent__HassTurnOn", {"name": "lamp"}, {"light.lamp"}),
@@ -265,7 +266,7 @@ async def test_other_tools_are_judged_by_their_annotations(home: HomeAssistant) 
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "expected"),
     [
         ({"action": "lock.unlock", "entity_id": "lock.safe"}, {("lock.safe", "lock.unlock")}),
@@ -294,7 +295,7 @@ async def test_actions_that_a_tool_names_are_judged_beside_its_annotations(
     assert facts_of(effects.named) == facts_of(effects) == expected
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "reason"),
     [
         ({"action": "lock.unlock", "entity_id": "{{ x }}"}, UnknownReason.TEMPLATE),
@@ -329,7 +330,7 @@ class TimerHandler(intent.IntentHandler):
 TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "expected"),
     [
         ({"minutes": 5}, set()),

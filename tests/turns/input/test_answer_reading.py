@@ -15,6 +15,7 @@ from custom_components.chatterbox.approvals.pin_tries import Wrong
 from custom_components.chatterbox.approvals.questions import ApprovalScope
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.turns.input import async_read_answer
+from tests.support.one_home import in_one_home
 from tests.support.waiting_questions import NAMED, scope, unlocking
 
 PIN = "8593614207"
@@ -53,7 +54,7 @@ async def read(  # as what it calls
     return await async_read_answer(hass, question, text, "en", NAMED, pin, is_late)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "reading"),
     [
         ("Yes.", Meaning.YES),
@@ -85,7 +86,7 @@ async def test_numbers_are_a_request_to_an_agent_without_a_pin(
 
 
 @pytest.mark.usefixtures("hass_storage")
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "reading"),
     [
         ("one moment", Meaning.OTHER),
@@ -132,7 +133,7 @@ async def test_a_question_that_has_run_out_compares_nothing(
     assert pin.compared == []
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "reading"),
     [("Yes.", Meaning.TOO_LATE), (PIN, Meaning.TOO_LATE), ("No.", Meaning.NO), ("hello", Meaning.OTHER)],
 )
