@@ -405,8 +405,8 @@ async def test_who_cuts_in_before_a_written_question_is_said_is_asked_again(hass
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(UNLOCKS)
+async def cut_in_at_the_question(hass: HomeAssistant) -> None:
+    """Ask for the door, and cut in at the first word of the question."""
 
     def cut_in_at_once(_: ChatLog, delta: dict[str, object]) -> None:
         if str(delta.get("content")).startswith("Unlock"):
@@ -415,6 +415,11 @@ async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: 
     turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "door!", TALK, cut_in_at_once, SATELLITE))
     with suppress(asyncio.CancelledError):
         await turn
+
+
+async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(UNLOCKS)
+    await cut_in_at_the_question(hass)
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
 
     assert speech(await say(hass, "yes", TALK, SATELLITE)).startswith("Unlock")
@@ -424,3 +429,13 @@ async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: 
 
     assert hass.states.is_state(DOOR, "unlocked")
     assert speech(answer) == "Come in."
+
+
+@pytest.mark.usefixtures("hass_storage")
+async def test_a_pin_that_is_said_before_the_question_was_costs_no_try(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(UNLOCKS, **WITH_PIN)
+    await cut_in_at_the_question(hass)
+    wrong = "one two three four"
+
+    assert speech(await say(hass, wrong, TALK, SATELLITE)).startswith("Unlock")
+    assert speech(await say(hass, wrong, TALK, SATELLITE)) == "That's not the PIN. You have 4 attempts left."
