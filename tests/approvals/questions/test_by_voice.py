@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from hassil.sample import sample_sentence
+from homeassistant.auth.models import User
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ConversationResult, UserContent, async_get_chat_log
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
@@ -18,6 +19,7 @@ from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import chat_session, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.event import async_track_state_change_event
+from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import (
     async_capture_events,
     async_fire_time_changed,
@@ -384,3 +386,19 @@ async def test_a_rule_of_the_home_holds_for_a_scene_that_was_agreed_to(hass: Hom
 
     assert "Movie Night?" in speech(await say(hass, "make it a cinema")), "it may unlock something"
     assert len(activated) == 1
+
+
+async def test_a_script_in_the_name_of_the_person_who_was_asked_says_no_yes(
+    hass: HomeAssistant, serve: Serve, hass_admin_user: User
+) -> None:
+    await serve(Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(content="Yes to what?"))))
+    data = {"text": "yes", "agent_id": AGENT, "conversation_id": TALK}
+    steps = {"sequence": [{"action": "conversation.process", "data": data}]}
+    assert await async_setup_component(hass, "script", {"script": {"agree": steps}})
+    context = Context(user_id=hass_admin_user.id)
+
+    await conversation.async_converse(hass, "unlock the front door", TALK, context, "en", AGENT)
+    await hass.services.async_call("script", "agree", blocking=True, context=Context(user_id=hass_admin_user.id))
+
+    assert hass.states.is_state(DOOR, "locked")
+    assert [question.entity_ids for question in async_get_approvals(hass).waiting] == [{DOOR}]
