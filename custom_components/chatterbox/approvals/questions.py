@@ -221,10 +221,10 @@ class Approvals:
         return not opened.has_expired
 
     def drop_all_of(self, agent_id: str) -> None:
-        """Drop all questions of an agent that is removed."""
-        for opened in list(self._open.values()):
-            if opened.question.scope.agent_id == agent_id:
-                self.drop(opened.question.id)
+        """Close all questions of an agent that is removed or loaded anew. A late answer is told that it is one."""
+        for opened in self._open.values():
+            if opened.question.scope.agent_id == agent_id and not opened.has_expired:
+                self._close(opened, CallState.DROPPED)
 
     def _take(self, question_id: str, answer: GivenAnswer) -> tuple[Question, Resume]:
         opened = self._open.get(question_id)
@@ -246,9 +246,13 @@ class Approvals:
         if opened.has_expired:
             del self._open[question_id]
             return
+        self._close(opened, CallState.EXPIRED)
+
+    def _close(self, opened: _OpenQuestion, state: CallState) -> None:
+        opened.cancel_timer()
         opened.has_expired = True
-        opened.cancel_timer = self._expire_in(_LATE_SECONDS, question_id)
-        self._send(QuestionUpdate(opened.question, CallState.EXPIRED))
+        opened.cancel_timer = self._expire_in(_LATE_SECONDS, opened.question.id)
+        self._send(QuestionUpdate(opened.question, state))
 
     def _send(self, update: QuestionUpdate) -> None:
         async_dispatcher_send(self._hass, SIGNAL_QUESTION, update)
