@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from math import inf
 from typing import Annotated, ClassVar, Final, NamedTuple, override
 
 from pydantic import (
@@ -133,6 +134,7 @@ class NDJSONDecoder(SSEDecoder):
         return ServerSentEvent(line.strip()) if line.strip() else None
 
 
+_MOST_DIGITS: Final = 4_000
 _NOT_JSON = frozenset({"json_invalid", "string_unicode"})
 """Errors of pydantic's JSON parser, as opposed to those of validation."""
 
@@ -165,11 +167,16 @@ def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
             raise _wrong_shape(err, what) from None
     text = sent if isinstance(sent, str) else sent.decode(errors="replace")
     try:  # Python's parser accepts lone surrogates, as JavaScript servers send them
-        return kind.validate_python(json.loads(text))
+        return kind.validate_python(json.loads(text, parse_int=_whole))
     except ValidationError as err:
         raise _wrong_shape(err, what) from None
     except ValueError, RecursionError:
         raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None
+
+
+def _whole(digits: str) -> float:
+    """Parse a whole number. Python refuses some thousand digits; they are infinite, which no field takes."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else inf
 
 
 def _wrong_shape(err: ValidationError, what: str) -> ProviderReplyInvalid:

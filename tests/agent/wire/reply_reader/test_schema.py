@@ -23,7 +23,7 @@ def test_what_fits_is_read_and_what_is_unknown_is_not() -> None:
     assert lamp == Lamp(name="hall", level=5)
 
 
-@pytest.mark.parametrize("level", ['"bright"', "null", "[]", "{}", "1.5"])
+@pytest.mark.parametrize("level", ['"bright"', "null", "[]", "{}", "1.5", pytest.param("9" * 5_000, id="5,000 digits")])
 def test_a_lenient_value_that_does_not_fit_reads_as_not_sent(level: str) -> None:
     assert parse_as(LAMP, f'{{"name":"hall","level":{level}}}', "a lamp").level is None
 
