@@ -32,11 +32,24 @@ def test_host_and_port_are_completed(typed: str, address: str) -> None:
         ("https://models.example/v1?pass=abc", "url_with_secrets"),
         ("https://models.example/v1?sk=abc", "url_with_secrets"),
         ("https://models.example/v1?jwt=abc", "url_with_secrets"),
+        ("https://models.example/v1/sk-abc123def/chat", "url_with_secrets"),
+        ("models.example/gsk_0123456789abcdef/v1", "url_with_secrets"),
+        ("https://models.example/v1/AIzaSyA0123456789", "url_with_secrets"),
+        ("https://models.example/%73k-abc123def/v1", "url_with_secrets"),
+        ("https://models.example/api_key=abc/v1", "url_with_secrets"),
     ],
 )
 def test_no_other_host_is_made_of_an_address_and_none_holds_a_secret(typed: str, problem: str) -> None:
     with pytest.raises(InvalidAddress, match=problem):
         parse_address(typed)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/sk-SK/v1", "/v1/8a4f6b2c9d1e4f60a7b8c9d0e1f2a3b4/gateway/openai", "/keys/token-limits/v1", "/hf_space/v1"],
+)
+def test_a_path_without_secrets_is_kept(path: str) -> None:
+    assert parse_address(f"https://models.example{path}") == f"https://models.example{path}"
 
 
 def test_a_query_without_secrets_is_kept() -> None:

@@ -12,6 +12,11 @@ _SCHEME_WITHOUT_HOST: Final = re.compile(r"[a-z][a-z+.-]*:/", re.IGNORECASE)
 """As in `unix:/run/model.sock`, or a mistyped `https:/host`. With `http://` before it, it would name another host."""
 _SECRETS: Final = re.compile(r"(?i)key|token|secret|passw|pwd|auth|cred|sign|bearer|^(pass|pw|sig|code|sk|jwt|sas)$")
 """Fits the names of query parameters with a secret."""
+_SECRET_PARTS: Final = re.compile(
+    r"(?i)^(?:sk-[\w-]{6}|(?:csk|fw|gh[opu]|gsk|hf|key|nvapi|pk|pplx|rk|sk|tgp|token|xai)[-_]\w{10}|(?:AIza|eyJ)\w{10})"
+    r"|(?:api.?key|secret|token|passw\w*)[=:].|^bearer\b"
+)
+"""Fits the parts of a path that are secrets, as providers write them."""
 
 _LOCAL_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
 """Suffixes of names that are not used on the internet."""
@@ -42,7 +47,7 @@ def parse_address(typed: str) -> str:
     if url.scheme not in _SCHEMES or not url.host:
         raise InvalidAddress("invalid_url")
     names = (part.partition("=")[0] for part in re.split("[&;]", url.query_string))
-    if url.user or url.password or any(map(_SECRETS.search, names)):
+    if url.user or url.password or any(map(_SECRETS.search, names)) or any(map(_SECRET_PARTS.search, url.parts)):
         raise InvalidAddress("url_with_secrets")
     return str(url.with_path(url.raw_path.rstrip("/"), encoded=True, keep_query=True)).rstrip("/")
 
