@@ -81,6 +81,9 @@ def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = 
         ("[unclosed](https://x\nNext", "unclosed. Next"),
         ("![A chart](chart.png) ![](x.png) here", "A chart here"),
         ("As said[1], so[^2] [sic] array[0]", "As said, so sic array"),
+        ("It is sunny [1, 2]. It stays dry[1, 2, 13], they say [3].", "It is sunny. It stays dry, they say."),
+        ("It is sunny. [3] It stays dry [4]", "It is sunny. It stays dry"),
+        ("From [0, 100] on\n[1] One", "From 0, 100 on. 1 One"),
         (
             "See https://x.org/a?b=c. Or www.x.org/! Or <https://x.org>, or mailto:a@x.org",
             "See a link. Or a link! Or a link, or a link",
