@@ -350,6 +350,11 @@ FAILURES: list[tuple[JsonObject, str]] = [
     ({"success": False, "message": "No beans"}, "No beans"),
     ({"ok": False, "data": None}, "It reports that it has failed"),
     ({"response": {"error": "No beans"}}, "No beans"),
+    ({"status": "error", "message": "No beans"}, "No beans"),
+    ({"status": "Failed"}, "It reports that it has failed"),
+    ({"errors": ["No beans", "No water"]}, "No beans"),
+    ({"errors": [{"message": "No beans", "code": 7}], "data": None}, "No beans"),
+    ({"status": "error", "errors": [7]}, "It reports that it has failed"),
 ]
 NO_ERROR: tuple[JsonValue, ...] = ("none", "None", None, False, "", " ", "no error", "ok", "0", 0)
 REPORTS: list[JsonObject] = [
@@ -361,6 +366,11 @@ REPORTS: list[JsonObject] = [
     {"last_backup": {"success": False, "error": "disk full"}},
     {"state": "docked", "error": "The bin is full"},
     {"success": True, "error": "1 warning"},
+    {"status": "error", "printer": "Office"},
+    {"status": "ok", "errors": ["1 mail was skipped"]},
+    {"errors": []},
+    {"errors": ["E24"], "machine": "Washer"},
+    {"status": "on"},
 ]
 
 

@@ -9,10 +9,8 @@ from math import inf
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.components.cover import CoverEntityFeature
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.lock import LockState
-from homeassistant.components.valve import ValveEntityFeature
 from homeassistant.const import (
     ATTR_ASSUMED_STATE,
     ATTR_ENTITY_ID,
@@ -53,26 +51,16 @@ _CONFIRMATION: Final = 0.2
 _SWITCHING: Final = (intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF, intent.INTENT_SET_POSITION)
 _ON_OFF: Final = ("fan", "humidifier", "input_boolean", "light", "siren", "switch")
 _OPENED: Final = frozenset({STATE_OPEN, STATE_OPENING})
-_CLOSED: Final = frozenset({STATE_CLOSED, STATE_CLOSING})
-_UNLOCKED: Final = frozenset({LockState.UNLOCKED, LockState.UNLOCKING}) | _OPENED
 _EXPECTED: Final[Mapping[str, frozenset[str]]] = {
     "lock.lock": frozenset({LockState.LOCKED, LockState.LOCKING}),
-    "lock.unlock": _UNLOCKED,
-    "lock.open": _UNLOCKED,
-    "cover.open_cover": _OPENED,
-    "cover.close_cover": _CLOSED,
-    "valve.open_valve": _OPENED,
-    "valve.close_valve": _CLOSED,
+    **dict.fromkeys(("lock.unlock", "lock.open"), frozenset({LockState.UNLOCKED, LockState.UNLOCKING}) | _OPENED),
+    **dict.fromkeys(("cover.open_cover", "valve.open_valve"), _OPENED),
+    **dict.fromkeys(("cover.close_cover", "valve.close_valve"), frozenset({STATE_CLOSED, STATE_CLOSING})),
     **{f"{domain}.turn_{state}": frozenset({state}) for domain in _ON_OFF for state in (STATE_ON, STATE_OFF)},
 }
 """The states that an action leads to or that are on the way there."""
-_NEEDED: Final[Mapping[str, int]] = {
-    "cover.open_cover": CoverEntityFeature.OPEN,
-    "cover.close_cover": CoverEntityFeature.CLOSE,
-    "valve.open_valve": ValveEntityFeature.OPEN,
-    "valve.close_valve": ValveEntityFeature.CLOSE,
-}
-"""Features without which an entity of an area or a group is passed over."""
+_NEEDED: Final = {"cover.open_cover": 1, "cover.close_cover": 2, "valve.open_valve": 1, "valve.close_valve": 2}
+"""Features without which an entity of an area or a group is passed over: `CoverEntityFeature`, `ValveEntityFeature`."""
 _UNCERTAIN: Final = frozenset({"brightness_step", "brightness_step_pct", "exclude", "flash", "profile", "transition"})
 """Data with which an action leads to another state, or to its state later."""
 _DIMMING: Final = ("brightness", "brightness_pct", "percentage", "white")
@@ -280,8 +268,10 @@ async def async_script_error(hass: HomeAssistant, entity_id: str, context: Conte
 
     Home Assistant tells a script that stops with an error only in its trace, with those of the scripts that it called.
     """
-    trace = _latest_run(hass, entity_id, context)
-    return await _async_error_of(hass, trace, language) if trace else ""
+    for trace in _runs(hass, _latest_run(hass, entity_id, context)):
+        if (error := await _async_error_of(hass, trace, language)) or _as_dict(trace).get("state") != "stopped":
+            return error
+    return ""
 
 
 def async_asked_by_script(hass: HomeAssistant, entity_id: str, context: Context | None) -> dict[str, Expected]:
@@ -290,7 +280,7 @@ def async_asked_by_script(hass: HomeAssistant, entity_id: str, context: Context 
     Empty while it runs, or a script that it started. What has moved since may have been moved again by a later step, an
     automation or a person.
     """
-    runs = list(_runs(hass, _latest_run(hass, entity_id, context)))
+    runs = [*map(_as_dict, _runs(hass, _latest_run(hass, entity_id, context)))]
     is_over = all(run.get("state") == "stopped" for run in runs)
     steps = sorted((step for run in runs if is_over for step in _steps(run)), key=_time_of)
     expected, registry = dict[str, Expected](), er.async_get(hass)
@@ -314,11 +304,10 @@ def _latest_run(hass: HomeAssistant, entity_id: str, context: Context | None) ->
     return next((one for one in runs if getattr(getattr(one, "context", None), "id", None) == context.id), None)
 
 
-def _runs(hass: HomeAssistant, trace: object) -> Iterator[Mapping[str, object]]:
-    """Yield a run and those of the scripts that it ran."""
-    run = _as_dict(trace)
-    yield run
-    for step in _steps(run):
+def _runs(hass: HomeAssistant, trace: object) -> Iterator[object]:
+    """Yield the trace of a run and those of the scripts that it ran."""
+    yield trace
+    for step in _steps(_as_dict(trace)):
         if child := _child(hass, step):
             yield from _runs(hass, child)
 
@@ -357,7 +346,7 @@ async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> 
             return SCRIPT_ENDS[execution]
         case {"state": "stopped", "script_execution": execution} as run:
             flat = list(_steps(run))
-            errors = [error for step in flat if (error := await _async_error_of_step(hass, step, language))]
+            errors = [error for step in flat if (error := _error_of_step(step))]
             if execution == "aborted" and flat and not errors:  # a condition that is not met has no error
                 text = str(flat[-1].get("error", ""))
                 errors = [SCRIPT_ENDS["error"] if text.isidentifier() else text]  # else it is the name of a class
@@ -375,9 +364,7 @@ def _child(hass: HomeAssistant, step: Mapping[str, object]) -> object:
             return None
 
 
-async def _async_error_of_step(hass: HomeAssistant, step: Mapping[str, object], language: str) -> str:
-    if child := _child(hass, step):
-        return await _async_error_of(hass, child, language)
+def _error_of_step(step: Mapping[str, object]) -> str:
     match step:
         case {"result": {"timeout": True}}:
             return SCRIPT_ENDS["timeout"]

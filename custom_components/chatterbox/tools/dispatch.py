@@ -171,6 +171,9 @@ UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run
 _UNEXPECTED: Final = "The tool failed unexpectedly ({kind}). Trying the same again will not help."
 
 _REPORTED: Final = "It reports that it has failed"
+_FAILED: Final = frozenset({"error", "failed", "failure"})
+_WORKED: Final = frozenset({"completed", "done", "ok", "success"})
+"""Values of the field `status` of a result."""
 _EXPLAINING: Final = frozenset(
     {
         *("code", "description", "detail", "details", "error", "error_code", "error_message", "errors", "message"),
@@ -324,19 +327,34 @@ def error_in(data: object) -> str:
     match data:
         case {"success": True} | {"ok": True} | {"state": str()}:
             return ""
-        case {"error": str() as text} if not is_no_error(text):
-            return shown_reason(text)
-        case {"error": {"message": str() as text}} if not is_no_error(text):
+        case {"error": str() as text} | {"error": {"message": str() as text}} if not is_no_error(text):
             return shown_reason(text)
         case {"error": True}:
             return _REPORTED
-        case {"success": False, **others} | {"ok": False, **others}:
-            given = {name for name, value in others.items() if value}
-            return shown_reason(str(others.get("message") or _REPORTED)) if given <= _EXPLAINING else ""
+        case {"success": False, **fields} | {"ok": False, **fields}:
+            return _own_failure({**fields, "status": "failed"})
+        case {"status": str() as status, **fields}:
+            return _own_failure({**fields, "status": status})
+        case {"errors": [_, *_] as errors, **fields}:
+            return _own_failure({**fields, "errors": errors})
         case {"result": Mapping() as inner} | {"response": Mapping() as inner}:
             return error_in(inner)
         case _:
             return ""
+
+
+def _own_failure(data: Mapping[object, object]) -> str:
+    """Return the message of data that tells no more than that it failed; empty for a report of something else."""
+    given = {name: value for name, value in data.items() if value}
+    status = str(given.get("status", "failed" if "errors" in given else "")).casefold()
+    has_failed = status in _FAILED or ("errors" in given and status not in _WORKED)
+    match given:
+        case _ if not (has_failed and given.keys() <= _EXPLAINING):
+            return ""
+        case {"message": text} | {"errors": [{"message": text}, *_]} | {"errors": [str(text), *_]}:
+            return shown_reason(str(text))
+        case _:
+            return _REPORTED
 
 
 def _failed(
