@@ -48,7 +48,6 @@ from .intents import intent_effects, is_question_intent
 _ENTITY: Final = intent.IntentResponseTargetType.ENTITY
 _CONFIRMATION: Final = 0.2
 """Seconds that a device gets which has not reported the state yet, as long as Home Assistant gives to an action."""
-_SWITCHING: Final = (intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF, intent.INTENT_SET_POSITION)
 _ON_OFF: Final = ("fan", "humidifier", "input_boolean", "light", "siren", "switch")
 _OPENED: Final = frozenset({STATE_OPEN, STATE_OPENING})
 _EXPECTED: Final[Mapping[str, frozenset[str]]] = {
@@ -138,7 +137,8 @@ async def async_check_response(
         return
     ids = [one.id for one in response.success_results if one.type is _ENTITY and one.id]
     reached = _asked_for(hass, response.intent, ids) if response.intent else {}
-    reached |= {entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in filter(_is_script, ids)}
+    scripts = [entity_id for entity_id in ids if entity_id.startswith("script.")]
+    reached |= {entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in scripts}
     expected = {entity_id: one for several in reached.values() for entity_id, one in several.items()}
     unconfirmed = await async_unconfirmed(hass, expected)
     failed = {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
@@ -177,8 +177,7 @@ def confirmed_or_not(
     elif len(silent) < len(reached) or not silent:
         yield target
     for one in named:
-        name = target.name if one == target.id else entity_name(hass, one)
-        yield UnconfirmedTarget(name, _ENTITY, one, unconfirmed[one])
+        yield UnconfirmedTarget(entity_name(hass, one), _ENTITY, one, unconfirmed[one])
 
 
 def _asked_for(
@@ -189,11 +188,11 @@ def _asked_for(
     The response of a compound sentence has entities of other intents. Of an entity that two of its intents have acted
     on, it is unknown which was the last.
     """
-    if given.intent_type not in _SWITCHING:
+    if given.intent_type not in (intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF, intent.INTENT_SET_POSITION):
         return {}
     slots = {name: slot.get("value") for name, slot in given.slots.items()}
     actions = intent_effects(hass, given.intent_type, slots, CONVERSATION).actions
-    own = {entity_id for entity_id, times in Counter(entity_ids).items() if times == 1 and not _is_script(entity_id)}
+    own = {one for one, times in Counter(entity_ids).items() if times == 1 and not one.startswith("script.")}
     reader = ActionReader(hass)
     for action in actions:
         if action.entity_id in own:
@@ -225,10 +224,6 @@ def _states_after(hass: HomeAssistant, entity_id: str, actions: Sequence[str]) -
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
     is_able = action not in _NEEDED or (isinstance(features, int) and bool(features & _NEEDED[action]))
     return _EXPECTED.get(action, frozenset()) if len(actions) == 1 and is_able else frozenset()
-
-
-def _is_script(entity_id: str) -> bool:
-    return entity_id.startswith("script.")
 
 
 async def async_unconfirmed(hass: HomeAssistant, expected: Mapping[str, Expected]) -> dict[str, str]:
@@ -296,7 +291,7 @@ def async_asked_by_script(hass: HomeAssistant, entity_id: str, context: Context 
 
 
 def _latest_run(hass: HomeAssistant, entity_id: str, context: Context | None) -> object:
-    if context is None or not _is_script(entity_id):
+    if context is None or not entity_id.startswith("script."):
         return None
     entry = er.async_get(hass).async_get(entity_id)
     key = f"script.{entry.unique_id if entry else entity_id.partition('.')[2]}"

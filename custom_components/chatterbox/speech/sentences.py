@@ -92,9 +92,9 @@ NO_TLS_KEY: Final = "no_tls"
 _LONG_WAIT: Final = 90.0
 """Seconds from which on the wait is spoken in minutes."""
 _MAX_REASONS: Final = 2
-_REASONS: Final[Mapping[str, str]] = {reason: f"script_{end}" for end, reason in SCRIPT_ENDS.items()}
-"""Translation keys of reasons, without `spoken_`."""
-_ENDS: Final = (".", "!", "?", "…", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
+_REASONS: Final[Mapping[str, str]] = {reason: f"spoken_script_{end}" for end, reason in SCRIPT_ENDS.items()}
+"""Translation keys of reasons."""
+_ENDS: Final = (".", "!", "?", "…", "।", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
 _MAX_NAMES: Final = 5
 """Names that are spoken in one sentence."""
 _FOUND_NOTHING: Final = (
@@ -230,12 +230,8 @@ class TranslatedComposer:
         sentences = [self.unreachable(_names([dead]))] if dead else []
         if others:
             sentences.append(self._listed("not_done", names) if (names := _names([others])) else self._say("not_done"))
-        return " ".join((*sentences, *map(self._explanation, islice(reasons, _MAX_REASONS))))
-
-    def _explanation(self, reason: str) -> str:
-        if reason in _REASONS:
-            return self._say(_REASONS[reason])
-        return reason if reason.endswith(_ENDS) else f"{reason}."
+        shown = (self.sentences.get(_REASONS.get(reason, ""), reason) for reason in islice(reasons, _MAX_REASONS))
+        return " ".join((*sentences, *(reason if reason.endswith(_ENDS) else f"{reason}." for reason in shown)))
 
     def unreachable(self, names: Sequence[str]) -> str:
         """Name the entities that are unavailable."""

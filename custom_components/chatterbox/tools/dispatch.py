@@ -333,10 +333,8 @@ def error_in(data: object) -> str:
             return _REPORTED
         case {"success": False, **fields} | {"ok": False, **fields}:
             return _own_failure({**fields, "status": "failed"})
-        case {"status": str() as status, **fields}:
-            return _own_failure({**fields, "status": status})
-        case {"errors": [_, *_] as errors, **fields}:
-            return _own_failure({**fields, "errors": errors})
+        case Mapping() as given if reason := _own_failure(given):
+            return reason
         case {"result": Mapping() as inner} | {"response": Mapping() as inner}:
             return error_in(inner)
         case _:
@@ -347,7 +345,7 @@ def _own_failure(data: Mapping[object, object]) -> str:
     """Return the message of data that tells no more than that it failed; empty for a report of something else."""
     given = {name: value for name, value in data.items() if value}
     status = str(given.get("status", "failed" if "errors" in given else "")).casefold()
-    has_failed = status in _FAILED or ("errors" in given and status not in _WORKED)
+    has_failed = status in _FAILED or (isinstance(given.get("errors"), list) and status not in _WORKED)
     match given:
         case _ if not (has_failed and given.keys() <= _EXPLAINING):
             return ""
@@ -360,7 +358,7 @@ def _own_failure(data: Mapping[object, object]) -> str:
 def _failed(
     text: str, targets: Sequence[intent.IntentResponseTarget] = (), details: JsonObject | None = None
 ) -> ToolOutcome:
-    """Return the outcome of a call that failed, for these targets as far as they are known. `told` is its own data."""
+    """Return the outcome of a call that failed, for these targets as far as they are known. `details` are its own data."""
     data = _with_targets({**(details or {}), "error": text}, [], targets)
     native = llm.ToolResult(data=data, error=True)
     return ToolOutcome(result_content(native), is_error=True, native=native)

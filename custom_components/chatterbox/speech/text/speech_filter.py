@@ -47,7 +47,6 @@ _COMMENT_START: Final = "<!--"
 _COMMENT_END: Final = "-->"
 _REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
 """Begins the definition of a numbered link."""
-_SOURCE: Final = re.compile(r"\[\d{1,3}\]")
 _SOURCES: Final = re.compile(r"\[[1-9]\d{0,2}(?:,\d{1,3})*,\Z")
 """The first of several numbers of sources with spaces between them."""
 _AFTER_MARK: Final = ".,;"
@@ -195,7 +194,7 @@ class SpeechFilter:
             if sources := _SOURCES.search(text):
                 text, self._skipped_until = text[: sources.start()], "]"
             is_last = not before_space or self._before.endswith((".", "!", "?"))
-            if is_last and not self._sentences.at_line_start and _SOURCE.fullmatch(text):
+            if is_last and not self._sentences.at_line_start and _REFERENCE.fullmatch(f"{text}:"):
                 text = ""
             if text == "*" and before_space and self._sentences.multiplies():
                 return
