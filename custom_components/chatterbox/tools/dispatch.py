@@ -358,7 +358,7 @@ def _own_failure(data: Mapping[object, object]) -> str:
 def _failed(
     text: str, targets: Sequence[intent.IntentResponseTarget] = (), details: JsonObject | None = None
 ) -> ToolOutcome:
-    """Return the outcome of a call that failed, for these targets as far as they are known. `details` are its own data."""
+    """Return the outcome of a call that failed for these targets, if they are known. `details` are its own data."""
     data = _with_targets({**(details or {}), "error": text}, [], targets)
     native = llm.ToolResult(data=data, error=True)
     return ToolOutcome(result_content(native), is_error=True, native=native)
