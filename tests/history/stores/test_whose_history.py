@@ -251,3 +251,16 @@ async def test_a_user_who_names_a_satellite_does_not_end_its_conversation(
 
     assert "Play jazz." in str(server.requests[2].body)
     assert "Hello" not in str(messages_of(server.requests[2])[1:])
+
+
+async def test_two_places_of_nobody_in_particular_share_no_conversation(
+    hass: HomeAssistant, serve: Serve, restarted: Restart
+) -> None:
+    server = await serve(WORDS)
+    kitchen, hall = satellite(hass, "kitchen"), satellite(hass, "hall")
+    await write(hass, "My diary is under the bed.", None, "chat", kitchen)
+    await restarted()
+
+    await write(hass, "Who am I?", None, "chat", hall)
+
+    assert "diary" not in str(server.requests[-1].body)
