@@ -4,8 +4,6 @@ Sets up the integration, and sets up, reloads, unloads and removes config entrie
 contents of an entry.
 """
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
 from homeassistant.config_entries import ConfigEntryState
@@ -74,15 +72,10 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     entry.async_on_unload(entry.runtime_data.async_end_all)
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
     entry.runtime_data.health.async_start()
-    ApprovalNotifications(hass, entry, partial(_notified_by, entry)).async_start()
+    ApprovalNotifications(hass, entry).async_start()
     if entry.options.get(CONF_RESPONSES_API):
         await async_load_api(hass)
     return True
-
-
-def _notified_by(entry: ChatterboxConfigEntry, agent_id: str) -> Sequence[str] | None:
-    agent = entry.runtime_data.agents.get(agent_id)
-    return async_get_home_rules(agent.hass).current.notify if agent else None
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:

@@ -10,7 +10,7 @@ https://companion.home-assistant.io/docs/notifications/actionable-notifications.
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,6 +27,7 @@ from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
 from ..internals.mobile_app import notify_action
 from ..records.turn_record import shown_text
+from ..settings.home_rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
 from .questions import SIGNAL_QUESTION, AnswerRefusal, Question, QuestionUpdate, async_get_approvals, async_refusal
@@ -159,18 +160,13 @@ class _SentQuestion:
     recipients: Sequence[_Recipient]
 
 
-type NotifiedBy = Callable[[str], Sequence[str] | None]
-"""Returns the notify entities of an agent by its subentry ID; None for an agent of another entry."""
-
-
 class ApprovalNotifications:
     """The approval notifications of one loaded entry, from `async_start` until the entry is unloaded."""
 
-    def __init__(self, hass: HomeAssistant, entry: ConfigEntry, notified_by: NotifiedBy) -> None:
-        """Send the questions of the agents of `entry` to the entities that `notified_by` returns."""
+    def __init__(self, hass: HomeAssistant, entry: ConfigEntry) -> None:
+        """Send the questions of the agents of `entry` to the entities that the rules of the home name."""
         self._hass = hass
         self._entry = entry
-        self._notified_by = notified_by
         self._sent: dict[str, _SentQuestion] = {}
         """By question ID, oldest first."""
 
@@ -210,7 +206,7 @@ class ApprovalNotifications:
         """Return the notify entities of a question; None if its agent belongs to another entry."""
         entity = er.async_get(self._hass).async_get(question.scope.agent_id)
         agent_id = entity.config_subentry_id if entity else None
-        return self._notified_by(agent_id) if agent_id else None
+        return async_get_home_rules(self._hass).current.notify if agent_id in self._entry.subentries else None
 
     def _async_announce_outcome(self, update: QuestionUpdate) -> None:
         """Announce the outcome on the satellite of the question, if it supports that."""

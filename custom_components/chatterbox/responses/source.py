@@ -29,7 +29,6 @@ from ..records.turn_record import TurnRecord
 from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..settings.tool_names import SENTENCE_TOOL
-from ..tools.own.own_tool import Offering
 from ..tools.own.registry import offered_to
 from ..tools.turn_tools import TurnTools
 from ..turns.continuity import Continuity, Thread
@@ -165,7 +164,7 @@ class ApiTurnSource(TurnSource):
         if self.request.hosted is None:
             return settings
         labels = [tools.server_label for tools in self.request.hosted]
-        known = (*settings.llm_apis, *((OWN_LABEL,) if offered_to(Offering(settings)) else ()))
+        known = (*settings.llm_apis, *((OWN_LABEL,) if offered_to(settings) else ()))
         for index, label in enumerate(labels):
             if label not in known:
                 message = f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}."

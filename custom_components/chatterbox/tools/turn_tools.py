@@ -36,7 +36,6 @@ from .dispatch import LlmToolDispatcher
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis
 from .name_resolver import NameResolver
 from .own.memories import LIST_NAME, async_get_memory_prompt
-from .own.own_tool import Offering
 from .own.registry import OwnDispatcher, offered_to, own_tools, with_own_tools
 
 _NO_POLICY: Final = Policy()
@@ -231,7 +230,7 @@ async def async_offer_common_tools(
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     context, policy = context_without_speaker(hass, user_id), async_get_home_rules(hass).current.policy
     offer = await async_offer_tools(hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy)
-    own = offered_to(Offering(settings, offer.home_is_large), own_tools(hass))
+    own = offered_to(settings, own_tools(hass), home_is_large=offer.home_is_large)
     return offer._replace(definitions=with_own_tools(offer.definitions, own))
 
 
@@ -258,7 +257,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     llm_context = user_input.as_llm_context(DOMAIN)
     apis, home, policy = settings.llm_apis, settings.home, async_get_home_rules(hass).current.policy
     offer = await async_offer_tools(hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy)
-    offered = offered_to(Offering(settings, offer.home_is_large), own_tools(hass))
+    offered = offered_to(settings, own_tools(hass), home_is_large=offer.home_is_large)
     own = {tool.definition.name: tool for tool in offered if has_own_tools or tool.label}
     dispatcher = OwnDispatcher(hass, own, llm_context, settings, agent, speaker)
     by_name: dict[str, EffectDispatcher] = dict.fromkeys(own, dispatcher)

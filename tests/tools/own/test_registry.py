@@ -22,7 +22,6 @@ from custom_components.chatterbox.tools.own.forget import FORGET
 from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES
 from custom_components.chatterbox.tools.own.own_tool import (
     READS,
-    Offering,
     OwnCall,
     OwnTool,
     SharedWith,
@@ -173,12 +172,12 @@ async def test_each_of_ours_runs_without_any_effect_on_the_home(hass: HomeAssist
 
 
 def test_the_tools_are_there_when_they_are_wanted_and_stay_inside() -> None:
-    assert offered_to(Offering(AgentSettings())) == ()
-    tools = offered_to(Offering(AgentSettings(remember_facts=True, search_history=True)))
+    assert offered_to(AgentSettings()) == ()
+    tools = offered_to(AgentSettings(remember_facts=True, search_history=True))
 
     assert tools == (FORGET, LIST_MEMORIES, REMEMBER, SEARCH_HISTORY)
-    assert offered_to(Offering(AgentSettings(search_history=True))) == (SEARCH_HISTORY,)
-    assert offered_to(Offering(AgentSettings(), home_is_large=True)) == (FIND,)
+    assert offered_to(AgentSettings(search_history=True)) == (SEARCH_HISTORY,)
+    assert offered_to(AgentSettings(), home_is_large=True) == (FIND,)
     annotations = [tool.definition.annotations for tool in OWN_TOOLS]
     assert not any(one.destructive or one.open_world for one in annotations)
     offered = (FORGET.definition, FIND.definition)

@@ -75,7 +75,14 @@ class HookChain:
     @property
     def hold_speech(self) -> bool:
         """Return whether any hook has to see text before it is spoken."""
-        return any(getattr(hook.pre_speech, "__func__", None) is not Hooks.pre_speech for hook in self._hooks)
+        return bool(self._looking_at(HookPoint.PRE_SPEECH))
+
+    def _looking_at(self, point: HookPoint) -> Sequence[Hooks]:
+        """Return the hooks that may have an opinion at a point: they override its method. A call is shown to all."""
+        if point is HookPoint.PRE_TOOL_USE:
+            return self._hooks
+        default = getattr(Hooks, point)
+        return [hook for hook in self._hooks if getattr(getattr(hook, point, None), "__func__", None) is not default]
 
     async def user_prompt_submit(self, text: str) -> HookResult[str]:
         """Show the user's words."""
@@ -111,7 +118,7 @@ class HookChain:
         """
         point, denied = HookPoint.POST_TOOL_USE, False
         decide = partial(self._decision, point, lambda hook, value: hook.post_tool_use(call, value), _speaks)
-        for hook in self._hooks:
+        for hook in self._looking_at(point):
             match await decide(hook, result):
                 case Deny(reason) if not denied:
                     denied = True
@@ -137,7 +144,7 @@ class HookChain:
     ) -> HookResult[V]:
         decide = partial(self._decision, point, show, understood)
         answered: list[_Asked[V]] = []
-        for hook in self._hooks:
+        for hook in self._looking_at(point):
             match decision := await decide(hook, value):
                 case Deny():
                     return HookResult(value, decision)

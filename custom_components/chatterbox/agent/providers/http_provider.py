@@ -18,15 +18,21 @@ from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
 from ..json.text import payload_to_bytes
 from ..messages import FinishReason, JsonObject, UserMessage
-from ..protocols import CompletionRequest
+from ..protocols import NO_WISHES, CompletionRequest
 from ..wire.model_lists import ChatModel, parse_chat_models, parse_context_window, parse_model_list
 from ..wire.reply_reader import ReplyReader, ReportedFailure
 from .addresses import Access
 from .failures import error_of_report
-from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at, with_answer_options
+from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at
 from .refused_parameters import Adjustment, RefusedParameters
 from .service_client import DEFAULT_LIMITS, ResponseBody, ServiceClient, TimeLimits
 from .text_calls import TextCallReader, TextCalls
+
+
+def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
+    """Return `payload` with the fields of `extra` replacing its own; null removes a field."""
+    return {name: value for name, value in {**payload, **extra}.items() if value is not None}
+
 
 _MAX_STREAM_BYTES: Final = 16 * 1024 * 1024
 """Far more than an answer of the longest text needs; what is read without an event counts too."""
@@ -161,6 +167,7 @@ class HTTPProvider(ABC):
         self._model = model
         self._options = options
         self._profile = profile or self._PROFILE or profile_at(base_url)
+        self._attachments = self._profile.attachments
         self._refused = RefusedParameters(model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS)
         self._client = ServiceClient(session, self._access(base_url, api_key or ""), self._refused, limits)
         self._text_calls = TextCalls(model)
@@ -334,4 +341,17 @@ class HTTPProvider(ABC):
         await self._client.connect(self._FREE_PATH)
 
     def _options_for(self, request: CompletionRequest) -> ModelOptions:
-        return with_answer_options(self._options, request.options)
+        """Return the options of the owner with those of one turn; of two limits, the lower one applies."""
+        options, wishes = self._options, request.options
+        if wishes == NO_WISHES:
+            return options
+        lengths = [length for length in (options.max_tokens, wishes.max_output_tokens) if length is not None]
+        return replace(
+            options,
+            temperature=options.temperature if wishes.temperature is None else wishes.temperature,
+            top_p=options.top_p if wishes.top_p is None else wishes.top_p,
+            max_tokens=min(lengths, default=None),
+            max_characters=wishes.max_characters or options.max_characters,
+            reasoning_effort=wishes.reasoning_effort or options.reasoning_effort,
+            verbosity=wishes.verbosity or options.verbosity,
+        )

@@ -24,8 +24,8 @@ from ..wire.ollama_chat import (
 )
 from ..wire.reply_reader import ReplyReader
 from .addresses import Access, ollama_root
-from .http_provider import HTTPProvider
-from .profiles import OLLAMA, ModelOptions, lay_over, nearest_effort
+from .http_provider import HTTPProvider, lay_over
+from .profiles import OLLAMA, ModelOptions, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 _LOGGER = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class OllamaChatProvider(HTTPProvider):
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
-        payload = request_to_payload(request, self._model, attachments=self._profile.attachments)
+        payload = request_to_payload(request, self._model, attachments=self._attachments)
         options = self._options_for(request)
         model_options = self._model_options(options)
         wishes: JsonObject = {

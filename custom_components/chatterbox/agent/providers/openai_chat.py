@@ -6,8 +6,7 @@ from ..messages import JsonObject
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import ChatReplyReader, request_to_payload
 from ..wire.reply_reader import ReplyReader
-from .http_provider import HTTPProvider
-from .profiles import lay_over
+from .http_provider import HTTPProvider, lay_over
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 
@@ -27,7 +26,7 @@ class OpenAIChatProvider(HTTPProvider):
     def _payload(self, request: CompletionRequest) -> JsonObject:
         profile = self._profile
         payload = request_to_payload(
-            request, self._model, profile.chat, profile.attachments, output_beside_tools=profile.output_beside_tools
+            request, self._model, profile.chat, self._attachments, output_beside_tools=profile.output_beside_tools
         )
         return lay_over(payload | self._wishes(request), self._options.extra)
 

@@ -9,8 +9,8 @@ from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.openai_responses import ResponsesReplyReader, request_to_payload, without_carried_items
 from ..wire.reply_reader import ReplyReader
-from .http_provider import HTTPProvider
-from .profiles import OPENAI, ServiceTier, lay_over, nearest_effort, with_wishes
+from .http_provider import HTTPProvider, lay_over
+from .profiles import OPENAI, ServiceTier, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 _LOGGER = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class OpenAIResponsesProvider(HTTPProvider):
     def _payload(self, request: CompletionRequest) -> JsonObject:
         profile = self._profile
         payload = request_to_payload(
-            request, self._model, attachments=profile.attachments, output_beside_tools=profile.output_beside_tools
+            request, self._model, attachments=self._attachments, output_beside_tools=profile.output_beside_tools
         )
         return lay_over(with_wishes(payload, self._wishes(request)), self._options.extra)
 

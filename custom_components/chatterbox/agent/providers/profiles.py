@@ -5,7 +5,7 @@ out from then on.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal
@@ -13,7 +13,7 @@ from typing import Final, Literal
 from yarl import URL
 
 from ..messages import IMAGE_TYPES, PDF, JsonObject
-from ..protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
+from ..protocols import ReasoningEffort, Verbosity
 from ..text import read_data_file
 from ..wire.chat_dialect import DEFAULT_DIALECT, ChatDialect
 
@@ -58,22 +58,6 @@ class ModelOptions:
 DEFAULT_OPTIONS: Final = ModelOptions()
 
 
-def with_answer_options(options: ModelOptions, wishes: AnswerOptions) -> ModelOptions:
-    """Return the options of the owner with those of one turn; of two limits, the lower one applies."""
-    if wishes == NO_WISHES:
-        return options
-    lengths = [length for length in (options.max_tokens, wishes.max_output_tokens) if length is not None]
-    return replace(
-        options,
-        temperature=options.temperature if wishes.temperature is None else wishes.temperature,
-        top_p=options.top_p if wishes.top_p is None else wishes.top_p,
-        max_tokens=min(lengths, default=None),
-        max_characters=wishes.max_characters or options.max_characters,
-        reasoning_effort=wishes.reasoning_effort or options.reasoning_effort,
-        verbosity=wishes.verbosity or options.verbosity,
-    )
-
-
 def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:
     """Return `payload` with the fields of `wishes`; objects in both are merged."""
     merged = dict(payload)
@@ -81,11 +65,6 @@ def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:
         own = merged.get(name)
         merged[name] = {**own, **wish} if isinstance(own, dict) and isinstance(wish, dict) else wish
     return merged
-
-
-def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
-    """Return `payload` with the fields of `extra` replacing its own; null removes a field."""
-    return {name: value for name, value in {**payload, **extra}.items() if value is not None}
 
 
 class WireFormat(StrEnum):

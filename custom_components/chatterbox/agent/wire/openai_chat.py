@@ -97,7 +97,7 @@ def request_to_payload(
         if request.tool_choice is not ToolChoiceMode.AUTO:  # some servers refuse the default
             payload["tool_choice"] = _tool_choice(request, dialect)
         payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # llama.cpp defaults to false
-    if (output := request.enforced_output(beside_tools=output_beside_tools)) is not None:
+    if request.output and (output := request.enforced_output(beside_tools=output_beside_tools)):
         payload["response_format"] = {"type": "json_schema", "json_schema": openai_output(output)}
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}

@@ -7,7 +7,7 @@ from ...agent.messages import ToolDefinition
 from ...agent.text import plain_name
 from ...memory.facts import Fact, Keeper, Memories
 from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, fact_for_model, facts_for_model, of_known_person
-from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, own_name, parameters
+from .own_tool import Need, OwnCall, OwnTool, ToolAnswer, own_name, parameters
 
 
 @of_known_person
@@ -35,7 +35,7 @@ FORGET: Final = OwnTool(
         CHANGES,
     ),
     run=_async_forget,
-    is_offered=Offering.remembers,
+    needs=Need.MEMORIES,
     effects=async_memory_effects,
     targets=MEMORIES,
     done="forgotten",

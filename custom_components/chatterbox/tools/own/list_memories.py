@@ -5,7 +5,7 @@ from typing import Final
 from ...agent.messages import ToolDefinition
 from ...memory.facts import Keeper, Memories
 from .memories import LIST_NAME, facts_for_model, of_known_person
-from .own_tool import READS, Offering, OwnCall, OwnTool, ToolAnswer, parameters
+from .own_tool import READS, Need, OwnCall, OwnTool, ToolAnswer, parameters
 
 
 @of_known_person
@@ -22,5 +22,5 @@ LIST_MEMORIES: Final = OwnTool(
         READS,
     ),
     run=_async_list,
-    is_offered=Offering.remembers,
+    needs=Need.MEMORIES,
 )

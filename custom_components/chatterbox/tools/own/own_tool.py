@@ -5,6 +5,7 @@ A tool that changes something, and does not say what, is judged as one that may 
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum, auto
 from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant
@@ -60,24 +61,15 @@ class OwnCall:
         return self.llm_context.language or self.hass.config.language
 
 
-class Offering(NamedTuple):
-    """The circumstances that decide which tools an agent has."""
+class Need(StrEnum):
+    """A condition on an agent, without which it does not have a tool."""
 
-    settings: AgentSettings
-    home_is_large: bool = False
-    """Explained at `TurnTools`."""
-
-    def lists_part_of_home(self) -> bool:
-        """Return whether the prompt holds only a part of the home."""
-        return self.home_is_large
-
-    def remembers(self) -> bool:
-        """Return whether the agent remembers facts."""
-        return self.settings.remember_facts
-
-    def searches_history(self) -> bool:
-        """Return whether the agent may search what was said to it."""
-        return self.settings.search_history
+    MEMORIES = auto()
+    """It remembers facts."""
+    HISTORY = auto()
+    """It may search what was said to it."""
+    LARGE_HOME = auto()
+    """Its prompt holds only a part of the home."""
 
 
 class SharedWith(NamedTuple):
@@ -92,11 +84,11 @@ class SharedWith(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTool:
-    """A tool. Only the agents for which `is_offered` holds have it, unless it is `shared`."""
+    """A tool. Only the agents that meet what it `needs` have it, unless it is `shared`."""
 
     definition: ToolDefinition
     run: Callable[[OwnCall], Awaitable[ToolAnswer]]
-    is_offered: Callable[[Offering], bool] = lambda _: True
+    needs: Need | None = None
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None
     """Returns the effects of a call; None for those that its annotations tell."""
     targets: frozenset[str] | None = None

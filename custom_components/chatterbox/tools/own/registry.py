@@ -19,7 +19,7 @@ from .find_entities import FIND
 from .forget import FORGET
 from .get_forecast import GET_FORECAST
 from .list_memories import LIST_MEMORIES
-from .own_tool import Offering, OwnCall, OwnTool, SharedWith, ToolAnswer
+from .own_tool import Need, OwnCall, OwnTool, SharedWith, ToolAnswer
 from .remember import REMEMBER
 from .search_history import SEARCH_HISTORY
 
@@ -30,9 +30,13 @@ own_tools: Final = singleton(lambda _: [*OWN_TOOLS])
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
 
-def offered_to(offering: Offering, tools: Iterable[OwnTool] = OWN_TOOLS) -> tuple[OwnTool, ...]:
-    """Return those of our tools that an agent has for itself."""
-    return tuple(tool for tool in tools if tool.shared is None and tool.is_offered(offering))
+def offered_to(
+    settings: AgentSettings, tools: Iterable[OwnTool] = OWN_TOOLS, *, home_is_large: bool = False
+) -> tuple[OwnTool, ...]:
+    """Return those of our tools that an agent has for itself. `home_is_large` is explained at `TurnTools`."""
+    is_met: dict[Need | None, bool] = {None: True, Need.LARGE_HOME: home_is_large}
+    is_met |= {Need.MEMORIES: settings.remember_facts, Need.HISTORY: settings.search_history}
+    return tuple([tool for tool in tools if tool.shared is None and is_met[tool.needs]])
 
 
 def with_own_tools(offered: Sequence[ToolDefinition], own: Collection[OwnTool]) -> tuple[ToolDefinition, ...]:

@@ -6,7 +6,7 @@ from ...agent.messages import ToolDefinition
 from ...const import REDACTED_PIN
 from ...memory.facts import Keeper, Memories
 from .memories import CHANGES, FACT, MEMORIES, async_memory_effects, fact_for_model, of_known_person
-from .own_tool import Offering, OwnCall, OwnTool, ToolAnswer, error_answer, own_name, parameters
+from .own_tool import Need, OwnCall, OwnTool, ToolAnswer, error_answer, own_name, parameters
 
 _PIN: Final = "Not remembered: a PIN is never kept. Say so."
 
@@ -28,7 +28,7 @@ REMEMBER: Final = OwnTool(
         CHANGES,
     ),
     run=_async_remember,
-    is_offered=Offering.remembers,
+    needs=Need.MEMORIES,
     effects=async_memory_effects,
     targets=MEMORIES,
     done="remembered",
