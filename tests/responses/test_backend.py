@@ -81,7 +81,7 @@ async def test_a_client_has_the_home_do_something_and_hears_of_it_as_it_happens(
     assert [tool.name for tool in taken.offered.tools["assist"]] == sorted(
         tool.name for tool in taken.offered.tools["assist"]
     )
-    assert taken.offered.label_of("intent__HassTurnOn") == "assist"
+    assert "intent__HassTurnOn" in {tool.name for tool in taken.offered.tools["assist"]}
     assert [result.name for result in taken.results] == ["intent__HassTurnOn"]
     assert taken.end.stop_reason is StopReason.COMPLETED
     assert "".join(event.text for event in taken.events if isinstance(event, TextDelta)) == "It is on."

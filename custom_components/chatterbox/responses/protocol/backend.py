@@ -95,15 +95,6 @@ class ToolsOffered:
     question: PendingApproval | None = None
     """The question that the `approval` of the turn answers."""
 
-    def label_of(self, name: str) -> str:
-        """Return the server label of a tool; `OWN_LABEL` for an unknown one."""
-        labels = (label for label, tools in self.tools.items() if any(tool.name == name for tool in tools))
-        return next(labels, OWN_LABEL)
-
-    def has(self, name: str) -> bool:
-        """Return whether a hosted tool is offered."""
-        return any(tool.name == name for tools in self.tools.values() for tool in tools)
-
 
 type BackendEvent = ToolsOffered | TurnEvent
 

@@ -6,7 +6,7 @@ Sources: OpenResponses specification 2026-04-24, "Streaming"; OpenAI API referen
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -35,7 +35,7 @@ from ...agent.messages import (
     ToolResult,
     Transcript,
 )
-from .backend import BackendEvent, ToolsOffered
+from .backend import OWN_LABEL, BackendEvent, ToolsOffered
 from .items.encrypted_content import encode_provider_items
 from .items.parts import output_text, refusal, summary_text
 from .items.schema import (
@@ -267,7 +267,10 @@ class CallQueue:
     _events: EventWriter
     _new_id: NewId
     _plan: Plan
-    offered: ToolsOffered = field(default_factory=lambda: ToolsOffered({}))
+    question: PendingApproval | None = None
+    """Explained at `ToolsOffered`."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """The server labels of the offered tools, by name."""
     started: set[str] = field(default_factory=set)
     results: dict[str, ToolResult] = field(default_factory=dict)
     of_client: set[str] = field(default_factory=set)
@@ -287,8 +290,8 @@ class CallQueue:
     def expect(self, calls: Iterable[ToolCall]) -> None:
         """Append the calls of a message; those that are known already keep their place."""
         new = [call for call in calls if call.id not in self._known]
-        if new and not self._known and self.offered.question is not None:
-            self._note_approvals(self.offered.question.id, new)
+        if new and not self._known and self.question is not None:
+            self._note_approvals(self.question.id, new)
         self._known |= {call.id for call in new}
         self._waiting.extend(new)
 
@@ -309,7 +312,8 @@ class CallQueue:
             return True
         if self._open is None and (result is not None or call.id in self.started):
             approved = self._approved.get(call.id)
-            self._open = McpCall(self._events, self._new_id("mcp"), self.offered.label_of(call.name), call, approved)
+            label = self.labels.get(call.name, OWN_LABEL)
+            self._open = McpCall(self._events, self._new_id("mcp"), label, call, approved)
         if self._open is None or result is None:
             return False
         self._open.close(result)
@@ -319,7 +323,7 @@ class CallQueue:
     def _is_hidden(self, call: ToolCall) -> bool:
         """Return whether a refused call is only told to the model: a client with functions would try to run it."""
         request = self._plan.request
-        is_listed = self.offered.has(call.name) and request.tool_choice is not ToolChoiceMode.NONE
+        is_listed = call.name in self.labels and request.tool_choice is not ToolChoiceMode.NONE
         return bool(request.functions) and not is_listed and call.id not in self.started
 
     def _note_approvals(self, pending_id: str, calls: list[ToolCall]) -> None:
@@ -406,7 +410,9 @@ class TurnItems:
         self._calls.write()
 
     def _list_tools(self, offered: ToolsOffered) -> None:
-        self._calls.offered = offered
+        self._calls.question = offered.question
+        labels = reversed([*offered.tools.items()])  # of two tools with one name, the first is the one that is called
+        self._calls.labels = {tool.name: label for label, tools in labels for tool in tools}
         for hosted in self._request.hosted or ():
             label = hosted.server_label
             if label not in self._plan.listed:
@@ -462,7 +468,7 @@ class TurnItems:
 
     def _request_approval(self, pending: PendingApproval) -> None:
         for index, pending_call in enumerate(pending.calls):
-            label = self._calls.offered.label_of(pending_call.call.name)
+            label = self._calls.labels.get(pending_call.call.name, OWN_LABEL)
             request_id = approval_request_id(pending.id, index)
             self._events.place(approval_request_item(request_id, label, pending_call.call))
 

@@ -100,6 +100,6 @@ FIND: Final = OwnTool(
         READS,
     ),
     run=_async_find,
-    needs=Need.LARGE_HOME,
+    needs=Need.ENTITY_SEARCH,
     label=LLM_API_ASSIST,  # whoever allows the tools of Assist needs it to name entities
 )

@@ -68,7 +68,7 @@ class Need(StrEnum):
     """It remembers facts."""
     HISTORY = auto()
     """It may search what was said to it."""
-    LARGE_HOME = auto()
+    ENTITY_SEARCH = auto()
     """Its prompt holds only a part of the home."""
 
 

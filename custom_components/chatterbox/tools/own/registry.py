@@ -34,7 +34,7 @@ def offered_to(
     settings: AgentSettings, tools: Iterable[OwnTool] = OWN_TOOLS, *, home_is_large: bool = False
 ) -> tuple[OwnTool, ...]:
     """Return those of our tools that an agent has for itself. `home_is_large` is explained at `TurnTools`."""
-    is_met: dict[Need | None, bool] = {None: True, Need.LARGE_HOME: home_is_large}
+    is_met: dict[Need | None, bool] = {None: True, Need.ENTITY_SEARCH: home_is_large}
     is_met |= {Need.MEMORIES: settings.remember_facts, Need.HISTORY: settings.search_history}
     return tuple([tool for tool in tools if tool.shared is None and is_met[tool.needs]])
 
