@@ -412,10 +412,10 @@ async def test_why_a_script_ended_early_is_said_in_the_language_of_the_speaker(
     await serve(calling(RUN_COFFEE, NO_WORDS))
     await with_wrappers(hass, [step])
 
-    said = speech(await say(hass, "Please see to it", language=language))
+    answer = speech(await say(hass, "Please see to it", language=language))
 
-    assert said.endswith(reason or "")
-    assert not {word for word in said.split() if word.rstrip(".").endswith(("Error", "Exception", "Script"))}
+    assert answer.endswith(reason or "")
+    assert not {word for word in answer.split() if word.rstrip(".").endswith(("Error", "Exception", "Script"))}
 
 
 LAMP: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
@@ -537,7 +537,7 @@ async def with_jammed_door(
 
 
 @pytest.mark.parametrize(
-    ("call", "steps", "said"),
+    ("call", "steps", "sentence"),
     [
         (RUN_COFFEE, [LOCK_UP], ASKED_DOOR),
         (turning_on("Coffee"), [LOCK_UP], ASKED_DOOR),
@@ -556,13 +556,13 @@ async def with_jammed_door(
     ],
 )
 async def test_what_a_script_a_scene_or_a_group_has_asked_in_vain_is_told(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], said: str
+    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], sentence: str
 ) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
     server = await serve(calling(call, NO_WORDS))
     await with_jammed_door(hass, {"sequence": steps})
 
-    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == said
+    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == sentence
 
     assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["')
     assert [change.data["outcome"] for change in changes] == ["unconfirmed"]

@@ -75,10 +75,10 @@ async def test_a_yes_after_the_agent_was_loaded_anew_is_told_that_it_is_late(has
     assert "?" in speech(await say(hass, "unlock the front door"))
     await hass.config_entries.async_reload(hass.config_entries.async_entries(DOMAIN)[0].entry_id)
     await hass.async_block_till_done()
-    asked = len(server.requests)
+    model_request = len(server.requests)
 
     assert speech(await say(hass, "yes")) == "That question has expired. Please ask again."
-    assert len(server.requests) == asked
+    assert len(server.requests) == model_request
 
 
 async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_meant(
