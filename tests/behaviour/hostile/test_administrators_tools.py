@@ -194,9 +194,10 @@ async def test_an_action_on_exposed_lights_runs_as_the_intent_would(home: Attack
     assert home.state(LIGHT) == "on", results_in(server)
 
 
-async def test_what_is_not_exposed_is_asked_about(home: AttackedHome, anna: User) -> None:
+@pytest.mark.parametrize("targets", [[HIDDEN], [LIGHT, HIDDEN]], ids=["alone", "beside one that is"])
+async def test_what_is_not_exposed_is_asked_about(home: AttackedHome, anna: User, targets: list[str]) -> None:
     await home.taken_over(llm_hass_api=APIS)
-    await _attack(home, anna, "hidden", action("light.turn_on", {"entity_id": HIDDEN}))
+    await _attack(home, anna, "hidden", action("light.turn_on", {"entity_id": targets}))
 
     home.assert_asked()
 
