@@ -118,9 +118,9 @@ LISTED = HomeDetail(is_compact=False)
 
 
 async def offer_of(
-    hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeDetail = AS_USUAL
+    hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeDetail = AS_USUAL, text: str = ""
 ) -> TurnTools:
-    return await async_offer_tools(hass, api_ids, llm_context_of(device_id), home=home)
+    return await async_offer_tools(hass, api_ids, llm_context_of(device_id), home=home, text=text)
 
 
 async def run(offer: TurnTools, tool: str, **arguments: JsonValue) -> ToolOutcome:

@@ -1,18 +1,25 @@
 """Calls that Home Assistant would refuse, or read otherwise than meant, are repaired before they are judged."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
 
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import intent, llm
+from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.agent.loop.calls import fit_call
 from custom_components.chatterbox.agent.loop.turn import Resolved, Runnable
-from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
+from custom_components.chatterbox.home.entity_matches import areas_of_entities
+from custom_components.chatterbox.tools.name_resolver import entities_called
+from custom_components.chatterbox.tools.turn_tools import TurnTools
+from tests.behaviour.recorded_runs.runs import Batch, read_batches
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, offer_of, register, satellite
 from tests.support.one_home import in_one_home
@@ -60,10 +67,10 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 
 async def read(
-    hass: HomeAssistant, tool: str, arguments: JsonObject, from_device: str | None = None
+    hass: HomeAssistant, tool: str, arguments: JsonObject, from_device: str | None = None, text: str = ""
 ) -> tuple[str, JsonObject, str]:
     """Return the tool and arguments that would run, and the note; the error and nothing where none would."""
-    offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device)
+    offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device, text=text)
     judged = fit_call(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
     match judged:
         case Runnable(call, meant, fitted, note):
@@ -386,3 +393,130 @@ async def test_a_word_without_quotes_is_a_text(home: HomeAssistant, domain: str)
 
     assert isinstance(judged, Runnable)
     assert judged.arguments == {"name": "Lone Light", "domain": ["light"]}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"domain": "light", "device_class": "light"},
+        {"device_class": ["light"]},
+        {"name": "all", "domain": ["light"], "device_class": ["light"]},
+        {"area": "Nowhere", "domain": "light", "device_class": "light"},
+    ],
+)
+async def test_a_class_that_is_a_domain_refuses_a_call_that_would_be_about_everything(
+    home: HomeAssistant, written: JsonObject
+) -> None:
+    result, ran, _ = await read(home, OFF, written)
+
+    assert ran == {}
+    assert "without it the call would be about everything of its domain" in result
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "is_meant"),
+    [
+        ("Turn off the lights upstairs", None, False),
+        ("Turn off the lights upstairs", "garage", False),
+        ("Turn off the lights in the kitchen", None, True),
+        ("Mach das Küchenlicht aus", None, False),
+        ("Turn off the light", "kitchen", True),
+    ],
+)
+async def test_a_room_that_the_person_does_not_mean_determines_nothing(
+    home: HomeAssistant,
+    text: str,
+    room: str | None,
+    is_meant: bool,  # noqa: FBT001  # as pytest calls
+) -> None:
+    device_id = satellite(home, room) if room else None
+    wrongs: list[JsonObject] = [{"device_class": ["light"]}, {"type": ["light"]}]
+    for wrong in wrongs:
+        _, ran, _ = await read(home, OFF, {"area": "Kitchen", **wrong}, device_id, text)
+        assert ran == ({"area": "Kitchen", "domain": ["light"]} if is_meant else {})
+    outlets: JsonObject = {"area": "Kitchen", "domain": ["light"], "device_class": ["outlet"]}
+    _, ran, _ = await read(home, OFF, outlets, device_id, text)
+    assert ran == ({"area": "Kitchen", "domain": ["light"]} if is_meant else outlets)
+
+
+@pytest.mark.parametrize("type_", [["cover"], "Cover"])
+@pytest.mark.parametrize("key", ["type", "entity_type", "deviceTypes", "kind"])
+async def test_a_type_is_a_domain_beside_a_name_or_a_place(home: HomeAssistant, key: str, type_: JsonValue) -> None:
+    places: list[JsonObject] = [{"area": "Garage"}, {"name": "Garage Door"}, {"area": "Garage", "domain": ["cover"]}]
+    for where in places:
+        assert (await read(home, OFF, {**where, key: type_}))[1] == {**where, "domain": ["cover"]}
+    unclear_places: list[JsonObject] = [{}, {"area": "Garage", "domain": ["valve"]}]
+    for unclear in unclear_places:
+        assert (await read(home, OFF, {**unclear, key: type_}))[1] == {}
+    assert (await read(home, OFF, {"area": "Garage", key: "thing"}))[1] == {}
+
+
+VALUES: dict[str, tuple[JsonValue, ...]] = {
+    "name": ("Kitchen Light", "Light", "Garage Door", "Tap", "Nothing", "all", "light.bedroom"),
+    "area": ("Kitchen", "Garage", "Ground Floor", "Nowhere", "kitchen"),
+    "floor": ("Ground Floor", "Upper", "Kitchen", "Attic"),
+    "domain": (["light"], "cover", ["light", "switch"], ["valve"], ["lamp"]),
+    "device_class": (["light"], "outlet", ["garage"], ["cover"], ["media_player"]),
+    "type": (["cover"], "light", "thing"),
+    "position": (0, 100),
+    "volume_level": (20,),
+    "temperature": (21,),
+}
+TEXTS = ("", "Turn off the lights upstairs", "Close the garage door", "Turn off the kitchen light", "Good night")
+
+
+def random_calls(count: int) -> Iterator[tuple[str, JsonObject, str]]:
+    """Yield tools, arguments and words, the same ones each time."""
+    chance = Random(26)  # noqa: S311  # nothing is secret here
+    for _ in range(count):
+        keys = chance.sample(sorted(VALUES), chance.randint(1, 4))
+        tool = chance.choice([ON, OFF, POSITION, VOLUME, CLIMATE, LIGHT])
+        yield tool, {key: chance.choice(VALUES[key]) for key in keys}, chance.choice(TEXTS)
+
+
+async def test_a_repaired_call_acts_on_nothing_that_neither_the_call_nor_the_words_name(home: HomeAssistant) -> None:
+    offers = {text: await offer_of(home, llm.LLM_API_ASSIST, text=text) for text in TEXTS}
+
+    assert sum(acts(home, offers[text], tool, written) for tool, written, text in random_calls(3_000)) > 100
+
+
+@pytest.mark.parametrize("batch", read_batches(), ids=lambda batch: batch.name)
+async def test_a_repaired_call_of_a_recorded_model_acts_on_nothing_else(hass: HomeAssistant, batch: Batch) -> None:
+    await move_in(hass, batch.home)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    acting = 0
+    for text in {run.text for run in batch.runs}:
+        offer = await offer_of(hass, llm.LLM_API_ASSIST, text=text)
+        messages = [message for run in batch.runs if run.text == text for message in run.asst]
+        acting += sum(acts(hass, offer, call.name, call.args) for message in messages for call in message.tool_calls)
+    assert acting > 3
+
+
+def acts(hass: HomeAssistant, offer: TurnTools, tool: str, written: JsonObject) -> bool:
+    """Return whether a call acts on anything once it is repaired, which the call as written has to name."""
+    call = ToolCall("1", tool, json.dumps(written))
+    judged = fit_call(call, offer.definitions, None, ())
+    targets = isinstance(judged, Runnable) and offer.dispatcher.targets(judged.tool.name, judged.arguments)
+    assert (targets or frozenset()) <= named_by_call(hass, offer, call, written), (call, judged)
+    return bool(targets)
+
+
+def named_by_call(hass: HomeAssistant, offer: TurnTools, call: ToolCall, written: JsonObject) -> frozenset[str]:
+    """Return what a call as written names: by a name, by a place, or by what it would do as it is."""
+    name = str(written.get("name", "all"))
+    places = {str(written[key]).casefold() for key in ("area", "floor") if key in written}
+    if name != "all":
+        return entities_called(hass, conversation.DOMAIN, name)
+    if places:
+        areas, floors = ar.async_get(hass), fr.async_get(hass)
+        there = {area.id for area in areas.async_list_areas() if area.name.casefold() in places}
+        for area in areas.async_list_areas():
+            floor = floors.async_get_floor(area.floor_id or "")
+            there |= {area.id} if floor and floor.name.casefold() in places else set()
+        found = areas_of_entities(hass)
+        return frozenset(entity_id for entity_id, area_id in found.items() if area_id in there)
+    plain = [replace(tool, repair=None) for tool in offer.definitions]
+    as_written = fit_call(call, plain, None, ())
+    if not isinstance(as_written, Runnable):
+        return frozenset()
+    return offer.dispatcher.targets(as_written.tool.name, as_written.arguments) or frozenset()

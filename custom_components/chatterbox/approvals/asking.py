@@ -14,6 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
 
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
+from ..agent.loop.hooks import covers
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import character_map, fold, spoken_words
 from ..effects.effect import ActionKind
@@ -258,9 +259,10 @@ class ApprovalRequester:
         return Question(pending, calls, text, language, self.scope, self.speaker, context, self.origin, request)
 
     def _has_changed(self, pending: PendingApproval) -> bool:
-        """Return whether an approved call needs approval again, because its effects have changed."""
-        approved = {(one.call.name, one.call.arguments) for one in self.approved}
-        return any((one.call.name, one.call.arguments) in approved for one in pending.calls)
+        """Return whether an approved call needs approval again, because its terms have changed."""
+        approved = {(one.call.name, one.call.arguments): one.terms for one in self.approved}
+        again = ((approved.get((one.call.name, one.call.arguments)), one.terms) for one in pending.calls)
+        return any(earlier is not None and not covers(earlier, terms) for earlier, terms in again)
 
 
 def unique_names(

@@ -1,10 +1,11 @@
 """Repairs calls of intents that Home Assistant would refuse, and refuses those whose parameters it would ignore.
 
 A repaired call acts on no entity that the call as written would not act on, unless the call as written would fail. A
-filter is dropped only where a name or a room has determined what is meant, and where it says nothing else of that: it
-repeats a part of the names of the entity, of its area or its floor, or the home does not know. Another area or floor
-beside a name, also one that does not exist, refuses the call: the name or the place is wrong, and the model knows the
-request. Recorded models wrote "Downstairs" as the area of "Roborock Downstairs", and no other place of their own.
+filter is dropped only where a name, or a room that the person may mean, has determined what is meant, and where it says
+nothing else of that: it repeats a part of the names of the entity, of its area or its floor, or the home does not know.
+Another area or floor beside a name, also one that does not exist, refuses the call: the name or the place is wrong, and
+the model knows the request. Recorded models wrote "Downstairs" as the area of "Roborock Downstairs", and no other place
+of their own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
@@ -27,6 +28,7 @@ from ..home.description import listed, quoted
 from ..home.entities import telling_words
 from ..home.entity_matches import areas_of_entities, matching_states
 from ..home.name_index import place_name
+from ..home.request import Request
 from .annotations import unwrapped
 from .name_resolver import EVERYTHING, entities_called
 
@@ -40,6 +42,8 @@ _SWITCHES: Final[Mapping[str, AbstractSet[str]]] = {
     intent.INTENT_TURN_OFF: {"false", "off", "turn off", "turn_off"},
 }
 """Values of the parameters in `_STATES` that repeat the name of a tool."""
+_KINDS: Final = frozenset({"devicetype", "devicetypes", "entitytype", "entitytypes", "kind", "kinds", "type", "types"})
+"""Parameters that give a domain, in their bare form."""
 _COMMAND: Final = "conversation_command"
 _KEY_LENGTH: Final = 60
 """Characters of an unknown parameter in a message."""
@@ -47,6 +51,10 @@ _TAKES_POSITION: Final = {
     COVER_DOMAIN: CoverEntityFeature.SET_POSITION,
     VALVE_DOMAIN: ValveEntityFeature.SET_POSITION,
 }
+_UNDETERMINED: Final = (
+    "Nothing was done: {} is no device_class of anything, and without it the call would be about everything of its"
+    " domain. Give the name, the area or the floor that the person means."
+)
 _ENDS: Final = {0: intent.INTENT_TURN_OFF, 100: intent.INTENT_TURN_ON}
 """The intents that close and open, by the position that this means."""
 
@@ -59,6 +67,7 @@ class CallRepairs:
     assistant: str
     tools: Mapping[str, llm.Tool]
     """By name."""
+    request: Request
 
     def added_to(self, definitions: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
         """Return definitions of the tools; those of intents repair their calls."""
@@ -78,7 +87,7 @@ class CallRepairs:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
         known, naming = _properties(tool), intent_naming(self.hass, intent_type)
         if naming.slots:
-            selection = _Selection(self.hass, self.assistant, naming, known)
+            selection = _Selection(self.hass, self.assistant, naming, known, self.request)
             arguments = selection.repaired(selection.translated(arguments))
         unknown = [
             name
@@ -110,7 +119,8 @@ class CallRepairs:
     def _moved(self, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Open or close what can take no position. Raises `Unfit` where only another position is given."""
         naming, position = Naming(("area", "floor"), frozenset(_TAKES_POSITION)), arguments.get("position")
-        moved = _Selection(self.hass, self.assistant, naming, _properties(tool)).states(arguments, _FILTERS)
+        selection = _Selection(self.hass, self.assistant, naming, _properties(tool), self.request)
+        moved = selection.states(arguments, _FILTERS)
         if not moved or not isinstance(position, int):
             return tool.name, arguments
         if any(state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _TAKES_POSITION[state.domain] for state in moved):
@@ -134,10 +144,14 @@ class _Selection:
     naming: Naming
     known: JsonObject
     """The schemas of the parameters that the tool has."""
+    request: Request
 
     def translated(self, arguments: JsonObject) -> JsonObject:
-        """Return arguments in which no area is given as a floor, no floor as an area, and no domain as a class."""
-        arguments = dict(arguments)
+        """Return arguments in which no area is given as a floor, no floor as an area, and no domain as a class or type.
+
+        Raises `Unfit` for a domain that is given as a class where neither a name nor a place determines what is meant.
+        """
+        arguments = self._with_domain(arguments)
         for place, other in (("area", "floor"), ("floor", "area")):
             value, beside = _text(arguments.get(place)), _text(arguments.get(other))
             meant = self._places(other, value) if value and {place, other} <= {*self.naming.slots} else set()
@@ -148,12 +162,34 @@ class _Selection:
         possible = domains or self.naming.domains or {state.domain for state in self.hass.states.async_all()}
         fits = classes and self._is_valid(arguments, _CLASS) and self.states(arguments, _FILTERS)
         if classes and classes <= possible and not fits:
+            if not self._is_determined(arguments):
+                raise Unfit(_UNDETERMINED.format(display(arguments[_CLASS])))
             del arguments[_CLASS]
             arguments |= {"domain": [*sorted(classes)]} if "domain" in self.known else {}
         places = {
             one: place_name(self.hass, one, place) for one in ("area", "floor") if (place := _text(arguments.get(one)))
         }
         return arguments | places
+
+    def _with_domain(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments in which a domain is not given as a type, where a name or a place determines what is meant.
+
+        Only the domain is added, so that a call acts on no more than without it.
+        """
+        given = [one for one in arguments if one not in self.known and bare_name(one) in _KINDS]
+        kinds = {domain for one in given for domain in _texts(arguments[one])}
+        is_domain = bool(kinds) and kinds <= {state.domain for state in self.hass.states.async_all()}
+        if not is_domain or _texts(arguments.get("domain")) - kinds or not self._is_determined(arguments):
+            return dict(arguments)
+        domains: list[JsonValue] = [*sorted(kinds)]
+        return {name: value for name, value in arguments.items() if name not in given} | {"domain": domains}
+
+    def _is_determined(self, arguments: JsonObject) -> bool:
+        """Return whether a call has a name, or a place that exists and that the person may mean."""
+        if _name(arguments):
+            return True
+        places = [(one, place) for one in ("area", "floor") if (place := _text(arguments.get(one)))]
+        return any(self.request.may_mean(kind, self._places(kind, name)) for kind, name in places)
 
     def repaired(self, arguments: JsonObject) -> JsonObject:
         """Return arguments without the filters that leave nothing of what a name or a room determines.
@@ -182,6 +218,8 @@ class _Selection:
             classes = {state.name: state.attributes.get(ATTR_DEVICE_CLASS) or "none" for state in base}
             there = "; ".join(f"{listed([name])}: {one}" for name, one in sorted(classes.items()))
             raise Unfit(f"Nothing there has this device_class. What there is: {there}. Name what is meant.")
+        if by_room and not self._is_determined(arguments):
+            return arguments
         return {name: value for name, value in arguments.items() if name not in dropped}
 
     def states(self, arguments: JsonObject, filters: Iterable[str], *, in_full: bool = False) -> list[State]:

@@ -23,6 +23,7 @@ from ..data import singleton
 from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS
 from ..home.entities import async_get_home
+from ..home.request import Request
 from ..internals.intent import control_guide
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
@@ -126,14 +127,15 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     brought: llm.API | None = None,
     home: HomeDetail = AS_USUAL,
     policy: Policy = _NO_POLICY,
+    text: str = "",
 ) -> TurnTools:
     """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
 
     Those for administrators are left out for everybody else, and tools that change something where `policy` says that
     their source only reads.
-
     An API that is `brought` by the caller need not be registered, and replaces a registered one with its id. Never
     raises for an API or a tool: whatever is missing is logged once, and the model is told which APIs do not answer.
+    `text` holds the words of the person, with which calls are compared; it is empty if they are not known.
     """
     chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
     registered = {api.id: api for api in llm.async_get_apis(hass)} | ({brought.id: brought} if brought else {})
@@ -153,7 +155,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     instance = await merged.api.async_get_api_instance(llm_context)
     dispatcher = LlmToolDispatcher(instance)
     lists_home = any(offer.api.id == llm.LLM_API_ASSIST for offer in offers)
-    repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools)
+    repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools, Request.of(hass, text, llm_context))
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
@@ -256,7 +258,9 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
     apis, home, policy = settings.llm_apis, settings.home, async_get_home_rules(hass).current.policy
-    offer = await async_offer_tools(hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy)
+    offer = await async_offer_tools(
+        hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy, text=user_input.text
+    )
     offered = offered_to(settings, own_tools(hass), home_is_large=offer.home_is_large)
     own = {tool.definition.name: tool for tool in offered if has_own_tools or tool.label}
     dispatcher = OwnDispatcher(hass, own, llm_context, settings, agent, speaker)

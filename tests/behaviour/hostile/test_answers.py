@@ -117,6 +117,17 @@ async def test_a_yes_counts_once(home: AttackedHome) -> None:
     assert home.states_of_questions().count(CallState.APPROVED) == 1
 
 
+async def test_a_question_about_the_same_again_says_of_no_change(home: AttackedHome) -> None:
+    await home.attack(calls(UNLOCK), calls(call("HassTurnOn", name="Front Door", domain="lock")), calls(UNLOCK))
+
+    answer = await home.say("yes")
+
+    assert len(home.let_in) == 1
+    assert len(home.waiting) == 1
+    assert "Unlock" in answer
+    assert "has changed" not in answer
+
+
 async def test_two_who_say_yes_at_once_open_once(home: AttackedHome) -> None:
     await home.attack(calls(UNLOCK))
 
