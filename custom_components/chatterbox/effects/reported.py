@@ -263,7 +263,7 @@ async def async_script_error(hass: HomeAssistant, entity_id: str, context: Conte
 
     Home Assistant tells a script that stops with an error only in its trace, with those of the scripts that it called.
     """
-    for trace in _runs(hass, _latest_run(hass, entity_id, context)):
+    for trace in _latest_runs(hass, entity_id, context):
         if (error := await _async_error_of(hass, trace, language)) or _as_dict(trace).get("state") != "stopped":
             return error
     return ""
@@ -275,7 +275,7 @@ def async_asked_by_script(hass: HomeAssistant, entity_id: str, context: Context 
     Empty while it runs, or a script that it started. What has moved since may have been moved again by a later step, an
     automation or a person.
     """
-    runs = [*map(_as_dict, _runs(hass, _latest_run(hass, entity_id, context)))]
+    runs = [*map(_as_dict, _latest_runs(hass, entity_id, context))]
     is_over = all(run.get("state") == "stopped" for run in runs)
     steps = sorted((step for run in runs if is_over for step in _steps(run)), key=_time_of)
     expected, registry = dict[str, Expected](), er.async_get(hass)
@@ -290,13 +290,15 @@ def async_asked_by_script(hass: HomeAssistant, entity_id: str, context: Context 
     return expected
 
 
-def _latest_run(hass: HomeAssistant, entity_id: str, context: Context | None) -> object:
+def _latest_runs(hass: HomeAssistant, entity_id: str, context: Context | None) -> Iterable[object]:
+    """Return the traces of the latest run of a script in a context and of the scripts that it ran; none if unknown."""
     if context is None or not entity_id.startswith("script."):
-        return None
+        return ()
     entry = er.async_get(hass).async_get(entity_id)
     key = f"script.{entry.unique_id if entry else entity_id.partition('.')[2]}"
     runs = reversed(traces_of(hass, key))
-    return next((one for one in runs if getattr(getattr(one, "context", None), "id", None) == context.id), None)
+    latest = next((one for one in runs if getattr(getattr(one, "context", None), "id", None) == context.id), None)
+    return _runs(hass, latest) if latest else ()
 
 
 def _runs(hass: HomeAssistant, trace: object) -> Iterator[object]:

@@ -259,11 +259,10 @@ def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     """Return the home that an assistant may see, read again only after a change."""
     known = _known_homes(hass)
     known.async_follow(hass, assistant)
-    version, home = known.homes.get(assistant, (None, None))
-    if home is None or version != known.version:
-        home = _read_home(hass, assistant)
-        known.homes[assistant] = known.version, home
-    return home
+    found = known.homes.get(assistant)
+    if found is None or found[0] != known.version:
+        found = known.homes[assistant] = known.version, _read_home(hass, assistant)
+    return found[1]
 
 
 def _read_home(hass: HomeAssistant, assistant: str) -> Home:
