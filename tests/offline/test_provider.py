@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from custom_components.chatterbox.agent.conversation.own_words import NO_MODEL
 from custom_components.chatterbox.agent.errors import ProviderRejectedRequest
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import (
@@ -34,7 +35,7 @@ def asking(text: str, *after: AssistantMessage | ToolResult) -> CompletionReques
 
 
 CALLED = AssistantMessage(tool_calls=(ToolCall("1", PROCESS_SENTENCE.name, "{}"),))
-STOPPED = CompletionResult(FinishReason.STOP)
+STOPPED = CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
 
 
 def answered(content: str) -> ToolResult:
@@ -50,7 +51,7 @@ async def test_what_was_said_last_is_handed_over_word_for_word(choice: ToolChoic
     assert isinstance(ready, ToolCallReady)
     assert ready.call.name == PROCESS_SENTENCE.name
     assert json.loads(ready.call.arguments) == {SENTENCE: text}
-    assert done == CompletionResult(FinishReason.TOOL_CALLS)
+    assert done == CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
 
 
 async def test_every_call_has_an_id_of_its_own() -> None:

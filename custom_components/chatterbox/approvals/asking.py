@@ -13,6 +13,7 @@ from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
 
+from ..agent.conversation.own_words import NO_MODEL
 from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
 from ..agent.loop.hooks import covers
 from ..agent.messages import AssistantMessage, JsonValue
@@ -248,7 +249,7 @@ class ApprovalRequester:
         sentence = question.text if is_kept else self.composer.sentences["spoken_question_dropped"]
         text = " ".join(filter(None, (self.composer.done(end.tool_results), sentence)))
         yield TextDelta(text)
-        yield MessageDone(AssistantMessage(text))
+        yield MessageDone(AssistantMessage(text, provider_items=(NO_MODEL,)))
         yield replace(end, text=text, pending=pending if is_kept else None)
 
     def _question(self, pending: PendingApproval) -> Question:

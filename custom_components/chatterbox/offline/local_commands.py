@@ -1,9 +1,8 @@
 """Home Assistant's own understanding beside a model: it acts before it, or after it when it has done nothing.
 
-Either way it is a tool call of the turn, under the same rules, and the model sees it in later turns.
+Either way it is a tool call of the turn, under the same rules. In later turns, the model is told of it.
 """
 
-import json
 from collections.abc import AsyncGenerator, Callable, Container, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -11,18 +10,31 @@ from typing import Final
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers.intent import IntentResponseErrorCode
 
+from ..agent.conversation.own_words import NO_MODEL
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
-from ..agent.messages import AssistantMessage, FinishReason, ToolChoiceMode, ToolDefinition, ToolResult, Transcript
+from ..agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    ToolChoiceMode,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+)
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import Statement, answer_content, asks_back
-from .provider import PROCESS_SENTENCE, sentence_call, since_last_user_message, speech_of
+from .provider import (
+    PROCESS_SENTENCE,
+    found_nothing,
+    sentence_call,
+    since_last_user_message,
+    speech_of,
+    without_sentences,
+)
 from .recognition import RecognizedRequest, async_recognize
 
-_FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
 _OFFERED: Final = frozenset({PROCESS_SENTENCE.name})
 _GIVES_NO_REASON: Final = frozenset({Statement.DONE, Statement.STATE, Statement.CANNOT})
 
@@ -74,7 +86,7 @@ class LocalCommandsProvider(LeavableProvider):
             self._recognized = found
             if self.requests.goes_first(found):
                 yield ToolCallReady(sentence_call(words), _OFFERED)
-                yield CompletionResult(FinishReason.TOOL_CALLS)
+                yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
                 return
         own = [result for result in results if result.name == PROCESS_SENTENCE.name]
         is_ours = self._undone is not None or (not self._has_asked_model and len(own) == len(results))
@@ -82,10 +94,11 @@ class LocalCommandsProvider(LeavableProvider):
             if (speech := self._ending(own)) is not None:
                 if speech:
                     yield TextDelta(speech)
-                yield CompletionResult(FinishReason.STOP)
+                is_by_model = self._undone is not None and speech == self._undone
+                yield CompletionResult(FinishReason.STOP, provider_items=() if is_by_model else (NO_MODEL,))
                 return
-            if len(own) == 1 and _found_nothing(own[0]):
-                request = replace(request, transcript=_before(request.transcript, own[0]))
+            if len(own) == 1 and found_nothing(own[0]):
+                request = without_sentences(request)  # for all providers, as if it had not been tried
         self._has_asked_model = True
         is_open = may_call and not own and self._is_undone(request, results)
         async with aclosing(self.model.stream(request)) as events:
@@ -123,7 +136,7 @@ class LocalCommandsProvider(LeavableProvider):
                 ):
                     self._undone = answer
                     yield ToolCallReady(sentence_call(words), _OFFERED)
-                    yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=())
+                    yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
                 case ToolCallReady() | CompletionResult():
                     for delta in withheld or ():
                         yield delta
@@ -162,28 +175,3 @@ def _follows_up(request: RecognizedRequest, history: Transcript, language: str, 
         return False
     has_acted = any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
     return not has_acted or request.is_elliptic or asks_back(last.text, language)
-
-
-def _found_nothing(result: ToolResult) -> bool:
-    """Return whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
-    try:
-        content: object = json.loads(result.content)
-    except ValueError:
-        return False
-    match content:
-        case {"response_type": "error", "data": {"code": str(code)}}:
-            return code in _FOUND_NOTHING
-        case _:
-            return False
-
-
-def _before(transcript: Transcript, result: ToolResult) -> Transcript:
-    """Return a transcript without a result and its call."""
-    return tuple(
-        message
-        for message in transcript
-        if message is not result
-        and not (
-            isinstance(message, AssistantMessage) and any(call.id == result.call_id for call in message.tool_calls)
-        )
-    )

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from homeassistant.helpers.intent import IntentResponseErrorCode
 from homeassistant.util.ulid import ulid_now
 
+from ..agent.conversation.own_words import NO_MODEL, with_attempt
 from ..agent.errors import ProviderRejectedRequest
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from ..agent.messages import (
@@ -41,6 +43,7 @@ PROCESS_SENTENCE: Final = ToolDefinition(
 )
 """The tool of this provider. Its result is the JSON of an `intent.IntentResponse`."""
 
+_FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
 _MAX_SENTENCE: Final = 1_000
 """Characters. Home Assistant's second recognizer takes a thread for half a minute to read ten times as many."""
 
@@ -66,7 +69,7 @@ class OfflineProvider:
                 yield TextDelta(" ".join(filter(None, (self.announcement(), speech))))
             elif results and not has_acted:
                 raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
-            yield CompletionResult(FinishReason.STOP)
+            yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
             return
         name = PROCESS_SENTENCE.name
         if isinstance(request.tool_choice, NamedTool) and request.tool_choice.name != name:
@@ -74,7 +77,7 @@ class OfflineProvider:
         if all(tool.name != name for tool in request.tools):
             raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
         yield ToolCallReady(sentence_call(sentence))
-        yield CompletionResult(FinishReason.TOOL_CALLS)
+        yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
 
 
 def sentence_call(sentence: str) -> ToolCall:
@@ -108,3 +111,36 @@ def speech_of(result: ToolResult) -> str:
             return speech.strip()
         case _:
             return ""
+
+
+def without_sentences(request: CompletionRequest) -> CompletionRequest:
+    """Return a request for a model, without sentences that Home Assistant has processed in this turn in vain.
+
+    The model is told the answer of Home Assistant, unless it is that of a single sentence that came to nothing.
+    """
+    _, results = since_last_user_message(request.transcript)
+    if not (own := [result for result in results if result.name == PROCESS_SENTENCE.name]):
+        return request
+    ids = {result.call_id for result in own}
+    answer = "" if len(own) == 1 and found_nothing(own[0]) else own[-1].content
+    last = max((at for at, message in enumerate(request.transcript) if isinstance(message, UserMessage)), default=-1)
+    transcript = tuple(
+        with_attempt(message, answer) if answer and at == last and isinstance(message, UserMessage) else message
+        for at, message in enumerate(request.transcript)
+        if not (isinstance(message, ToolResult) and message.call_id in ids)
+        and not (isinstance(message, AssistantMessage) and any(call.id in ids for call in message.tool_calls))
+    )
+    return replace(request, transcript=transcript)
+
+
+def found_nothing(result: ToolResult) -> bool:
+    """Return whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
+    try:
+        content: object = json.loads(result.content)
+    except ValueError:
+        return False
+    match content:
+        case {"response_type": "error", "data": {"code": str(code)}}:
+            return code in _FOUND_NOTHING
+        case _:
+            return False

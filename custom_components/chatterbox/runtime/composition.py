@@ -37,6 +37,7 @@ from ..const import (
     ServiceKind,
 )
 from ..offline.dispatcher import offline_languages
+from ..offline.provider import without_sentences
 from ..settings.agent import AgentSettings, WhenSpent, known_choice
 from ..settings.tasks import settings_of_subentry
 from ..usage.prices import async_known_price, entered_price
@@ -195,6 +196,7 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
         CircuitBreaker(),
         timeouts,
         tools=for_models,
+        without_others=without_sentences,
         closes_promptly=True,
         id=agent.subentry_id,
         check=provider.check,

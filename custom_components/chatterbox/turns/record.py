@@ -13,6 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util.ulid import ulid_now
 
+from ..agent.conversation.own_words import NO_MODEL, with_own_words
 from ..agent.events import (
     MessageDone,
     PendingApproval,
@@ -81,7 +82,7 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
     yield PhaseEntered(Phase.RECEIVE_INPUT)
     yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
     yield TextDelta(text)
-    yield MessageDone(AssistantMessage(text))
+    yield MessageDone(AssistantMessage(text, provider_items=(NO_MODEL,)))
     yield PhaseEntered(Phase.OUTPUT)
     yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
 
@@ -106,6 +107,8 @@ class TurnRecorder:
     _call_events: dict[str, JsonObject] = field(default_factory=dict)
     """The data of the events on running calls, by call id."""
     _has_said_prefix: bool = False
+    _is_in_prefixed: bool = False
+    """Whether the message that is being written begins with the prefix."""
 
     async def async_follow(self, event: TurnEvent) -> Sequence[TurnEvent]:
         """Record an event of the loop, and return the events that are spoken and stored in its place."""
@@ -153,8 +156,11 @@ class TurnRecorder:
         self.turn_input.source.hear(event)
         match event:
             case TextDelta(text) if self.turn_input.prefix and not self._has_said_prefix:
-                self._has_said_prefix = True
+                self._has_said_prefix = self._is_in_prefixed = True
                 return TextDelta(f"{self.turn_input.prefix} {text}")
+            case MessageDone(message) if self._is_in_prefixed:
+                self._is_in_prefixed = False
+                return MessageDone(with_own_words(message, before=f"{self.turn_input.prefix} "))
             case TurnFinished(text=text) if self.turn_input.prefix:
                 return replace(event, text=f"{self.turn_input.prefix} {text}".strip())
             case _:

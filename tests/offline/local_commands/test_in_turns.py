@@ -48,9 +48,7 @@ async def say(
     return result
 
 
-async def test_a_command_is_done_without_the_model_and_the_model_sees_it_later(
-    hass: HomeAssistant, serve: Serve
-) -> None:
+async def test_a_command_is_done_without_the_model_which_is_told_of_it_later(hass: HomeAssistant, serve: Serve) -> None:
     turns, changes = async_capture_events(hass, EVENT_TURN_FINISHED), async_capture_events(hass, EVENT_CHANGE)
     server = await serve(saying("You turned on the floor lamp."), local_commands="first")
 
@@ -67,8 +65,8 @@ async def test_a_command_is_done_without_the_model_and_the_model_sees_it_later(
     await say(hass, "what have I just done?")
 
     messages = messages_of(server.requests[0])
-    assert [message["role"] for message in messages[1:]] == ["user", "assistant", "tool", "assistant", "user"]
-    assert messages[-2]["content"] == "Turned on the light"
+    assert [message["role"] for message in messages[1:]] == ["user", "user"]
+    assert "[Answered without you, as the person heard it: “Turned on the light”]" in str(messages[-1]["content"])
 
 
 @pytest.mark.parametrize(
@@ -265,7 +263,9 @@ async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, ser
 
     assert speech(await say(hass, "turn on the floor lamp")).startswith("The lamp does not answer.")
 
-    assert [message["role"] for message in messages_of(server.requests[0])] == ["system", "user", "assistant", "tool"]
+    (_, words) = messages_of(server.requests[0])
+    assert words["role"] == "user"
+    assert "[Home Assistant has tried this without you. Its answer: “" in str(words["content"])
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
 
+from ..conversation.own_words import as_models_read, with_own_words
 from ..events import (
     ApprovalRequested,
     MessageDone,
@@ -56,6 +57,8 @@ _ENDS_WITH_ANSWER: Final = frozenset(
     }
 )
 """Endings at which the text of the model, if any, is the answer. All others need a composed sentence."""
+_TOLD: Final = frozenset({StopReason.COMPLETED, StopReason.NOT_DONE, StopReason.PROMPT_DENIED})
+"""Endings whose composed sentence later turns are told; those of the others only say why there is no answer."""
 _BOUNDS: Final = frozenset(
     {StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH}
 )
@@ -82,7 +85,7 @@ class TurnRunner:
         )
         self._transcript = TranscriptRecorder()
         """The messages that this turn has added to the history so far."""
-        self._state = TurnState(replace(turn, history=repair(turn.history)))
+        self._state = TurnState(_as_models_read(turn))
         self._is_over = False
 
     async def run(self) -> AsyncGenerator[TurnEvent]:
@@ -262,7 +265,7 @@ class TurnRunner:
                 or self._composer.compose(reason, self._results(), self._state.failure)
             )
             addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
-            answer = replace(answer, text=text + addition)
+            answer = with_own_words(answer, after=addition, is_fact=reason in _TOLD)
             yield TextDelta(addition)
         yield MessageDone(answer)
         yield PhaseEntered(Phase.OUTPUT)
@@ -300,6 +303,13 @@ class TurnRunner:
             f", at its bound {bound}" if bound else "",
         )
         return TurnFinished(reason, text, state.usage, state.iterations, done, error=state.failure, misfit=state.misfit)
+
+
+def _as_models_read(turn: Turn) -> Turn:
+    """Return a turn whose history holds only words of models; what else matters is told before the new words."""
+    *history, words = as_models_read((*repair(turn.history), UserMessage("", context=turn.context)))
+    context = words.context if isinstance(words, UserMessage) else ""
+    return replace(turn, history=tuple(history), context=context)
 
 
 def _noted(result: ToolResult, note: str) -> ToolResult:

@@ -298,6 +298,11 @@ def every_tool(tools: Tools) -> Tools:
     return tools
 
 
+def as_it_is(request: CompletionRequest) -> CompletionRequest:
+    """Send a provider all messages of a turn."""
+    return request
+
+
 def without_budget() -> None:
     """Allow all requests to a provider, whatever they cost."""
 
@@ -314,6 +319,8 @@ class ManagedProvider:
     retries: Retries = Retries()
     tools: Callable[[Tools], Tools] = every_tool
     """Returns those of the tools of a turn that this provider is offered. A turn has those of all providers."""
+    without_others: Callable[[CompletionRequest], CompletionRequest] = as_it_is
+    """Returns a request without what other providers have done in its turn, and must not look like its own work."""
     closes_promptly: bool = False
     """Whether its streams end at once when they are closed: then they need no task of their own."""
     id: str = ""
@@ -330,6 +337,7 @@ class ManagedProvider:
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return the request for this provider; None if it forces a tool that the provider is not offered."""
         tools = self.tools(request.tools)
+        request = self.without_others(request)
         match request.tool_choice:
             case NamedTool(name) if all(tool.name != name for tool in tools):
                 return None

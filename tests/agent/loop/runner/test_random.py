@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.conversation.own_words import as_models_read
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     Answer,
@@ -202,10 +203,11 @@ class Conversation:
         for event in events:
             recorder.add(event)
         whole = repair(turn.history) + recorder.messages
+        readable = as_models_read(whole)
         for request in provider.requests:
             assert_valid(request.transcript)
             assert isinstance(request.transcript[-1], UserMessage | ToolResult)
-            assert request.transcript == whole[: len(request.transcript)]
+            assert request.transcript == readable[: len(request.transcript)]
             assert [one.name for one in request.tools] == sorted(NAMES)
         for request in provider.requests[1:]:
             assert request.tool_choice in {ToolChoiceMode.AUTO, ToolChoiceMode.NONE}

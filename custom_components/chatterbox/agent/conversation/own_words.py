@@ -1,0 +1,114 @@
+"""Words and calls of a transcript that no model wrote. They are never sent as those of the model.
+
+The loop ends answers with sentences of its own, callers add questions, and Home Assistant acts on sentences without a
+model. A model that reads such words as its own repeats them: after one failed turn, a working model says that it cannot
+be reached. So they are left out, and told as facts in the context of the next message where they matter.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from ..messages import AssistantMessage, JsonObject, Message, ProviderItem, ToolResult, Transcript, UserMessage
+from ..text import clipped
+
+_FORMAT: Final = "own_words"
+"""Name of the format in provider items, which no wire format reads."""
+NO_MODEL: Final = ProviderItem(_FORMAT, {})
+"""Marks a message of which nothing is by a model, neither words nor calls."""
+
+_LENGTH: Final = 300
+_ANSWERED: Final = "Answered without you, as the person heard it: {}"
+_ADDED: Final = "The person also heard, not from you: {}"
+_UNANSWERED: Final = "The message before this one got no answer. Leave it, unless the person returns to it."
+_TRIED: Final = "Home Assistant has tried this without you. Its answer: {}"
+
+
+def with_own_words(
+    message: AssistantMessage, *, before: str = "", after: str = "", is_fact: bool = True
+) -> AssistantMessage:
+    """Add text of ours to both ends of a message.
+
+    A model is told of it if it `is_fact`, and not only the reason for which there is no answer.
+    """
+    mark = ProviderItem(_FORMAT, {"before": len(before), "after": len(after), "is_fact": is_fact})
+    return replace(message, text=f"{before}{message.text}{after}", provider_items=(*message.provider_items, mark))
+
+
+def as_models_read(history: Transcript) -> Transcript:
+    """Return the messages before a turn as a model is sent them: as many, and the same objects where nothing is ours.
+
+    What is left out becomes an empty message, so that positions in the transcript stay valid.
+    """
+    reading = _Reading()
+    return tuple(map(reading.read, history))
+
+
+def with_attempt(message: UserMessage, answer: str) -> UserMessage:
+    """Return the words of a turn with the `answer` of Home Assistant, which has tried to act on them in vain."""
+    return _noted(message, _TRIED.format(_quoted(answer)))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The state of reading a transcript, message by message: what the current turn has come to so far."""
+
+    _own_calls: set[str] = field(default_factory=set)
+    _heard: list[str] = field(default_factory=list)
+    """Words of ours that the model is told."""
+    _is_by_model: bool = False
+    _is_ours: bool = False
+
+    def read(self, message: Message) -> Message:
+        match message:
+            case UserMessage():
+                note = self._note()
+                self._heard, self._is_by_model, self._is_ours = [], False, False
+                return _noted(message, note) if note else message
+            case ToolResult(call_id=call_id):
+                return AssistantMessage() if call_id in self._own_calls else message
+            case AssistantMessage():
+                return self._of_model(message)
+
+    def _of_model(self, message: AssistantMessage) -> AssistantMessage:
+        """Return the part of a message that a model wrote."""
+        marks = [item.data for item in message.provider_items if item.format == _FORMAT]
+        is_resumed = bool(message.tool_calls) and all(call.id in self._own_calls for call in message.tool_calls)
+        if not marks and not is_resumed:
+            self._is_by_model = self._is_by_model or bool(message.text or message.tool_calls)
+            return message
+        self._is_ours = True
+        if is_resumed or {} in marks:
+            self._own_calls |= {call.id for call in message.tool_calls}
+            self._hear(message.text)
+            return AssistantMessage()
+        begin = sum(_count(mark, "before") for mark in marks)
+        end = len(message.text) - sum(_count(mark, "after") for mark in marks)
+        if all(mark.get("is_fact") for mark in marks):
+            self._hear(f"{message.text[:begin]} {message.text[end:]}")
+        text = message.text[begin:end]
+        if not text.strip() and not message.tool_calls:
+            return AssistantMessage()
+        self._is_by_model = True
+        others = tuple(item for item in message.provider_items if item.format != _FORMAT)
+        return replace(message, text=text, provider_items=others)
+
+    def _hear(self, text: str) -> None:
+        if text.strip():
+            self._heard.append(text.strip())
+
+    def _note(self) -> str:
+        if self._heard:
+            return (_ADDED if self._is_by_model else _ANSWERED).format(_quoted(" ".join(self._heard)))
+        return _UNANSWERED if self._is_ours and not self._is_by_model else ""
+
+
+def _noted(message: UserMessage, note: str) -> UserMessage:
+    return replace(message, context="\n\n".join(filter(None, (message.context, f"[{note}]"))))
+
+
+def _count(mark: JsonObject, name: str) -> int:
+    return count if isinstance(count := mark.get(name), int) else 0
+
+
+def _quoted(text: str) -> str:
+    return f"“{clipped(text, _LENGTH)}”"
