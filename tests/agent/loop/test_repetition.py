@@ -22,6 +22,7 @@ from custom_components.chatterbox.agent.loop.repetition import RepetitionFilter
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LeavableProvider, OutputFormat
+from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import collect, finished, results, spoken
 from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, ScriptedProvider, call, say, tool
 
@@ -105,10 +106,15 @@ OTHER_LOOPS = {
 }
 
 
-def heard(pieces: Iterable[str], most: int = 1_000_000) -> tuple[str, bool, int]:
-    """Return what a filter passes on, whether it has found a repetition, and after how many characters."""
-    repetition, words, parsed = RepetitionFilter(), "", 0
+def heard(pieces: Iterable[str], most: int = 1_000_000, seconds: float = 0) -> tuple[str, bool, int]:
+    """Return what a filter passes on, whether it has found a repetition, and after how many characters.
+
+    Each piece arrives some `seconds` after the one before.
+    """
+    clock = ManualClock()
+    repetition, words, parsed = RepetitionFilter(clock), "", 0
     for piece in pieces:
+        clock.advance(seconds)
         words += repetition.feed(piece)
         parsed += len(piece)
         if repetition.found or parsed > most:
@@ -131,6 +137,41 @@ def test_nothing_that_was_recorded_or_written_here_is_taken_for_repetition() -> 
     assert len(paths) > 100
 
     assert [path for path in paths if heard([path.read_text("utf-8", "replace")])[1]] == []
+
+
+def typed(text: str) -> Iterable[str]:
+    """Return a text as a slow server sends it: four characters, a fifth of a second."""
+    return (text[start : start + 4] for start in range(0, len(text), 4))
+
+
+@pytest.mark.parametrize("unit", [*SENTENCES.values(), "very ", "a", "\n", "\N{GRINNING FACE}"])
+def test_a_loop_of_a_slow_server_ends_in_seconds(unit: str) -> None:
+    words, found, parsed = heard(typed(f"Sure! {unit * 1_000}"), seconds=0.2)
+
+    assert found
+    assert parsed <= max(160, 3 * len(unit)) + 60
+    assert f"Sure! {unit * 100}".startswith(words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(song * 2 for song in SONGS.values()),
+        "".join(f"Verse {n} is here.\n{SONGS['en'] * 2}" for n in range(4)),
+        "Ha ha ha ha ha ha! La la la la la la la la, tick, tock, tick, tock, tick, tock.",
+        REAL["a list"][:2_000],
+        REAL["a table"][:2_000],
+        REAL["an empty plan"],
+        REAL["an empty month"],
+        REAL["counting in words"][:100],
+    ],
+)
+def test_refrains_lists_and_tables_of_a_slow_server_come_whole(text: str) -> None:
+    assert heard(typed(text), seconds=0.2)[:2] == (text, False)
+
+
+def test_a_decade_of_the_rosary_comes_whole_at_a_hundred_tokens_a_second() -> None:
+    assert heard(typed(REAL["a decade of the rosary"]), seconds=0.01)[:2] == (REAL["a decade of the rosary"], False)
 
 
 @pytest.mark.parametrize("prefix", ["", "Sure! Here you are: ", "One. Two.\n\n"])

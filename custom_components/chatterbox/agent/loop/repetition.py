@@ -1,12 +1,16 @@
 """Detects a model that repeats itself, and holds repeated text back until the text continues differently.
 
 A sentence is held as long as it may be a copy of an earlier one; other text is held once it has been periodic for a
-while. So a loop is heard once, while a refrain, a list or a table arrives complete, only later. The filter knows no
-language, reads each character once, and keeps a bounded part of the text.
+while. So a loop is heard once, while a refrain, a list or a table arrives complete, only later. Held text is silence: a
+few copies are a loop once they have taken some seconds, and many copies are one at any speed. A fast server writes a
+prayer or a line for school meanwhile. The filter knows no language, reads each character once, and keeps a bounded part
+of the text.
 """
 
 import re
 from typing import Final
+
+from ..timeouts import SYSTEM_CLOCK, Clock
 
 _LEAST_COPIES: Final = 12
 """Least number of consecutive copies after the original. A decade of the rosary has nine."""
@@ -14,6 +18,17 @@ _LEAST_OF_SENTENCES: Final = 3_000
 """Least characters in all copies of a sentence: lines written fifty times at school and short mantras have fewer."""
 _LEAST_OF_OTHER_TEXT: Final = 20_000
 """Least characters in all copies of other text: cells, rows, numbers and pixels are often equal."""
+_SILENCE: Final = 5.0
+"""Seconds for which text may be held before few copies are a loop. In this time, 100 tokens a second are 2,000
+characters, a decade of the rosary.
+"""
+_FEW_COPIES: Final = 3
+"""Consecutive copies after the original that are few, unless a sentence is long."""
+_LEAST_OF_FEW: Final = 120
+"""Least characters in few copies: "la la la", laughter."""
+_FEW_OF_SENTENCES: Final = 2
+_LONG_SENTENCE: Final = 40
+"""Characters of a sentence of which two copies are enough."""
 _SENTENCE_BYTES: Final = 20
 """Bytes of the shortest sentence that counts as repeated by mistake."""
 _SENTENCE_END: Final = re.compile(r"\s[.!?…]|[。！？।؟]")  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
@@ -33,9 +48,12 @@ _PIECE: Final = re.compile(rf"[^{_ENDS}{_ENDS_BEFORE_SPACE}]{{1,16}}|.", re.DOTA
 class RepetitionFilter:
     """Passes on the text of a message. `found` is set once the message only repeats itself; the rest is dropped."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         """Start without text."""
         self.found = False
+        self._clock = clock
+        self._held_since = 0.0
+        """Time at which the first held character arrived."""
         self._recent = ""
         """The latest text, in reverse."""
         self._period = 0
@@ -84,18 +102,23 @@ class RepetitionFilter:
         self._note_place(character)
         if self._period:
             self._matched += 1
-            self._held += 1
+            self._hold(self._held + 1)
             if character != self._recent[self._period]:
                 self._look_up(self._matched)
             self.found = self._is_loop()
         elif begins:
-            self._held = 1
+            self._hold(1)
             self._look_up(1)
         elif self._unsampled >= _SAMPLE:
             self._unsampled = 0
             self._look_up(_SAMPLE)
             return character
         return "" if self._period else self.end() or character
+
+    def _hold(self, characters: int) -> None:
+        self._held = characters
+        if characters == 1:
+            self._held_since = self._clock.now()
 
     def _look_up(self, length: int) -> None:
         """Search for the latest text in the earlier text; beyond the sample, they may differ."""
@@ -104,10 +127,21 @@ class RepetitionFilter:
 
     def _is_loop(self) -> bool:
         """Return whether the text is a loop; decided at the end of each copy."""
-        if not self._period or self._matched % self._period or self._matched < _LEAST_COPIES * self._period:
+        if not self._period or self._matched % self._period:
+            return False
+        if self._clock.now() - self._held_since >= _SILENCE and self._are_few_enough():
+            return True
+        if self._matched < _LEAST_COPIES * self._period:
             return False
         least = _LEAST_OF_SENTENCES if self._repeats_sentences() else _LEAST_OF_OTHER_TEXT
         return self._matched >= least
+
+    def _are_few_enough(self) -> bool:
+        """Return whether the copies are enough for a slow server. Equal rows and cells never are."""
+        if self._period >= _LONG_SENTENCE and self._repeats_sentences():
+            return self._matched >= _FEW_OF_SENTENCES * self._period
+        is_long = self._matched >= max(_FEW_COPIES * self._period, _LEAST_OF_FEW)
+        return is_long and _DATA.search(self._recent[: self._period]) is None
 
     def _repeats_sentences(self) -> bool:
         text = self._recent[: self._period + 1]
