@@ -23,7 +23,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 27_621,
+    "lines of code of the product": 27_619,
     "modules of the product": 259,
     "lines of code of the tests": 56_673,
     "fragments": 9,

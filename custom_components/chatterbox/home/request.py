@@ -6,10 +6,10 @@ endings that languages give to names: "Küche" is in "Küchenlicht", "kuchnia" i
 
 from collections.abc import Iterable, Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
+from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
 from ..agent.text import fold, heard_words
 from .entities import telling_words
@@ -27,11 +27,6 @@ class Request:
     """Empty if nobody said anything, or if it is not known."""
     area_id: str | None = None
     """The area of the device that heard them."""
-
-    @classmethod
-    def of(cls, hass: HomeAssistant, text: str, llm_context: llm.LLMContext) -> Self:
-        """Return the words of a turn."""
-        return cls(hass, text, llm.async_get_match_preferences(hass, llm_context).area_id)
 
     def may_mean(self, kind: str, place_ids: AbstractSet[str]) -> bool:
         """Return whether the words may mean one of some areas or floors: they name it, or it is around the person."""

@@ -132,9 +132,8 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
 
     Those for administrators are left out for everybody else, and tools that change something where `policy` says that
-    their source only reads.
-    An API that is `brought` by the caller need not be registered, and replaces a registered one with its id. Never
-    raises for an API or a tool: whatever is missing is logged once, and the model is told which APIs do not answer.
+    their source only reads. An API that is `brought` by the caller need not be registered, and replaces one with its
+    id. Never raises for an API or a tool: whatever is missing is logged once, and the model is told of it.
     `text` holds the words of the person, with which calls are compared; it is empty if they are not known.
     """
     chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
@@ -150,12 +149,13 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     problems = {f"LLM API {api.id}": problem for api, (_, problem) in zip(apis, answers, strict=True)}
     problems |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     _log_problems(hass, {**problems, **merged.problems})
-    silent = [api.name for api, (offer, _) in zip(apis, answers, strict=True) if offer is None]
-    notes = [f"The tools of {name} cannot be used at the moment." for name in silent]
+    silent = (api.name for api, (offer, _) in zip(apis, answers, strict=True) if offer is None)
+    notes = (f"The tools of {name} cannot be used at the moment." for name in silent)
     instance = await merged.api.async_get_api_instance(llm_context)
     dispatcher = LlmToolDispatcher(instance)
     lists_home = any(offer.api.id == llm.LLM_API_ASSIST for offer in offers)
-    repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools, Request.of(hass, text, llm_context))
+    near = llm.async_get_match_preferences(hass, llm_context).area_id
+    repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools, Request(hass, text, near))
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
