@@ -63,7 +63,7 @@ TASKS = [
 async def test_a_recorded_home_has_every_entity_of_its_file(hass: HomeAssistant, home: Home) -> None:
     entry = await move_in(hass, home.description)
 
-    written = yaml.safe_load(home.description)["entities"]
+    written = yaml.load(home.description, yaml.CSafeLoader)["entities"]
     assert [(state.entity_id, state.name) for state in states_of(hass, entry)] == [
         (entity["id"], entity["name"]) for entity in written
     ]

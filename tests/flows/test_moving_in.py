@@ -23,7 +23,7 @@ from tests.support.service_dialogs import submit, suggested
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-FOREIGN = yaml.safe_load(Path(__file__).with_name("foreign_agents.yaml").read_text(encoding="utf-8"))
+FOREIGN = yaml.load(Path(__file__).with_name("foreign_agents.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 TALKING = Script(models=("big-model", "scripted-model"))
 
 

@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.wire.model_lists import ChatModel
 from custom_components.chatterbox.runtime.discovery import addresses_of_apps, async_find_servers, usual_addresses
 from tests.support.servers.in_process import serving
 
-SERVERS = yaml.safe_load((Path(__file__).parent / "servers.yaml").read_text(encoding="utf-8"))
+SERVERS = yaml.load((Path(__file__).parent / "servers.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
 @dataclass

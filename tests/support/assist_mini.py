@@ -104,7 +104,7 @@ def snapshot(states: Iterable[State]) -> Snapshot:
 
 
 def _read_home(folder: Path) -> Home:
-    task_file = _TaskFile.model_validate(yaml.safe_load(_task_path(folder).read_text(encoding="utf-8")))
+    task_file = _TaskFile.model_validate(yaml.load(_task_path(folder).read_text(encoding="utf-8"), yaml.CSafeLoader))
     return Home(folder.name, (folder / "_fixtures.yaml").read_text(encoding="utf-8"), task_file.tests)
 
 

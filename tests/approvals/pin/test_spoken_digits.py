@@ -1,5 +1,6 @@
 """The digits of a PIN are understood in every language, and only if there is one way to understand them."""
 
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -12,11 +13,13 @@ from custom_components.chatterbox.approvals.pin.spoken_digits import spoken_digi
 from tests.behaviour.confirmation.labelled import Kind, read_answers
 
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
-SPELLED = {
-    language: [RbnfEngine.for_language(language).format_number(number).text for number in range(100)]
-    for language in WORDINGS
-}
-"""How the Unicode consortium's rules write the numbers."""
+
+
+@cache
+def spelled(language: str) -> list[str]:
+    """Return the numbers as the Unicode consortium's rules write them."""
+    engine = RbnfEngine.for_language(language)
+    return [engine.format_number(number).text for number in range(100)]
 
 
 @pytest.mark.parametrize(
@@ -145,8 +148,8 @@ def test_a_yes_may_repeat_what_was_asked() -> None:
 
 @pytest.mark.parametrize("language", WORDINGS)
 def test_numbers_are_said_as_unicode_writes_them(language: str) -> None:
-    for number, spelled in enumerate(SPELLED[language]):
-        assert spoken_digits(f"11, {spelled}, 11", language) == f"11{number}11"
+    for number, written in enumerate(spelled(language)):
+        assert spoken_digits(f"11, {written}, 11", language) == f"11{number}11"
 
 
 @given(st.data(), LANGUAGES)
@@ -154,7 +157,7 @@ def test_digits_said_one_by_one_are_always_understood(data: st.DataObject, langu
     pin = data.draw(st.text("0123456789", min_size=4, max_size=10))
     separator = data.draw(st.sampled_from([" ", ", ", "-", ". "]))
 
-    assert spoken_digits(separator.join(SPELLED[language][int(digit)] for digit in pin), language) == pin
+    assert spoken_digits(separator.join(spelled(language)[int(digit)] for digit in pin), language) == pin
     assert spoken_digits(separator.join(pin), language) == pin
     assert spoken_digits(pin, language) == pin
 
@@ -164,14 +167,14 @@ def test_numbers_that_run_into_each_other_are_understood_rightly_or_not_at_all(
     data: st.DataObject, language: str
 ) -> None:
     numbers = data.draw(st.lists(st.integers(0, 99), min_size=2, max_size=5))
-    spelled = [SPELLED[language][number].replace("-", " ") for number in range(100)]
-    if any(f"{spelled[first]} {spelled[second]}" in spelled for first, second in pairwise(numbers)):
+    written = [spelled(language)[number].replace("-", " ") for number in range(100)]
+    if any(f"{written[first]} {written[second]}" in written for first, second in pairwise(numbers)):
         return  # "forty seven" is one number, and so is "quatre vingt"
     if any(first % 10 == 0 and first and second < 20 for first, second in pairwise(numbers)):
         return  # "soixante douze" may be one
     words = "".join(map(str, numbers))
 
-    assert spoken_digits(" ".join(SPELLED[language][number] for number in numbers), language) in {words, None}
+    assert spoken_digits(" ".join(spelled(language)[number] for number in numbers), language) in {words, None}
 
 
 @given(st.data(), LANGUAGES)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
 from tests.support.page_tables import DOCS, table
@@ -39,7 +40,7 @@ class Measurement:
 
 def measure() -> tuple[Measurement, ...]:
     """Measure every language."""
-    return tuple(_measurement(language) for language in sorted((*NAMES, *OTHER_LANGUAGES)))
+    return tuple(map(measured, sorted((*NAMES, *OTHER_LANGUAGES))))
 
 
 def measurement_of(language: str, pairs: Iterable[tuple[Meaning, Meaning]]) -> Measurement:
@@ -57,7 +58,9 @@ def measurement_of(language: str, pairs: Iterable[tuple[Meaning, Meaning]]) -> M
     )
 
 
-def _measurement(language: str) -> Measurement:
+@cache
+def measured(language: str) -> Measurement:
+    """Measure a language."""
     question = question_in(language)
     return measurement_of(
         language, ((answer, understand_answer(text, language, question)) for text, answer in labelled_answers(language))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+import yaml
 from pydantic import BaseModel, ConfigDict
-from yaml import safe_load
 
 from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
 from custom_components.chatterbox.home.entity_index import EntityQuery
@@ -63,7 +63,8 @@ class SpokenHome:
     @classmethod
     def read(cls, language: str) -> Self:
         """Read the file of a language."""
-        file = _File.model_validate(safe_load((HOMES / f"{language}.yaml").read_text(encoding="utf-8")))
+        written = (HOMES / f"{language}.yaml").read_text(encoding="utf-8")
+        file = _File.model_validate(yaml.load(written, yaml.CSafeLoader))
         rooms = list(_rooms(file))
         kinds: dict[str, tuple[str, str]] = {}
         named: list[tuple[NamedEntity, str]] = []
