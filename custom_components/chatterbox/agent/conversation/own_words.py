@@ -6,7 +6,7 @@ be reached. So they are left out, and told as facts in the context of the next m
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, assert_never
 
 from ..messages import AssistantMessage, JsonObject, Message, ProviderItem, ToolResult, Transcript, UserMessage
 from ..text import clipped
@@ -68,6 +68,8 @@ class _Reading:
                 return AssistantMessage() if call_id in self._own_calls else message
             case AssistantMessage():
                 return self._of_model(message)
+            case _:
+                assert_never(message)
 
     def _of_model(self, message: AssistantMessage) -> AssistantMessage:
         """Return the part of a message that a model wrote."""

@@ -49,6 +49,7 @@ from ..protocols import (
 )
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
 from .calls import fit_arguments, judge_call
+from .echoes import EchoFilter, echoed_lines
 from .execution import ToolRunner
 from .hooks import HookChain
 from .next_step import CallModel
@@ -130,6 +131,7 @@ class Inference:
     """The text that may be spoken."""
     _repetition: RepetitionFilter = field(default_factory=RepetitionFilter)
     """Detects repetition in text, but not in data, whose cells and rows are often equal."""
+    _echoes: EchoFilter = field(default_factory=EchoFilter)
     _circling: RepetitionFilter = field(default_factory=RepetitionFilter)
     """Detects repetition in the reasoning, of which nothing is held back."""
     _reasoning: list[str] = field(default_factory=list)
@@ -144,6 +146,8 @@ class Inference:
         state = self.state
         request = request_for(state, step)
         self._holds_all = self.hooks.hold_speech
+        if not step.goes_on:  # a model that insists is heard
+            self._echoes = EchoFilter(echoed_lines(request.transcript))
         self.state = state._replace(
             iterations=state.iterations + 1,
             last_call=step.last_call,
@@ -177,7 +181,8 @@ class Inference:
             return None  # `end` finds neither a finish reason nor a failure
         match event:
             case TextDelta(text):
-                spoken_text = self._heard(text if self.state.turn.output else self._repetition.feed(text))
+                is_data = self.state.turn.output is not None
+                spoken_text = self._heard(text if is_data else self._repetition.feed(self._echoes.feed(text)))
                 heard = (event if spoken_text == text else TextDelta(spoken_text),) if spoken_text else ()
                 return (*heard, *self._end_repetition(self._repetition))
             case ToolCallReady(call, offered):
@@ -214,10 +219,14 @@ class Inference:
         self._spoken.append(text)
         return text
 
+    def _rest(self, *, cut: bool = False) -> str:
+        """Return the held text that may be spoken when nothing follows it in its message."""
+        return self._repetition.feed(self._echoes.end()) + self._repetition.end(cut=cut)
+
     def _called(self, judged: OpenCall) -> Iterator[TurnEvent]:
         """Add a tool call, and start it if it may run early; not before the reader has its event."""
         self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
-        if spoken_text := self._heard(self._repetition.end()):
+        if spoken_text := self._heard(self._rest()):
             yield TextDelta(spoken_text)
         yield ToolCallReady(judged.call)
         if started := self._start_early(judged):
@@ -243,7 +252,7 @@ class Inference:
         if state.finish_reason is None and state.failure is None:
             self.state = state = state._replace(out_of_time=True)
         is_cut = state.finish_reason in {None, FinishReason.LENGTH, FinishReason.CONTENT_FILTER}
-        spoken_text = self._heard(self._repetition.end(cut=is_cut))
+        spoken_text = self._heard(self._rest(cut=is_cut))
         rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
         self._spoken.append(rest)
         for start in range(0, len(rest), _PIECE):

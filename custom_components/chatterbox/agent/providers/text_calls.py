@@ -30,7 +30,7 @@ from ..wire.text_markup import (
     PlainText,
     ReasoningText,
 )
-from ..wire.written_calls import ReadText, WrittenCall, read_calls
+from ..wire.written_calls import ReadText, WrittenCall, read_calls, read_worded_call
 from .quoted_calls import Quotations
 
 _LOGGER = logging.getLogger(__name__)
@@ -47,6 +47,10 @@ _THINKS: Final = re.compile(
     re.IGNORECASE,
 )
 """In names of models whose templates open the reasoning."""
+_CUT_CALL: Final = re.compile(
+    r"""\W*(?:["']type["']\s*:\s*["']function["']|["'](?:function|function_call|tool_calls?)["']\s*:\s*[\[{])"""
+)
+"""Begins JSON that is certainly a call, though its end is missing."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")
 
 
@@ -214,9 +218,11 @@ class TextCallReader:
 
     async def _call(self, piece: CallText, *, cut: bool) -> None:
         await self._end_thought()
-        parsed = await self._read(piece, whole=piece.closed or not cut)
+        worded = None if piece.certain else read_worded_call(piece.text, self._tool_of)
+        parsed = ReadText((worded,)) if worded else await self._read(piece, whole=piece.closed or not cut)
         if not piece.certain and not (parsed.calls and all(self._is_meant(call) for call in parsed.calls)):
-            await self._say(piece.text)
+            if piece.closed or not _CUT_CALL.match(piece.text):
+                await self._say(piece.text)
             return
         if not piece.addressed and not (parsed.calls and all(map(self._is_named, parsed.calls))):
             if self._is_data:

@@ -79,7 +79,7 @@ def _begun_text(text: str) -> str:
     return "".join(f"(?:{re.escape(char)}" for char in text) + ")?" * len(text)
 
 
-_FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA]")
+_FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA\n]")
 """Of the marks that end a region."""
 
 
@@ -262,6 +262,7 @@ def _noise() -> Iterator[Marker]:
         yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
         if end is not _FENCE_END:
             yield Marker(end, Region(Kind.TOKEN))
+    yield Marker(_end_tag("context"), Region(Kind.TOKEN))
     # A model that continues after its own message invents what others say.
     for turn, others, itself in _TABLE.turns:
         yield Marker(Opening(turn, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])))
@@ -294,7 +295,12 @@ def _bare_calls(names: Iterable[str]) -> Iterator[Marker]:
     """Yield the calls without markup: lines that begin with the name of an offered tool."""
     tools = OneOf(tuple(names))
     balanced = Region(Kind.MAYBE_CALL)
-    yield Marker(Opening(_MODULES, tools, then=r"[({]"), balanced, keeps_opening=True)
+    line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
+    yield Marker(
+        Opening(OneOf(("", "call:")), _MODULES, tools, Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True
+    )
+    yield Marker(Opening(_MODULES, tools, then=r"\("), balanced, keeps_opening=True)
+    yield Marker(Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "), line, keeps_opening=True)
     yield Marker(Opening(tools, "[args]", Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True)
 
 
@@ -353,7 +359,14 @@ def _unseen_thoughts() -> Iterator[Marker]:
     yield Marker(Opening(*spoken, OneOf(_TABLE.first_words)), DRAFT_FROM_START, keeps_opening=True)
 
 
+_OF_CONTEXT: Final = Marker(Opening("<context>"), Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])))
+"""The block before the words of a person, which a small model repeats."""
+_CUT_CALL: Final = Marker(
+    Opening('"type"', Run(r"\s", 4), ":", Run(r"\s", 4), '"function"'), Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS]))
+)
+"""A written call without its beginning."""
 _AT_STARTS: Final = (
+    *_at(Place.MESSAGE_START, (_OF_CONTEXT, _CUT_CALL)),
     *_at(Place.COMMENT_START, _comments()),
     *_at(Place.MESSAGE_START, _stripped_channels(message_start=True)),
     *_at(Place.SENTENCE_END, _stripped_channels(message_start=False)),

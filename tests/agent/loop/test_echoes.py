@@ -1,0 +1,66 @@
+"""Instructions of the context block are no answer, however they are cut; facts and what was asked for are."""
+
+import pytest
+
+from custom_components.chatterbox.agent.loop.echoes import EchoFilter, echoed_lines
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.turn import Turn
+from custom_components.chatterbox.agent.messages import UserMessage
+from tests.agent.turns import collect, spoken
+from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, say, tool
+
+TIMERS = "This device is not able to start timers."
+AREAS = "When a user asks to turn on all devices of a specific type, ask the user to specify an area."
+CONTEXT = f"<context>\nIt is Thursday, 2026-11-26, 12:44.\nRoom of the person: “Hall”.\n{AREAS}\n{TIMERS}\n</context>"
+
+
+def passed(text: str, words: str = "Turn on the light", size: int = 1) -> str:
+    """Return what is passed on of an answer that comes in pieces."""
+    echoes = EchoFilter(echoed_lines((UserMessage(words, context=CONTEXT),)))
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    return "".join(map(echoes.feed, pieces)) + echoes.end()
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        (TIMERS, ""),
+        (f"{AREAS}\n{TIMERS}\nThe light is on.", "The light is on."),
+        (f"The light is on. {TIMERS}", "The light is on. "),
+        (f" {TIMERS} Done.", "Done."),
+    ],
+)
+def test_an_echo_is_dropped(text: str, rest: str, size: int) -> None:
+    assert passed(text, size=size) == rest
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This device is on.",
+        "It is Thursday, 2026-11-26, 12:44.",
+        "Room of the person: “Hall”.",
+        f"It says: {TIMERS[:-1]}, I fear.",
+        f"Sadly this device, {TIMERS}",
+        "This",
+    ],
+)
+def test_everything_else_is_passed_on(text: str) -> None:
+    assert passed(text) == text
+
+
+def test_a_line_that_answers_the_words_is_passed_on() -> None:
+    assert passed(TIMERS, "Set a timer for five minutes") == TIMERS
+
+
+def test_a_conversation_without_words_has_no_echo() -> None:
+    assert echoed_lines(()) == frozenset()
+
+
+async def test_a_model_that_only_echoes_is_asked_once_more_and_then_heard() -> None:
+    provider = ScriptedProvider(say(TIMERS), say(TIMERS))
+    turn = Turn("Turn on the light", tools=(tool("light_on"),), context=CONTEXT, checks_answer=True)
+
+    assert spoken(await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)) == TIMERS
+    assert len(provider.requests) == 2
