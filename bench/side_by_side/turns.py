@@ -5,7 +5,10 @@ Knows how Home Assistant is talked to; must not know which agent answers, or wha
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
+from inspect import signature
 
 from homeassistant.components import conversation
 from homeassistant.components.assist_pipeline import PipelineEvent, PipelineEventType
@@ -58,12 +61,13 @@ async def converse(hass: HomeAssistant, agent: Agent, words: TimedTurn) -> Heard
         if not first and delta.get("content"):
             first = time.monotonic()
 
+    context = Context()
     with (
-        chat_session.async_get_chat_session(hass, words.conversation_id) as session,
+        _session(hass, words, context) as session,
         conversation.async_get_chat_log(hass, session, chat_log_delta_listener=listen),
     ):
         result = await conversation.async_converse(
-            hass, words.text, session.conversation_id, Context(), "en", agent.entity_id, device_id=words.device_id
+            hass, words.text, session.conversation_id, context, "en", agent.entity_id, device_id=words.device_id
         )
     ended = time.monotonic()
     _check(agent, result.response.as_dict())
@@ -86,10 +90,11 @@ async def through_pipeline(hass: HomeAssistant, agent: Agent, words: TimedTurn) 
             case _:
                 pass
 
-    with chat_session.async_get_chat_session(hass, words.conversation_id) as session:
+    context = Context()
+    with _session(hass, words, context) as session:
         run = PipelineRun(
             hass,
-            context=Context(),
+            context=context,
             pipeline=async_get_pipeline(hass, agent.entity_id),
             start_stage=PipelineStage.INTENT,
             end_stage=PipelineStage.INTENT,
@@ -100,6 +105,19 @@ async def through_pipeline(hass: HomeAssistant, agent: Agent, words: TimedTurn) 
     ended = time.monotonic()
     _check(agent, *outputs)
     return Heard(began, first or ended, ended)
+
+
+def _session(
+    hass: HomeAssistant, words: TimedTurn, context: Context
+) -> AbstractContextManager[chat_session.ChatSession]:
+    """Open the session of a conversation. Since 2026.11, Home Assistant asks for the context of a turn."""
+    sessions = chat_session.async_get_chat_session
+    wants_context = "context" in signature(sessions).parameters
+    return (
+        partial(sessions, context=context)(hass, words.conversation_id)
+        if wants_context
+        else sessions(hass, words.conversation_id)
+    )
 
 
 def _check(agent: Agent, *responses: object) -> None:

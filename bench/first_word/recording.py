@@ -1,0 +1,101 @@
+"""Records the requests of agents in eight turns, in a real Home Assistant. Must not know what is measured."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er
+
+from bench.side_by_side.agents import Agent, participants, set_up
+from bench.side_by_side.answers import Format
+from bench.side_by_side.home import place_satellite, started_home
+from bench.side_by_side.model_server import Plan, PlannedCall
+from bench.side_by_side.server_client import Server, model_server
+from bench.side_by_side.setting import TURN_ON, flush
+from bench.side_by_side.targets import OURS, REFERENCE
+from bench.side_by_side.turns import TimedTurn, converse
+
+_STATES: Final = PlannedCall(tool="GetLiveContext", arguments='{"domain": "light"}')
+_MINUTE: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One turn of the recording."""
+
+    name: str
+    text: str
+    room: int = 0
+    conversation: str = ""
+    """Empty for the conversation of the room."""
+    calls: tuple[PlannedCall, ...] = ()
+    renames: bool = False
+    """Whether a light is renamed before."""
+    in_next_minute: bool = False
+
+
+STEPS: Final = (
+    Step("first turn after a start", "turn off the light please"),
+    Step("second turn, same room", "is it going to rain later", in_next_minute=True),
+    Step("other room, a question about states", "which lights are on", 1, calls=(_STATES,)),
+    Step("back in the first room", "thank you"),
+    Step("a device was renamed", "what can you do", renames=True),
+    Step("other room, a command", "turn on the kitchen light", 1, calls=(TURN_ON,)),
+    Step("first room again", "good night"),
+    Step("a new conversation", "good morning", conversation="new"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurn:
+    """The requests of one turn, in their order."""
+
+    step: Step
+    warm_up: tuple[bytes, ...]
+    """Requests that are sent before the turn if the server has time."""
+    requests: tuple[bytes, ...]
+
+
+async def record(folder: Path, entities: int) -> dict[str, list[RecordedTurn]]:
+    """Return the turns of our agent and of core's, by name, in a home of so many entities."""
+    async with _agents(folder, entities) as (hass, server, agents):
+        rooms = [area.id for area in ar.async_get(hass).async_list_areas()][:2]
+        satellites = [place_satellite(hass, area) for area in rooms]
+        recorded: dict[str, list[RecordedTurn]] = {agent.name: [] for agent in agents}
+        for step in STEPS:
+            if step.renames:
+                er.async_get(hass).async_update_entity("light.r1_floor_lamp", name="Living Room Dinosaur")
+                await hass.async_block_till_done()
+            if step.in_next_minute:
+                await asyncio.sleep(_MINUTE - time.time() % _MINUTE)
+            for agent in agents:
+                await server.plan(Plan(keeps_bodies=True))
+                await conversation.async_prepare_agent(hass, agent.entity_id, "en")
+                await flush(hass)
+                warm_up = await _bodies(server)
+                await server.plan(Plan(fragments=1, calls=step.calls, keeps_bodies=True))
+                talk = f"{agent.entity_id} {step.conversation or step.room}"
+                await converse(hass, agent, TimedTurn(step.text, talk, satellites[step.room]))
+                await flush(hass)
+                recorded[agent.name].append(RecordedTurn(step, warm_up, await _bodies(server)))
+        return recorded
+
+
+async def _bodies(server: Server) -> tuple[bytes, ...]:
+    return tuple(one.body.encode() for one in await server.log())
+
+
+@asynccontextmanager
+async def _agents(folder: Path, entities: int) -> AsyncIterator[tuple[HomeAssistant, Server, Sequence[Agent]]]:
+    async with model_server() as server, started_home(folder, entities) as hass:
+        chosen = [one for one in participants(server) if one.spoken is Format.CHAT and one.domain in (OURS, REFERENCE)]
+        as_llama = [replace(one, data={**one.data, **({"server": REFERENCE} if one.is_ours else {})}) for one in chosen]
+        agents = [await set_up(hass, participant) for participant in as_llama]
+        await hass.async_block_till_done()
+        yield hass, server, agents
