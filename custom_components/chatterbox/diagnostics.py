@@ -71,7 +71,7 @@ def _request(size: PromptSize | None) -> JsonObject | None:
 
 
 def _as_sent(tool: ToolDefinition) -> str:
-    described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.offered_parameters}
     return canonical_json(described)
 
 

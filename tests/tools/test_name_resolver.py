@@ -179,8 +179,8 @@ async def test_live_context_is_found_by_the_same_names(home: HomeAssistant) -> N
     every = await call(offer, "homeassistant__GetLiveContext", name="Temperature")
 
     assert isinstance(kitchen, ToolOutcome)
-    assert "Kitchen Temperature" in kitchen.content
-    assert "Bedroom Temperature" not in kitchen.content
+    assert "Kitchen\\n sensor: Temperature 20" in kitchen.content
+    assert "Bedroom" not in kitchen.content
     assert isinstance(every, str)
 
 

@@ -15,6 +15,7 @@ from custom_components.chatterbox.tools.schema import (
     ToolSchema,
     UnusableSchema,
     convert_schema,
+    short_parameters,
 )
 
 
@@ -235,3 +236,23 @@ def test_schemas_that_are_made_anew_for_each_turn_do_not_pile_up() -> None:
         assert todo.parameters["properties"] == {"list": {"type": "string", "enum": [f"List {number}"]}}
 
     assert len(cache) == MAX_SCHEMAS
+
+
+def test_a_model_is_told_only_the_device_classes_of_the_home_and_no_words_on_a_range() -> None:
+    schema = {
+        vol.Optional("name", description="Its name"): cv.string,
+        vol.Optional("device_class"): [vol.In(["blind", "garage", "window"])],
+        vol.Optional("position", description="From 0 to 100"): vol.All(vol.Coerce(int), vol.Range(0, 100)),
+    }
+    parameters = convert(schema).parameters
+
+    name, position = {"type": "string", "description": "Its name"}, {"type": "integer", "minimum": 0, "maximum": 100}
+    classes = {"type": "array", "items": {"type": "string", "enum": ["blind"]}}
+    assert short_parameters(parameters, frozenset({"blind", "outlet"})) == {
+        "type": "object",
+        "properties": {"name": name, "device_class": classes, "position": position},
+    }
+    assert short_parameters(parameters, frozenset()) == {
+        "type": "object",
+        "properties": {"name": name, "position": position},
+    }

@@ -248,6 +248,7 @@ class Home:
     """The same by area id; None for those in no room."""
     elsewhere: tuple[ExposedEntity, ...] = ()
     """Calendars and scripts, which their own tools name."""
+    device_classes: frozenset[str] = frozenset()
 
     @property
     def all_entities(self) -> tuple[ExposedEntity, ...]:
@@ -270,7 +271,8 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
         area.id: Room(area.id, area.name.strip(), _sorted(area.aliases), area.floor_id)
         for area in ar.async_get(hass).async_list_areas()
     }
-    found = [_named(hass, state, rooms) for state in exposed_states(hass, assistant)]
+    states = exposed_states(hass, assistant)
+    found = [_named(hass, state, rooms) for state in states]
     listed = listed_names([named for named, _ in found])
     all_entities = sorted(
         (ExposedEntity(one.entity_id, one.names, area_id, *listed[one.entity_id]) for one, area_id in found),
@@ -290,6 +292,7 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
         tuple(entities),
         {area_id: tuple(in_room) for area_id, in_room in by_room.items()},
         tuple(entity for entity in all_entities if entity.domain in _LISTED_BY_TOOLS),
+        frozenset(str(kind) for state in states if (kind := state.attributes.get(ATTR_DEVICE_CLASS))),
     )
 
 

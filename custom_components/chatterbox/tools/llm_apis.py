@@ -27,18 +27,21 @@ from homeassistant.components.media_player.const import (
 )
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr, intent, llm
+from homeassistant.util.json import JsonObjectType
 
 from ..agent.messages import ToolDefinition
+from ..agent.timeouts import read_aside
 from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
 from ..home.entities import async_get_home, async_home_version
+from ..home.states import short_states
 from ..internals.intent import control_guide
-from ..internals.llm import async_assist_platforms, live_context_tool
+from ..internals.llm import KnownTool, async_assist_platforms, known_tool, live_context_tool
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
-from .schema import CustomSerializer, SchemaCache
+from .schema import CustomSerializer, SchemaCache, short_parameters
 
 if TYPE_CHECKING:
     from homeassistant.components.llm import LLMToolsPlatformProtocol
@@ -54,6 +57,12 @@ _CACHED: Final = frozenset(
 """Platforms whose tools and prompt depend on nothing but the exposed home, the intents, and the speaker's device."""
 _OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
 """Prefixes of the modules whose prompts are the same for every speaker, except for those of the intent integration."""
+
+
+_ON_STATES: Final = (
+    "Reads the current states, values and modes of things of the home, by name, area or domain. For several things of "
+    "one kind, give the domain."
+)
 
 
 class ApiOffer(NamedTuple):
@@ -86,6 +95,30 @@ class UnavailableTool(llm.Tool):
     ) -> llm.ToolResult:
         """Return an error."""
         return llm.ToolResult(data={"error": NOT_AVAILABLE}, error=True)
+
+
+class ShortStates(llm.NamespacedTool):
+    """The tool that reads states, with a result in the form of the list of the home."""
+
+    def __init__(self, tool: llm.Tool) -> None:
+        """Offer `tool` under its own name."""
+        super().__init__("", tool)
+        self.name = tool.name
+        self.description = _ON_STATES
+        self.parameters = probatio.Schema(
+            {probatio.Optional(str(name)): validator for name, validator in tool.parameters.schema.items()}
+        )
+
+    @override
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> llm.ToolResult | JsonObjectType:
+        """Read states."""
+        result = await super().async_call(hass, tool_input, llm_context)
+        if not isinstance(result, llm.ToolResult) or not isinstance(text := result.data.get("result"), str):
+            return result
+        home = async_get_home(hass, llm_context.assistant)
+        return replace(result, data={"result": await read_aside(len(text), short_states, text, home)})
 
 
 def context_without_speaker(hass: HomeAssistant, user_id: str | None = None) -> llm.LLMContext:
@@ -160,7 +193,7 @@ def _ask_platform(
     """
     if domain == HOMEASSISTANT_DOMAIN and listed and (tool := live_context_tool(api)):
         # Its own list of the home is the one slow part of Assist, and is not needed.
-        return [tool], listed(tool.name), ""
+        return [ShortStates(tool)], listed(tool.name), ""
     offer = _offered(api, domain, platform, llm_context)
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
@@ -282,8 +315,13 @@ class MergeResult(NamedTuple):
     """Ids of the original APIs by the offered names of the tools."""
 
 
-def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergeResult:
-    """Merge several APIs. Tools that cannot be described to a model are left out."""
+def merge_apis(
+    hass: HomeAssistant, offers: Sequence[ApiOffer], device_classes: frozenset[str] | None = None
+) -> MergeResult:
+    """Merge several APIs. Tools that cannot be described to a model are left out.
+
+    `device_classes` are those of the exposed home; None if the model is told of all.
+    """
     schemas = _schema_cache(hass)
     found = list(_distinct(offers))
     names = offered_names([ToolOrigin(offer.api.id, tool.name) for offer, tool in found])
@@ -297,10 +335,13 @@ def merge_apis(hass: HomeAssistant, offers: Sequence[ApiOffer]) -> MergeResult:
     for (offer, tool), name in zip(found, names, strict=True):
         subject = f"Tool {tool.name} of {offer.api.name}"
         try:
-            definitions.append(_define(schemas, offer, tool, name, renames[offer.api.id]))
+            definition = _define(schemas, offer, tool, name, renames[offer.api.id])
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
             problems[subject] = f"it is not offered, because its arguments cannot be described: {error}"
             continue
+        if device_classes is not None and _is_of_assist(unwrapped(tool)):
+            definition = replace(definition, short_parameters=short_parameters(definition.parameters, device_classes))
+        definitions.append(definition)
         problems[subject] = None
         labels[name] = offer.api.id
         tools.append(tool if tool.name == name else RenamedTool(name, tool))
@@ -344,6 +385,10 @@ def _define(
         annotations=annotations_of(tool),
         repeatable=isinstance(own, llm.IntentTool) and own.intent_type in REPEATABLE_INTENTS,
     )
+
+
+def _is_of_assist(tool: llm.Tool) -> bool:
+    return isinstance(tool, llm.IntentTool | UnavailableTool) or known_tool(tool) is KnownTool.LIVE_CONTEXT
 
 
 def _with_headings(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import probatio
+from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import json_loads_object
 
@@ -210,6 +211,27 @@ def _texts(values: JsonValue) -> list[str]:
 
 def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
+
+
+def short_parameters(parameters: JsonObject, device_classes: frozenset[str]) -> JsonObject:
+    """Return parameters without what no model needs: device classes of nothing in the home, and words on a range."""
+    short = {keyword: value for keyword, value in parameters.items() if keyword != "additionalProperties"}
+    if isinstance(properties := parameters.get("properties"), dict):
+        parts = ((name, _short_parameter(name, part, device_classes)) for name, part in properties.items())
+        short["properties"] = {name: part for name, part in parts if part is not None}
+    return short
+
+
+def _short_parameter(name: str, schema: JsonValue, device_classes: frozenset[str]) -> JsonValue:
+    """Return the schema of one parameter; None for a device class that nothing has."""
+    match schema:
+        case {"items": {"enum": list(classes)}} if name == ATTR_DEVICE_CLASS:
+            present: list[JsonValue] = [one for one in classes if one in device_classes]
+            return {"type": "array", "items": {"type": "string", "enum": present}} if present else None
+        case dict() if {"minimum", "maximum"} <= schema.keys():
+            return {keyword: value for keyword, value in schema.items() if keyword != "description"}
+        case _:
+            return schema
 
 
 MAX_SCHEMAS: Final = 512

@@ -145,14 +145,14 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         tasks = [group.create_task(_async_ask(hass, api, llm_context, api_timeout, home)) for api in apis]
     answers = [task.result() for task in tasks]
     offers = [_permitted(offer, policy) for offer, _ in answers if offer is not None]
-    merged = merge_apis(hass, offers)
+    exposed = async_get_home(hass, llm_context.assistant)
+    merged = merge_apis(hass, offers, exposed.device_classes if home.is_compact else None)
     problems = {f"LLM API {api.id}": problem for api, (_, problem) in zip(apis, answers, strict=True)}
     problems |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     _log_problems(hass, {**problems, **merged.problems})
     silent = (api.name for api, (offer, _) in zip(apis, answers, strict=True) if offer is None)
     notes = (f"The tools of {name} cannot be used at the moment." for name in silent)
-    instance = await merged.api.async_get_api_instance(llm_context)
-    dispatcher = LlmToolDispatcher(instance)
+    dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
     lists_home = any(offer.api.id == llm.LLM_API_ASSIST for offer in offers)
     near = llm.async_get_match_preferences(hass, llm_context).area_id
     repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools, Request(hass, text, near))
@@ -165,7 +165,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         context="\n".join(filter(None, (*notes, merged.context))),
         missing_apis=missing,
         labels=merged.labels,
-        home_is_large=lists_home and home.sums_up(len(async_get_home(hass, llm_context.assistant).entities)),
+        home_is_large=lists_home and home.sums_up(len(exposed.entities)),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
     )
 

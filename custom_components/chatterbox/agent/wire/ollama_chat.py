@@ -68,7 +68,7 @@ def request_to_payload(
 
 
 def _tool(tool: ToolDefinition) -> JsonValue:
-    function: JsonValue = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    function: JsonValue = {"name": tool.name, "description": tool.description, "parameters": tool.offered_parameters}
     return {"type": "function", "function": function}
 
 
