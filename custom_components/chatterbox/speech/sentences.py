@@ -230,8 +230,8 @@ class TranslatedComposer:
         sentences = [self.unreachable(_names([dead]))] if dead else []
         if others:
             sentences.append(self._listed("not_done", names) if (names := _names([others])) else self._say("not_done"))
-        shown = (self.sentences.get(_REASONS.get(reason, ""), reason) for reason in islice(reasons, _MAX_REASONS))
-        return " ".join((*sentences, *(reason if reason.endswith(_ENDS) else f"{reason}." for reason in shown)))
+        texts = (self.sentences.get(_REASONS.get(reason, ""), reason) for reason in islice(reasons, _MAX_REASONS))
+        return " ".join((*sentences, *(reason if reason.endswith(_ENDS) else f"{reason}." for reason in texts)))
 
     def unreachable(self, names: Sequence[str]) -> str:
         """Name the entities that are unavailable."""
