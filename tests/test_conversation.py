@@ -69,7 +69,7 @@ async def test_no_words_are_answered_without_a_model(
     ("answer", "sentence"),
     [
         (ScriptedFailure(status=500, body={"error": {"message": "oops"}}), "has a problem"),
-        (ScriptedAnswer(content="Never read to its end.", cut_after_bytes=150), "invalid answer"),
+        (ScriptedAnswer(content="Never read to its end.", cut_after_bytes=150), "lost the connection"),
         (ScriptedAnswer(content=""), "I don't have an answer"),
     ],
 )

@@ -17,7 +17,7 @@ UNREADABLE = "I have an answer, but it cannot be read aloud."
 NO_ANSWER = "I don't have an answer to that."
 TOO_LOUD = ScriptedCall(name="HassSetVolume", arguments={"name": "TV", "volume_level": 200})
 NOT_DONE = "As far as I can tell, that wasn't done."
-BROKEN = "The language model sent an invalid answer. Please try again."
+BROKEN = "I lost the connection to the language model."
 
 ANSWERS = (
     ("```python\nprint('a program that has more than sixty characters in its code')\n```", UNREADABLE),

@@ -40,6 +40,8 @@ class ProviderError(AgentError):
     """Whether the same request may succeed a moment later. False if a full timeout has already passed."""
     words: str = ""
     """The words of the service itself, in one short line without keys; empty if it gave none."""
+    is_cut: bool = False
+    """Whether the connection ended in the middle of the reply."""
 
 
 class ProviderUnreachable(ProviderError):
@@ -134,6 +136,13 @@ class ProviderReplyInvalid(ProviderError):
     retryable = True
     location: str = ""
     """The address that the service redirects to, without its query; empty if it does not redirect."""
+
+
+def reply_cut(message: str) -> ProviderReplyInvalid:
+    """Return the error of a reply that ended before it was finished."""
+    error = ProviderReplyInvalid(message)
+    error.is_cut = True
+    return error
 
 
 class InvalidToolbox(AgentError):

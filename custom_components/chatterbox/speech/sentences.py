@@ -252,6 +252,8 @@ class TranslatedComposer:
     def _error(self, error: AgentError) -> str:
         if isinstance(error, BudgetSpent):
             return spent_sentence(self.sentences, error)
+        if isinstance(error, ProviderError) and error.is_cut:
+            return self._say("reply_cut")
         wait = error.retry_after if isinstance(error, ProviderBusy) else None
         if wait is not None and wait >= _LONG_WAIT:
             return self._say("provider_busy_long", minutes=str(ceil(wait / 60)))

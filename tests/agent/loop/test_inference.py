@@ -268,7 +268,7 @@ async def test_speech_that_a_hook_empties_still_ends_in_words() -> None:
 
 
 async def test_speech_that_was_cut_off_is_shown_to_the_hook_too() -> None:
-    provider = ScriptedProvider([TextDelta("The code is 1234"), ProviderUnreachable("gone")])
-    hook = ScriptedCensor(lambda _: Rewrite("Hm."))
+    provider = ScriptedProvider([TextDelta("The code is 1234. " * 5), ProviderUnreachable("gone")])
+    hook = ScriptedCensor(lambda _: Rewrite("Hm." * 21))
     events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[hook]), TURN)
-    assert spoken(events).startswith("Hm. The model could not be reached.")
+    assert spoken(events).startswith("Hm." * 21 + " The model could not be reached.")

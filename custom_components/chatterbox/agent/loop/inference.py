@@ -11,8 +11,9 @@ from functools import partial
 from operator import attrgetter
 from typing import Final, assert_never
 
+from ..conversation.own_words import with_own_words
 from ..conversation.token_estimate import TokenEstimate
-from ..errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
+from ..errors import ProviderError, ProviderUnreachable, reply_cut
 from ..events import (
     CompletionResult,
     MessageDone,
@@ -156,7 +157,11 @@ class Inference:
             repaired=state.repaired or step.repairs,
             is_unfinished=False,
             has_gone_on=state.has_gone_on or step.goes_on,
+            has_begun_anew=state.has_begun_anew or step.begins_anew,
+            failure=None,
         )
+        if step.begins_anew and state.answer and state.answer.text:
+            yield MessageDone(with_own_words(replace(state.answer, text=""), before=state.answer.text, is_fact=False))
         if _is_kept(state, step) and state.answer:
             yield MessageDone(state.answer)
         stream = self.provider.stream(request)
@@ -205,8 +210,10 @@ class Inference:
             self._fail(error)
 
     def _fail(self, error: ProviderError | StopAsyncIteration) -> None:
-        cut = ProviderReplyInvalid("the stream ended without a finish")
-        self.state = self.state._replace(failure=error if isinstance(error, ProviderError) else cut)
+        failure = error if isinstance(error, ProviderError) else reply_cut("the stream ended without a finish")
+        if (self._text or self._reasoning) and type(failure) is ProviderUnreachable:  # not one of the timeouts
+            failure.is_cut = True
+        self.state = self.state._replace(failure=failure)
 
     def _heard(self, text: str) -> str:
         """Add text of the model; return the part that may be spoken by now."""

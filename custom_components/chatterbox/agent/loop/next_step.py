@@ -9,12 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ..errors import ProviderError
 from ..events import PendingCall, StopReason
-from ..messages import FinishReason, NamedTool, ToolChoice, ToolChoiceMode
+from ..messages import AssistantMessage, FinishReason, NamedTool, ToolChoice, ToolChoiceMode, ToolResult
+from ..transcript import changing_tools
 from .turn import ClientCall, OpenCall, TurnState
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
 """Part of the deadline, and of the tokens, after which the next inference has to be the last."""
+_FEW_WORDS: Final = 60
+"""Characters of an answer that no satellite has begun to speak.
+
+Source: `STREAM_RESPONSE_CHARS` (homeassistant.components.assist_pipeline.default_pipeline).
+"""
 _STOP_REASONS: Final[Mapping[FinishReason, StopReason]] = {
     FinishReason.STOP: StopReason.COMPLETED,
     FinishReason.TOOL_CALLS: StopReason.COMPLETED,
@@ -34,6 +41,8 @@ class CallModel:
     """Set if no tool may follow: how the turn ends if the model still has no answer."""
     goes_on: bool = False
     """Whether the model is told to answer, or to do what it has announced."""
+    begins_anew: bool = False
+    """Whether the last answer broke off before it had come to anything, and is asked for again."""
     repairs: bool = False
     """Whether the model is told what is wrong with its output and writes it again."""
 
@@ -74,7 +83,7 @@ def next_step(state: TurnState) -> NextStep:
     if state.prompt_denied is not None:
         return Finish(StopReason.PROMPT_DENIED)
     if state.failure is not None:
-        return Finish(StopReason.PROVIDER_FAILED)
+        return _step_for_failure(state, state.failure)
     if state.answer is not None and state.finish_reason is not None:
         reason = _STOP_REASONS[state.finish_reason]
         return _step_for_answer(state) if reason is StopReason.COMPLETED else Finish(reason)
@@ -87,6 +96,33 @@ def next_step(state: TurnState) -> NextStep:
     if state.last_call is not None:
         return Finish(state.last_call)
     return _call_model(state)
+
+
+def _step_for_failure(state: TurnState, failure: ProviderError) -> NextStep:
+    """Ask once more after a few words or thoughts, if nothing was changed: the whole answer is worth the wait."""
+    answer = state.answer or AssistantMessage()
+    has_begun = bool(answer.text.strip() or answer.reasoning)
+    is_short = state.turn.output is not None or len(answer.text) <= _FEW_WORDS
+    if (
+        failure.retryable
+        and has_begun
+        and is_short
+        and not (state.open_calls or state.has_begun_anew or state.last_call or _has_changed(state))
+        and _last_call(state) is None
+        and state.may_write
+    ):
+        first = state._replace(iterations=state.iterations - 1)  # as if the model had not been asked
+        return CallModel(_tool_choice(first), begins_anew=True)
+    return Finish(StopReason.PROVIDER_FAILED)
+
+
+def _has_changed(state: TurnState) -> bool:
+    """Return whether a tool that changes something has run in this turn, successfully or not."""
+    changing = changing_tools(state.turn.tools)
+    return any(
+        isinstance(message, ToolResult) and message.name in changing and not message.synthetic
+        for message in state.messages
+    )
 
 
 def _step_for_answer(state: TurnState) -> NextStep:

@@ -59,6 +59,9 @@ _ENDS_WITH_ANSWER: Final = frozenset(
 """Endings at which the text of the model, if any, is the answer. All others need a composed sentence."""
 _TOLD: Final = frozenset({StopReason.COMPLETED, StopReason.NOT_DONE, StopReason.PROMPT_DENIED})
 """Endings whose composed sentence later turns are told; those of the others only say why there is no answer."""
+_BREAKS_OFF: Final = frozenset({StopReason.PROVIDER_FAILED, StopReason.DEADLINE})
+_SENTENCE_ENDS: Final = tuple(".!?…:;。！？।؟")  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
+"""An answer that breaks off without one of these ends with a pause before the reason."""
 _BOUNDS: Final = frozenset(
     {StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH}
 )
@@ -264,7 +267,9 @@ class TurnRunner:
                 or self._state.prompt_denied
                 or self._composer.compose(reason, self._results(), self._state.failure)
             )
-            addition = addition if not text.strip() or text[-1].isspace() else f" {addition}"
+            is_broken = reason in _BREAKS_OFF and not composed and not text.rstrip().endswith(_SENTENCE_ENDS)
+            gap = "… " if is_broken else "" if composed or text[-1].isspace() else " "
+            addition = gap + addition
             answer = with_own_words(answer, after=addition, is_fact=reason in _TOLD)
             yield TextDelta(addition)
         yield MessageDone(answer)

@@ -189,6 +189,8 @@ class TurnState(NamedTuple):
     """The reason why the structured output of the last answer does not fit."""
     repaired: bool = False
     """Whether the model was already asked once in this turn to correct its output."""
+    has_begun_anew: bool = False
+    """Whether the model was already asked once more in this turn after an answer that broke off."""
     is_unfinished: bool = False
     """Whether the last answer is empty, or ends by announcing what it has not done: "Let me check the weather."."""
     has_gone_on: bool = False

@@ -120,7 +120,9 @@ def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderErro
             detail = _line(exception.os_error.strerror or "")
         case _:
             detail = ""
-    return error(f"{message}: {detail}" if detail else message)
+    failure = error(f"{message}: {detail}" if detail else message)
+    failure.is_cut = isinstance(exception, aiohttp.ClientPayloadError)
+    return failure
 
 
 def error_of_response(

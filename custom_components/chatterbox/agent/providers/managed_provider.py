@@ -23,8 +23,8 @@ from ..errors import (
     ProviderError,
     ProviderRejectedKey,
     ProviderRejectedRequest,
-    ProviderReplyInvalid,
     ProviderUnreachable,
+    reply_cut,
 )
 from ..events import CompletionResult, ProviderEvent
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
@@ -281,7 +281,7 @@ async def _next(
         async with time_limit(seconds, clock):
             return await anext(stream)
     except StopAsyncIteration:
-        raise ProviderReplyInvalid("the stream ended without a finish") from None
+        raise reply_cut("the stream ended without a finish") from None
     except WaitedTooLong as err:
         raise late(f"the service {did} for {max(seconds, 0):g} seconds") from err
     except asyncio.CancelledError as err:

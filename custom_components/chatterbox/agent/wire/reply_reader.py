@@ -30,7 +30,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core.core_schema import CoreSchema, with_default_schema
 
-from ..errors import PromptTooLong, ProviderReplyInvalid
+from ..errors import PromptTooLong, ProviderReplyInvalid, reply_cut
 from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcript, Usage, canonical_json
 from ..text import read_data_file, sendable_text
@@ -299,7 +299,7 @@ class ReplyReader(ABC):
             with suppress(ProviderReplyInvalid):  # a truncated event: the earlier ones decide
                 yield from self._read_event(event)
         if not self.finished:
-            raise ProviderReplyInvalid("the reply ended before the service said that it was finished")
+            raise reply_cut("the reply ended before the service said that it was finished")
         yield from self._ready(self._calls.finish())
         if self._finish.casefold() == WINDOW_FULL and not (self._text_length or self._has_calls):
             raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)

@@ -8,6 +8,7 @@ import pytest
 
 from custom_components.chatterbox.agent.errors import (
     ProviderError,
+    ProviderFailed,
     ProviderRejectedKey,
     ProviderReplyInvalid,
     ProviderUnreachable,
@@ -15,6 +16,7 @@ from custom_components.chatterbox.agent.errors import (
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     ProviderEvent,
+    ReasoningDelta,
     StopReason,
     TextDelta,
     ToolCallReady,
@@ -34,6 +36,7 @@ NUMBER: JsonObject = {
 }
 TURN = Turn("Light!", tools=(tool("light_on"), tool("dim", parameters=NUMBER), tool("look", read_only=True)))
 ON = ToolCall("1", "light_on", "{}")
+STORY = "Once upon a time, there was a village between two hills, and its name was "
 
 
 @pytest.mark.parametrize("error", [ProviderUnreachable, ProviderRejectedKey])
@@ -53,13 +56,72 @@ async def test_a_provider_that_fails_ends_the_turn_in_words(error: type[Provider
 
 async def test_what_was_said_before_a_failure_stays_said() -> None:
     """Invariant 57."""
-    provider = ScriptedProvider([TextDelta("It is"), ProviderReplyInvalid("cut")])
+    provider = ScriptedProvider([TextDelta(STORY), ProviderReplyInvalid("cut")])
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
     assert finished(events).text == spoken(events)
-    assert finished(events).text.startswith("It is The model could not be reached.")
+    assert finished(events).text.startswith(f"{STORY}… The model could not be reached.")
 
 
-@pytest.mark.parametrize("lines", [[], [TextDelta("It is")], [ToolCallReady(ON)]], ids=["nothing", "text", "call"])
+async def test_a_whole_sentence_before_a_failure_needs_no_pause() -> None:
+    provider = ScriptedProvider([TextDelta(f"{STORY}Oak."), ProviderUnreachable("gone")])
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+    assert finished(events).text.startswith(f"{STORY}Oak. The model could not be reached.")
+
+
+LOOKED = ToolCallReady(ToolCall("2", "look", "{}"))
+
+
+@pytest.mark.parametrize(
+    ("begun", "words"),
+    [
+        ([TextDelta("The story of")], "The story ofThe story of Oak is long."),
+        ([ReasoningDelta("Hm, a story.")], "The story of Oak is long."),
+    ],
+    ids=["few words", "thoughts"],
+)
+@pytest.mark.parametrize("failure", [ProviderUnreachable("gone"), ProviderFailed("crashed"), None], ids=repr)
+@pytest.mark.parametrize("looks", ["", "looks first"])
+async def test_an_answer_that_broke_off_early_is_asked_for_once_more_and_comes_whole(
+    begun: list[Line], words: str, failure: ProviderError | None, looks: str
+) -> None:
+    first: list[Line] = [LOOKED, CompletionResult(FinishReason.TOOL_CALLS)]
+    broken: list[Line] = [*begun, *([failure] if failure else [])]
+    provider = ScriptedProvider(*([first] if looks else []), broken, say("The story of Oak is long."))
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+
+    assert finished(events).stop_reason is StopReason.COMPLETED
+    assert finished(events).error is None
+    assert finished(events).text == "The story of Oak is long."
+    assert spoken(events) == words
+    assert provider.requests[-1] == provider.requests[-2], "the model is not told of the broken answer"
+
+
+@pytest.mark.parametrize(
+    "inferences",
+    [
+        [[TextDelta("It is"), ProviderUnreachable("gone")]] * 2,
+        [
+            [ToolCallReady(ON), CompletionResult(FinishReason.TOOL_CALLS)],
+            [TextDelta("It"), ProviderUnreachable("gone")],
+        ],
+        [[TextDelta("It is"), ToolCallReady(ON), ProviderUnreachable("gone")]],
+        [[TextDelta("It is"), ProviderRejectedKey("no")]],
+        [[TextDelta(" "), ProviderUnreachable("gone")]],
+    ],
+    ids=["twice", "after a change", "after a call", "refused", "nothing"],
+)
+async def test_it_is_not_asked_for_again_where_that_is_of_no_use_or_may_do_something_twice(
+    inferences: list[list[Line]],
+) -> None:
+    provider, dispatcher = ScriptedProvider(*inferences), ScriptedDispatcher()
+    events = await collect(AgenticLoop(provider, dispatcher), TURN)
+    assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
+    assert len(provider.requests) == len(inferences)
+    assert len(dispatcher.finished) <= 1
+
+
+@pytest.mark.parametrize("lines", [[], [TextDelta(STORY)], [ToolCallReady(ON)]], ids=["nothing", "text", "call"])
 async def test_a_stream_that_ends_without_a_finish_is_a_failure(lines: list[Line]) -> None:
     """Invariant 59."""
     events = await collect(AgenticLoop(ScriptedProvider(lines), ScriptedDispatcher()), TURN)
