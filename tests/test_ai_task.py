@@ -148,6 +148,16 @@ async def test_who_gets_no_data_is_told_what_was_wrong(hass: HomeAssistant) -> N
     assert "lamps: expected number" in worded(error)
 
 
+@pytest.mark.parametrize("answer", ['{"lamps": {"kitchen": 1}}', '[{"lamps": 3}, {"lamps": 4}]'])
+async def test_the_error_of_a_task_quotes_no_data_of_the_model(hass: HomeAssistant, answer: str) -> None:
+    async with working(hass, says("Three.", answer)):
+        error = await failure(hass, structure=LAMPS)
+
+    assert error.translation_key == "task_output_unfit"
+    assert "{" not in worded(error)
+    assert ":" in worded(error)
+
+
 async def test_a_structure_that_no_model_can_be_given(hass: HomeAssistant) -> None:
     async with working(hass, says()) as server:
         with pytest.raises(HomeAssistantError) as raised:

@@ -1,5 +1,6 @@
 """The AI task entity: each task of an automation or an app is one turn of the loop."""
 
+import re
 from collections.abc import Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ from .turns.shown_files import MAX_FILE, can_be_shown
 from .turns.source import TurnSource
 from .usage.tracker import async_get_usage_tracker
 
+_RAW_JSON: Final = re.compile(r""", (?:got|not) "?[\[{].*\Z""", re.DOTALL)
+"""The part of a reason that quotes an object or a list of the model, which tells a person nothing."""
 _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
 
 
@@ -62,7 +65,7 @@ def error_of_end(finished: TurnFinished | None, task: str, service: str) -> Home
     """
     match finished:
         case TurnFinished(stop_reason=StopReason.OUTPUT_UNFIT, misfit=misfit):
-            return task_error("task_output_unfit", task=task, problem=misfit)
+            return task_error("task_output_unfit", task=task, problem=_RAW_JSON.sub(".", misfit))
         case TurnFinished(error=ProviderError() as error, tool_results=()):
             return service_error(error, service)
         case TurnFinished(stop_reason=reason, composed=False) if reason in _WITH_AN_ANSWER:
