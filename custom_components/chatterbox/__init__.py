@@ -4,12 +4,14 @@ Sets up the integration, and sets up, reloads, unloads and removes config entrie
 contents of an entry.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
-from homeassistant.config_entries import ConfigEntryState
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigEntryState
 from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 
@@ -17,19 +19,21 @@ from .actions import async_register_actions
 from .agent.errors import ProviderError
 from .approvals.audit import async_audit_questions
 from .approvals.notifications import ApprovalNotifications
+from .approvals.pin_tries import async_get_pin_tries
 from .const import CONF_RESPONSES_API, DOMAIN, SUBENTRY_AI_TASK
 from .entity import async_remove_entities
-from .history.retention import async_schedule_retention
+from .history.retention import async_forget_agents, async_schedule_retention
 from .history.stores import async_get_histories
+from .memory import async_register_memory_tools
+from .memory.facts import async_get_memories
 from .people.speakers import async_get_context_watch
 from .responses.views import async_load_api, async_register_api
-from .runtime.agents import ChatterboxConfigEntry, service_of
+from .runtime.agents import ChatterboxConfigEntry, async_forget_conversations, service_of
 from .runtime.composition import async_build, async_build_agent
 from .runtime.earlier_agents import async_get_earlier_agents
 from .runtime.moved_parts import async_report_moved
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
-from .runtime.removed_agents import async_follow_removals, async_forget
 from .settings.home_rules import async_get_home_rules
 from .speech.sentences import as_setup_error
 from .usage.tracker import async_get_usage_tracker
@@ -49,8 +53,9 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_recent_turns(hass)
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
+    async_register_memory_tools(hass)
     async_get_earlier_agents(hass).async_start()
-    async_follow_removals(hass)
+    _async_follow_removals(hass)
     async_register_api(hass)
     async_at_started(hass, async_report_moved)
     return True
@@ -90,8 +95,39 @@ def _platforms_of(entry: ChatterboxConfigEntry) -> tuple[Platform, ...]:
 
 async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # Home Assistant's signature
     """Delete what is stored for the agents of an entry that is removed."""
-    await async_forget(hass, entry, entry.subentries)
+    await _async_forget(hass, entry, entry.subentries)
     await async_get_histories(hass).async_release(entry)
+
+
+def _async_follow_removals(hass: HomeAssistant) -> None:
+    """Follow the removal of agents from entries, whether or not these are loaded at that time."""
+    known = {entry.entry_id: frozenset(entry.subentries) for entry in hass.config_entries.async_entries(DOMAIN)}
+
+    @callback
+    def async_follow(change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        if entry.domain != DOMAIN:
+            return
+        before = known.pop(entry.entry_id, frozenset())
+        if change is ConfigEntryChange.REMOVED:
+            return  # see `async_remove_entry`
+        known[entry.entry_id] = frozenset(entry.subentries)
+        if gone := before - known[entry.entry_id]:
+            forgetting = _async_forget(hass, entry, gone)
+            _ = hass.async_create_background_task(forgetting, "chatterbox removed agents")  # Home Assistant keeps it
+
+    async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, async_follow)
+
+
+async def _async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:
+    """Free the assistants of agents of an entry, and delete what is stored for them; by their subentry ids."""
+    await async_get_earlier_agents(hass).async_put_back()
+    if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):  # the last one
+        await async_get_home_rules(hass).async_remove()
+        await async_get_pin_tries(hass).async_remove()
+    await async_get_memories(hass).async_forget_removed()
+    async_get_usage_tracker(hass).async_forget_removed()
+    await async_forget_agents(hass, entry, agents)
+    async_forget_conversations(hass)
 
 
 async def _async_follow_changes(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:

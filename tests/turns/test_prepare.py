@@ -94,7 +94,7 @@ async def test_a_room_that_an_api_names_is_not_named_twice(home: HomeAssistant) 
     "sources",
     [
         PromptSources(moment="You speak from the Kitchenette speaker."),
-        PromptSources(memories="Likes the Kitchen warm."),
+        PromptSources(own_prompt="Likes the Kitchen warm."),
     ],
 )
 async def test_the_room_is_named_where_only_another_text_contains_its_name(

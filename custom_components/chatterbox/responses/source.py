@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self, override
 
 from homeassistant.components.conversation import ChatLog
+from homeassistant.core import HomeAssistant
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
@@ -156,7 +157,7 @@ class ApiTurnSource(TurnSource):
         )
 
     @override
-    def settings(self, settings: AgentSettings) -> AgentSettings:
+    def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:
         """Return the settings of the agent, with the sources of tools that the client names.
 
         Raises `ApiError` for one that the agent is not set up with.
@@ -164,7 +165,7 @@ class ApiTurnSource(TurnSource):
         if self.request.hosted is None:
             return settings
         labels = [tools.server_label for tools in self.request.hosted]
-        known = (*settings.llm_apis, *((OWN_LABEL,) if offered_to(settings) else ()))
+        known = (*settings.llm_apis, *((OWN_LABEL,) if offered_to(hass, settings) else ()))
         for index, label in enumerate(labels):
             if label not in known:
                 message = f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}."

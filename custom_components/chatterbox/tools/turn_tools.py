@@ -36,8 +36,7 @@ from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis
 from .name_resolver import NameResolver
-from .own.memories import LIST_NAME, async_get_memory_prompt
-from .own.registry import OwnDispatcher, offered_to, own_tools, with_own_tools
+from .own.registry import OwnDispatcher, offered_to, with_own_tools
 
 _NO_POLICY: Final = Policy()
 UNRESPONSIVE_FOR: Final = 60.0
@@ -108,8 +107,8 @@ class TurnTools(NamedTuple):
     """The part of the APIs' prompt that is the same for every speaker."""
     context: str = ""
     """The part for this speaker or this moment."""
-    memories: str = ""
-    """The section of the prompt about the facts of the speaker."""
+    own_prompt: str = ""
+    """The sections of the prompt that the agent's own tools add; see `OwnTool.prompt`."""
     labels: Mapping[str, str] = MappingProxyType({})
     """Ids of the APIs by the names of their tools. The agent's own tools have none."""
     done_keys: Mapping[str, str] = MappingProxyType({})
@@ -232,7 +231,7 @@ async def async_offer_common_tools(
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     context, policy = context_without_speaker(hass, user_id), async_get_home_rules(hass).current.policy
     offer = await async_offer_tools(hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy)
-    own = offered_to(settings, own_tools(hass), home_is_large=offer.home_is_large)
+    own = offered_to(hass, settings, home_is_large=offer.home_is_large)
     return offer._replace(definitions=with_own_tools(offer.definitions, own))
 
 
@@ -261,7 +260,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     offer = await async_offer_tools(
         hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy, text=user_input.text
     )
-    offered = offered_to(settings, own_tools(hass), home_is_large=offer.home_is_large)
+    offered = offered_to(hass, settings, home_is_large=offer.home_is_large)
     own = {tool.definition.name: tool for tool in offered if has_own_tools or tool.label}
     dispatcher = OwnDispatcher(hass, own, llm_context, settings, agent, speaker)
     by_name: dict[str, EffectDispatcher] = dict.fromkeys(own, dispatcher)
@@ -279,7 +278,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     return offer._replace(
         definitions=definitions,
         dispatcher=_JoinedDispatcher(by_name, offer.dispatcher),
-        memories=await async_get_memory_prompt(hass, agent, speaker) if LIST_NAME in own else "",
+        own_prompt="\n".join([await tool.prompt(hass, agent, speaker) for tool in own.values() if tool.prompt]),
         labels=labels,
         done_keys={name: tool.done for name, tool in own.items()},
     )

@@ -57,8 +57,8 @@ class PromptSources(NamedTuple):
     """An addition by the integration that started the conversation."""
     person: str | None = None
     """The name of the speaker; see `Speaker.name`."""
-    memories: str = ""
-    """The facts that the agent remembers of the speaker; see `tools/own/memories.py`."""
+    own_prompt: str = ""
+    """The sections that the agent's own tools add, such as the facts that it remembers of the speaker."""
     matches: str = ""
     """The entities that the request may mean, in a home that is too large for the prompt; see `home/search.py`."""
 
@@ -91,7 +91,7 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
         facts.append(f"Name of the person: {quoted(sources.person)}.")
     if room and not _names(moment, room):
         facts.append(f"Room of the person: {room}.")
-    others = (moment, sources.matches, sources.memories, sources.extra)
+    others = (moment, sources.matches, sources.own_prompt, sources.extra)
     facts += [fact for other in others if other and (fact := other.strip())]
     context = "\n".join(facts)
     instructions = _instructions(own, sources.home, language, hass.config.time_zone)
@@ -182,7 +182,8 @@ async def async_prepare(agent: Agent, turn_input: TurnInput, chat_log: ChatLog, 
 
     Raises the error of the source for an unknown tool that it requests.
     """
-    user_input, source, settings = turn_input.user_input, turn_input.source, turn_input.source.settings(agent.settings)
+    user_input, source = turn_input.user_input, turn_input.source
+    settings = source.settings(agent.hass, agent.settings)
     gathering = async_gather_tools(
         agent.hass,
         user_input,
@@ -228,6 +229,6 @@ async def _async_prompt(agent: Agent, turn_input: TurnInput, tools: TurnTools, c
         matches = await async_describe_matches(hass, user_input.language, query)
     said_first, name = user_input.extra_system_prompt, turn_input.speaker.name
     sources = PromptSources(
-        agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.memories, matches
+        agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.own_prompt, matches
     )
     return async_provide_prompt(chat_log, tools.llm_context, sources, tools.instance)

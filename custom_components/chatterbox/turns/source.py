@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from homeassistant.components.conversation import ChatLog
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..agent.events import TurnEvent
@@ -89,7 +90,7 @@ class TurnSource:
         """Return an API with tools for this turn only."""
         return None
 
-    def settings(self, settings: AgentSettings) -> AgentSettings:
+    def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:  # noqa: ARG002  # a client asks for it
         """Return the agent's settings for this turn."""
         return settings
 

@@ -15,11 +15,11 @@ from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches
+from custom_components.chatterbox.memory import async_register_memory_tools
+from custom_components.chatterbox.memory.fact_tools import FORGET, LIST_MEMORIES, REMEMBER
 from custom_components.chatterbox.people.speakers import NOBODY
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.own.find_entities import FIND
-from custom_components.chatterbox.tools.own.forget import FORGET
-from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES
 from custom_components.chatterbox.tools.own.own_tool import (
     READS,
     OwnCall,
@@ -29,13 +29,11 @@ from custom_components.chatterbox.tools.own.own_tool import (
     parameters,
 )
 from custom_components.chatterbox.tools.own.registry import (
-    OWN_TOOLS,
     OwnDispatcher,
     offered_to,
     own_tools,
     with_own_tools,
 )
-from custom_components.chatterbox.tools.own.remember import REMEMBER
 from custom_components.chatterbox.tools.own.search_history import SEARCH_HISTORY
 from tests.support.own_tools import own_call
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -44,10 +42,7 @@ from tests.support.talk import AGENT, Serve, speech
 SCHEMA = parameters({})
 INSIDE = ToolAnnotations(destructive=True, open_world=False)
 WIPES = Script(
-    answers=(
-        ScriptedAnswer(tool_calls=(ScriptedCall(name="chatterbox__wipe"),)),
-        ScriptedAnswer(content="All gone."),
-    )
+    answers=(ScriptedAnswer(tool_calls=(ScriptedCall(name="chatterbox__wipe"),)), ScriptedAnswer(content="All gone."))
 )
 
 
@@ -63,11 +58,8 @@ class Wipe:
         return ToolAnswer({"wiped": True})
 
 
-async def ask_to_wipe(hass: HomeAssistant, user_id: str | None = None, device_id: str | None = "the-hall") -> str:
-    context = Context(user_id=user_id)
-    return speech(
-        await conversation.async_converse(hass, "wipe it", "a-talk", context, "en", AGENT, device_id=device_id)
-    )
+async def ask_to_wipe(hass: HomeAssistant, device_id: str | None = "the-hall") -> str:
+    return speech(await conversation.async_converse(hass, "wipe it", "a-talk", Context(), "en", AGENT, device_id))
 
 
 @pytest.mark.usefixtures("socket_enabled")
@@ -149,7 +141,8 @@ async def test_a_shared_one_is_asked_about_as_well(hass: HomeAssistant, serve: S
 
 
 async def test_each_of_ours_runs_without_any_effect_on_the_home(hass: HomeAssistant) -> None:
-    tools = {tool.definition.name: tool for tool in OWN_TOOLS}
+    async_register_memory_tools(hass)
+    tools = {tool.definition.name: tool for tool in own_tools(hass)}
     context = own_call(hass, {}).llm_context
     dispatcher = OwnDispatcher(hass, tools, context, AgentSettings(), "agent-1", NOBODY)
     errors: dict[str, str] = {}
@@ -171,14 +164,15 @@ async def test_each_of_ours_runs_without_any_effect_on_the_home(hass: HomeAssist
     assert "Give words" in errors[FIND.definition.name]
 
 
-def test_the_tools_are_there_when_they_are_wanted_and_stay_inside() -> None:
-    assert offered_to(AgentSettings()) == ()
-    tools = offered_to(AgentSettings(remember_facts=True, search_history=True))
+async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(hass: HomeAssistant) -> None:
+    async_register_memory_tools(hass)
+    assert offered_to(hass, AgentSettings()) == ()
+    tools = offered_to(hass, AgentSettings(remember_facts=True, search_history=True))
 
-    assert tools == (FORGET, LIST_MEMORIES, REMEMBER, SEARCH_HISTORY)
-    assert offered_to(AgentSettings(search_history=True)) == (SEARCH_HISTORY,)
-    assert offered_to(AgentSettings(), home_is_large=True) == (FIND,)
-    annotations = [tool.definition.annotations for tool in OWN_TOOLS]
+    assert tools == (SEARCH_HISTORY, FORGET, LIST_MEMORIES, REMEMBER)
+    assert offered_to(hass, AgentSettings(search_history=True)) == (SEARCH_HISTORY,)
+    assert offered_to(hass, AgentSettings(), home_is_large=True) == (FIND,)
+    annotations = [tool.definition.annotations for tool in own_tools(hass)]
     assert not any(one.destructive or one.open_world for one in annotations)
     offered = (FORGET.definition, FIND.definition)
     assert with_own_tools(offered[::-1], ()) == offered[::-1]

@@ -12,7 +12,7 @@ from ...home.entities import ExposedEntity, Home
 from ...home.entity_index import EntityIndex
 from ...home.name_index import places_named
 from ...home.search import async_get_entity_index
-from .own_tool import READS, Need, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
+from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
 
 _WORDS: Final = "words"
 _AREA: Final = "area"
@@ -100,6 +100,6 @@ FIND: Final = OwnTool(
         READS,
     ),
     run=_async_find,
-    needs=Need.ENTITY_SEARCH,
+    is_offered=lambda _settings, home_is_large: home_is_large,
     label=LLM_API_ASSIST,  # whoever allows the tools of Assist needs it to name entities
 )

@@ -5,7 +5,6 @@ A tool that changes something, and does not say what, is judged as one that may 
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum, auto
 from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant
@@ -61,17 +60,6 @@ class OwnCall:
         return self.llm_context.language or self.hass.config.language
 
 
-class Need(StrEnum):
-    """A condition on an agent, without which it does not have a tool."""
-
-    MEMORIES = auto()
-    """It remembers facts."""
-    HISTORY = auto()
-    """It may search what was said to it."""
-    ENTITY_SEARCH = auto()
-    """Its prompt holds only a part of the home."""
-
-
 class SharedWith(NamedTuple):
     """How a tool is shared with all agents that have the Assist API. Ours get it from there as well."""
 
@@ -84,11 +72,14 @@ class SharedWith(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTool:
-    """A tool. Only the agents that meet what it `needs` have it, unless it is `shared`."""
+    """A tool."""
 
     definition: ToolDefinition
     run: Callable[[OwnCall], Awaitable[ToolAnswer]]
-    needs: Need | None = None
+    is_offered: Callable[[AgentSettings, bool], bool] = lambda _settings, _home_is_large: True
+    """Returns whether an agent has it, by its settings, and whether its prompt holds only a part of the home."""
+    prompt: Callable[[HomeAssistant, str, Speaker], Awaitable[str]] | None = None
+    """Returns a section of the prompt of agents that have it, by the id of an agent and its speaker."""
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None
     """Returns the effects of a call; None for those that its annotations tell."""
     targets: frozenset[str] | None = None

@@ -1,6 +1,6 @@
 """The list of our own tools, and the ways in which agents get and run them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, override
 
@@ -16,27 +16,18 @@ from ...people.speakers import Speaker
 from ...records.turn_record import result_content
 from ...settings.agent import AgentSettings
 from .find_entities import FIND
-from .forget import FORGET
 from .get_forecast import GET_FORECAST
-from .list_memories import LIST_MEMORIES
-from .own_tool import Need, OwnCall, OwnTool, SharedWith, ToolAnswer
-from .remember import REMEMBER
+from .own_tool import OwnCall, OwnTool, SharedWith, ToolAnswer
 from .search_history import SEARCH_HISTORY
 
-OWN_TOOLS: Final = (FIND, FORGET, GET_FORECAST, LIST_MEMORIES, REMEMBER, SEARCH_HISTORY)
-
-
-own_tools: Final = singleton(lambda _: [*OWN_TOOLS])
+own_tools: Final = singleton(lambda _: [FIND, GET_FORECAST, SEARCH_HISTORY])
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
 
-def offered_to(
-    settings: AgentSettings, tools: Iterable[OwnTool] = OWN_TOOLS, *, home_is_large: bool = False
-) -> tuple[OwnTool, ...]:
+def offered_to(hass: HomeAssistant, settings: AgentSettings, *, home_is_large: bool = False) -> tuple[OwnTool, ...]:
     """Return those of our tools that an agent has for itself. `home_is_large` is explained at `TurnTools`."""
-    is_met: dict[Need | None, bool] = {None: True, Need.ENTITY_SEARCH: home_is_large}
-    is_met |= {Need.MEMORIES: settings.remember_facts, Need.HISTORY: settings.search_history}
-    return tuple([tool for tool in tools if tool.shared is None and is_met[tool.needs]])
+    tools = own_tools(hass)
+    return tuple([tool for tool in tools if tool.shared is None and tool.is_offered(settings, home_is_large)])
 
 
 def with_own_tools(offered: Sequence[ToolDefinition], own: Collection[OwnTool]) -> tuple[ToolDefinition, ...]:

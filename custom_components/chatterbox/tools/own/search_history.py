@@ -16,7 +16,7 @@ from ...const import DOMAIN
 from ...history.store.query import Found, HistoryQuery
 from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
-from .own_tool import READS, Need, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
+from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
 
 _WORDS: Final = "words"
 _DAYS: Final = "days"
@@ -126,5 +126,5 @@ SEARCH_HISTORY: Final = OwnTool(
         READS,
     ),
     run=async_search_history,
-    needs=Need.HISTORY,
+    is_offered=lambda settings, _home_is_large: settings.search_history,
 )

@@ -10,13 +10,17 @@ from hypothesis import example, given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.memory.fact_tools import (
+    FORGET,
+    LIST_MEMORIES,
+    MAX_PROMPT,
+    REMEMBER,
+    async_get_memory_prompt,
+    memory_prompt,
+)
 from custom_components.chatterbox.memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, async_get_memories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
-from custom_components.chatterbox.tools.own.forget import FORGET
-from custom_components.chatterbox.tools.own.list_memories import LIST_MEMORIES
-from custom_components.chatterbox.tools.own.memories import MAX_PROMPT, async_get_memory_prompt, memory_prompt
 from custom_components.chatterbox.tools.own.own_tool import OwnTool, ToolAnswer
-from custom_components.chatterbox.tools.own.remember import REMEMBER
 from tests.support.own_tools import own_call
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")

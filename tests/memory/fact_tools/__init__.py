@@ -1,0 +1,1 @@
+"""Tests of `memory/fact_tools.py`, by topic."""

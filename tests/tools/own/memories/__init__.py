@@ -1,1 +1,0 @@
-"""Tests of `tools/own/memories.py`, by topic."""
