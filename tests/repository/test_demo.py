@@ -97,7 +97,7 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: P
     assert question == "Unlock the Front Door in the Hallway? Please say the PIN."
     assert not_enough == sentence("common.spoken_pin_missing")
     assert "nlock" in unlocked
-    assert died.startswith("Done: Kids Room Blind. The language model")
+    assert died.startswith("Done: Kids Room Blind. I lost the connection to the language model.")
     assert pancakes.startswith("Whisk 250 g of flour")
     assert pancakes.endswith("I didn't do it: open the Garage Door.")
     assert re.findall(r"is not a parameter|There is no tool|not found", run.output) == []

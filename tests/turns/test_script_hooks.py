@@ -149,7 +149,7 @@ async def test_a_script_wants_a_yes(hass: HomeAssistant, serve: Serve) -> None:
     assert speech(await say(hass, "yes", "a-talk", "assist_satellite.kitchen")) == "Good."
     assert hass.states.is_state(LIGHT, "on")
     roles = [message["role"] for message in messages_of(server.requests[1])]
-    assert roles == ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "tool"]
+    assert roles == ["system", "user", "assistant", "tool", "user", "assistant", "tool"]
 
 
 async def test_a_script_wants_a_yes_where_nobody_can_give_it(hass: HomeAssistant, serve: Serve) -> None:

@@ -127,7 +127,7 @@ def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Json)
 def test_an_agent_hands_a_conversation_to_another_one(agents: Json) -> None:
     """Nested, what was said comes as an assistant message, which is to be answered."""
     message = _JSON.validate_python(agents["handed_over"])
-    assert message["nested"] == ["Weatherman", "I heard: (Answer the conversation above.)"]
+    assert message["nested"] == ["Weatherman", "I heard: "]  # an instruction of ours is not said again
     assert "sunny in Rome" in str(message["plain"])
 
 

@@ -191,7 +191,7 @@ async def test_a_model_that_fails_after_tools_leaves_what_was_done_to_be_read() 
 
 async def test_a_stream_without_a_finish_is_no_answer() -> None:
     """Invariant 59."""
-    answer = await answered([TextDelta("It is on.")])
+    answer = await answered([TextDelta("It is on.")], [TextDelta("It is on.")])
     assert answer.response["status"] == "failed"
     assert an_object(answer.response["error"])["code"] == "model_reply_invalid"
 
@@ -247,7 +247,8 @@ async def test_data_of_another_shape_is_incomplete_and_says_why() -> None:
 async def test_data_that_breaks_off_is_shown_as_far_as_it_came() -> None:
     """Invariant 57."""
     asking = Asking(replace(PLAIN, output=DATA), replace(TURN, output=DATA))
-    answer = await asking.answered([TextDelta('{"n"'), ProviderUnreachable("gone")])
+    gone: list[Line] = [TextDelta('{"n"'), ProviderUnreachable("gone")]
+    answer = await asking.answered(gone, gone)
     assert [(text_of(item), item["status"]) for item in answer.items] == [('{"n"', "incomplete")]
 
 

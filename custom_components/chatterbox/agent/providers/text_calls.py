@@ -48,7 +48,7 @@ _THINKS: Final = re.compile(
 )
 """In names of models whose templates open the reasoning."""
 _CUT_CALL: Final = re.compile(
-    r"""\W*(?:["']type["']\s*:\s*["']function["']|["'](?:function|function_call|tool_calls?)["']\s*:\s*[\[{])"""
+    r"""[^\w"']{0,20}+(?:["']type["']\s*:\s*["']function["']|["'](?:function|function_call|tool_calls?)["']\s*:\s*[\[{])"""
 )
 """Begins JSON that is certainly a call, though its end is missing."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")

@@ -210,7 +210,9 @@ def _python_arguments(text: str, position: int) -> tuple[str, int]:
 
 
 _WORDED: Final = re.compile(
-    r"\s*(?:call(?:ing)? )?([A-Za-z_][\w.]*+)(?: *\(([^()]*)\)| with (?:the )?(.+?)[.\s]*)\s*", re.IGNORECASE
+    rf"(?:call(?:ing)? )?([A-Za-z_][\w.]{{0,{_LONGEST_NAME}}}+)"
+    r"(?: ?\(([^()]{0,600}+)\)| with (?:the )?([^\n]{1,600}+))",
+    re.IGNORECASE,
 )
 _NO_WORD: Final = re.compile(r"_|[a-z][A-Z]")
 """In names of tools that are no words of a sentence."""
@@ -223,12 +225,12 @@ def read_worded_call(text: str, tool_of: Callable[[str], ToolDefinition | None])
 
     It names an offered tool as no sentence does, and nothing of it is left over. None for any other text.
     """
-    found = _WORDED.fullmatch(text)
+    found = _WORDED.fullmatch(text.strip())
     if found is None or not _NO_WORD.search(found[1]) or (tool := tool_of(found[1])) is None:
         return None
     properties = tool.parameters.get("properties")
     names = list(properties) if isinstance(properties, dict) else []
-    arguments = _by_place(found[2], names) if found[2] is not None else _by_name(found[3], names)
+    arguments = _by_place(found[2], names) if found[2] is not None else _by_name(found[3].rstrip(". "), names)
     return WrittenCall(found[1], canonical_json(arguments), source=text) if arguments else None
 
 
