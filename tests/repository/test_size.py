@@ -23,8 +23,8 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 27_848,
-    "modules of the product": 261,
+    "lines of code of the product": 27_850,
+    "modules of the product": 257,
     "lines of code of the tests": 56_935,
     "fragments": 5,
 }
