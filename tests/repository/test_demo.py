@@ -139,7 +139,10 @@ async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(
 
     assert run.exit_code == 0, run.messages
     *turns, ceiling = _json_lines(run)
+    assert [set(turn) for turn in turns] == [_TURN_KEYS] * 5
     cosy, thanks, dark, failed, answered = (_turn(turn) for turn in turns)
+    assert (cosy.stop_reason, cosy.phases[-1]) == ("completed", "OUTPUT")
+    assert list(cosy.phases[:2]) == ["RECEIVE_INPUT", "LLM_INFERENCE"]
     assert cosy.speech == "The kitchen is lit, and its ceiling light is soft."
     assert [call.name for call in cosy.tool_calls] == [on.name, look.name, dim.name]
     assert not any(call.is_error for call in cosy.tool_calls)
