@@ -53,7 +53,6 @@ vars(intents).update(parse_sentence=lambda *args, **kwargs: replace(_parsed(*arg
 # No verdict depends on the speed of the machine.
 settings.register_profile("any speed", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any speed")
-settings.register_profile("thorough", settings.get_profile("any speed"), max_examples=1_000)
 
 _HERE = Path(__file__).parent
 _BROWSER_TESTS = "tests/behaviour/browser/"

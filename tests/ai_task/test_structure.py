@@ -5,7 +5,7 @@ import json
 import voluptuous as vol
 from homeassistant.components.ai_task.services import STRUCTURE_FIELD_SCHEMA
 from homeassistant.helpers.selector import selector
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.json.coercion import Unfit, fit
 from custom_components.chatterbox.agent.loop.structured_output import read_output
@@ -79,6 +79,7 @@ def structures(draw: st.DrawFn) -> tuple[vol.Schema, JsonObject]:
     return vol.Schema(fields, extra=vol.PREVENT_EXTRA), data
 
 
+@settings(max_examples=150)
 @given(structures())
 def test_data_that_fits_comes_back_as_it_was(structured: tuple[vol.Schema, JsonObject]) -> None:
     structure, data = structured
@@ -88,6 +89,7 @@ def test_data_that_fits_comes_back_as_it_was(structured: tuple[vol.Schema, JsonO
     assert at_once(data_of(json.dumps(filled(data, shape.schema)), shape, structure)) == data
 
 
+@settings(max_examples=150)
 @given(structures())
 def test_what_a_strict_service_lets_through_is_read_as_meant(structured: tuple[vol.Schema, JsonObject]) -> None:
     structure, data = structured
@@ -101,6 +103,7 @@ def test_what_a_strict_service_lets_through_is_read_as_meant(structured: tuple[v
     assert fit(data, loosely) == data
 
 
+@settings(max_examples=100)
 @given(structures(), st.text(max_size=40) | st.dictionaries(_NAMES, _WORDS, max_size=3).map(json.dumps))
 def test_whatever_is_answered_fits_or_is_refused(structured: tuple[vol.Schema, JsonObject], answer: str) -> None:
     structure, _ = structured

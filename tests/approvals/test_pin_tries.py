@@ -124,7 +124,7 @@ SECONDS = st.floats(0, 700).map(lambda seconds: round(seconds, 3))
 LIFE = st.lists(st.one_of(MANY_TRIES, SECONDS, st.just("right")), max_size=8)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lives=st.lists(LIFE, min_size=1, max_size=3))
 async def test_no_way_to_try_compares_more_than_five_wrong_pins_in_ten_minutes(
     freezer: FrozenDateTimeFactory, lives: list[list[int | float | str]]

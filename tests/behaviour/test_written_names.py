@@ -86,7 +86,7 @@ def written[T](names: st.SearchStrategy[T], name_of: Callable[[T], str]) -> st.S
 
 LAMP: Final = written(st.sampled_from(sorted(NAMES)), NAMES.__getitem__)
 ITEM: Final = written(st.sampled_from(ITEMS), str)
-each = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+each = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(name="home")

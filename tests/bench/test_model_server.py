@@ -23,7 +23,7 @@ async def ask(server: Server, *messages: JsonValue, stream: bool = True) -> byte
         return await response.read()
 
 
-async def test_the_server_says_what_it_is_planned_to_and_when() -> None:
+async def test_calls_come_first_and_words_once_their_results_are_there() -> None:
     async with model_server() as server:
         await server.plan(Plan(calls=(PlannedCall(tool="HassTurnOn"),), fragments=3))
         assert b"intent__HassTurnOn" in await ask(server, SAID)
@@ -33,6 +33,9 @@ async def test_the_server_says_what_it_is_planned_to_and_when() -> None:
         assert called.first_word == 0 < called.received <= called.ended <= answered.received
         assert answered.received <= answered.first_word <= answered.ended
 
+
+async def test_who_asks_for_no_stream_gets_the_same_words_at_once() -> None:
+    async with model_server() as server:
         await server.plan(Plan(fragments=3, characters=5, keeps_bodies=True))
         message = json.loads(await ask(server, SAID, stream=False))["choices"][0]["message"]
         assert message["content"] == answers.words(3, 5)
@@ -40,7 +43,9 @@ async def test_the_server_says_what_it_is_planned_to_and_when() -> None:
         assert json.loads(requested.body)["messages"] == [SAID]
         assert requested.size == len(requested.body)
 
-        await server.plan(Plan())
+
+async def test_the_bare_client_reads_a_stream_to_its_end() -> None:
+    async with model_server() as server:
         body: JsonValue = {"messages": [SAID], "stream": True}
         first = await server.ask_bare(json.dumps(body).encode())
         (requested,) = await server.log()

@@ -5,7 +5,7 @@ from datetime import time
 from typing import Final
 
 from homeassistant.util import dt as dt_util
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
@@ -62,6 +62,7 @@ _STRANGE_ROWS = st.one_of(
 )
 
 
+@settings(max_examples=400)
 @given(st.one_of(st.lists(st.one_of(_ROWS, _STRANGE_ROWS), max_size=3), _JUNK))
 @example([{"verdict": "Never", "domains": ["cover"]}])
 @example([{"verdict": "Never", "after": "22:00", "before": "22:00:00"}])
@@ -108,6 +109,7 @@ def _meant_values(row: Mapping[str, JsonValue], name: str) -> Iterator[str]:
             yield ids.get(value.strip(), value.strip())
 
 
+@settings(max_examples=300)
 @given(st.dictionaries(_TEXTS.filter(bool), _TEXTS, max_size=6))
 def test_every_word_means_one_id_and_no_word_is_the_id_of_another(names: dict[str, str]) -> None:
     words = Labels.of(names)

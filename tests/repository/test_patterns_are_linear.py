@@ -36,7 +36,7 @@ from tests.support.at_once import at_once
 
 LARGE = 20_000
 """For a reader, some of which give up early on what is shorter."""
-LARGE_FOR_A_PATTERN = 1_500
+LARGE_FOR_A_PATTERN = 4_000
 SURELY_LINEAR = 5
 """Looks at each character of a text: nothing that takes more looks the longer a text is gets by with so few."""
 MOST_GROWTH = 12

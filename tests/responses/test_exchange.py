@@ -219,7 +219,7 @@ async def connected(
     return endpoint, await hass_client()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=st.binary(max_size=60) | st.text(max_size=40).map(str.encode) | json_values().map(json.dumps).map(str.encode),
     cut=st.integers(0, 60),

@@ -5,7 +5,7 @@ from homeassistant.config_entries import SubentryFlowResult
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -332,6 +332,7 @@ def test_every_choice_has_its_words(option: str, choices: tuple[str, ...]) -> No
 NUMBER = st.one_of(st.integers(-10, 10_000_001), st.floats(allow_nan=False, allow_infinity=False))
 
 
+@settings(max_examples=150)
 @given(st.dictionaries(st.sampled_from(list(NUMBERS)), NUMBER))
 def test_numbers_are_stored_as_they_are_or_named_as_a_problem(values: dict[str, float]) -> None:
     wrong = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import aiohttp
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.conversation.window import fit_window
 from custom_components.chatterbox.agent.events import (
@@ -72,6 +72,7 @@ def test_prose_comes_through_as_it_is(text: str) -> None:
 FRAGMENTS = sorted({"".join(text) for example in EXAMPLES for text in (example.text[:9], example.text[-9:])})
 
 
+@settings(max_examples=300)
 @given(st.data())
 def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.DataObject) -> None:
     parts = (

@@ -9,7 +9,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 from homeassistant.setup import async_setup_component
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall, canonical_json
 from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
@@ -609,6 +609,7 @@ async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> N
     sentences = {language: await async_get_sentences(home, language) for language in LANGUAGES}
 
     @given(st.text(max_size=100), st.text(max_size=100), st.sampled_from(sorted(KINDS)), st.sampled_from(LANGUAGES))
+    @settings(max_examples=150)
     def hold(one: str, other: str, kind: str, language: str) -> None:
         for entity_id, name in (("lock.front_door", one), ("cover.garage_door", other), ("light.hallway", other)):
             home.states.async_set(entity_id, "on", {"friendly_name": name})

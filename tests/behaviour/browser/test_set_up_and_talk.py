@@ -25,7 +25,7 @@ _SCRIPT = Script(
 )
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_DARK, Look.PHONE_DARK])
 async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Frontend, camera: Camera) -> None:
     await frontend.clicks()
     await frontend.open_devices_and_services()
@@ -53,7 +53,7 @@ async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Front
     await camera.take_page(frontend.page, "service")
 
 
-@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_LIGHT])
 async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
     frontend: Frontend, camera: Camera, tmp_path: Path, port_nearby: int
 ) -> None:

@@ -16,7 +16,7 @@ from tests.support.servers.script import Script
 _STEP = "config_subentries.conversation.step"
 
 
-@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_LIGHT])
 async def test_a_source_of_tools_is_restricted_and_found_again(
     frontend: Frontend, camera: Camera, tmp_path: Path
 ) -> None:

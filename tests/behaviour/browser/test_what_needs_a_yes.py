@@ -20,7 +20,7 @@ _PIN = "739105"
 _PIN_USES = ("unlock", "open", "disarm")
 
 
-@pytest.mark.parametrize("look", [Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
 async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Frontend, camera: Camera) -> None:
     if not frontend.is_narrow:
         await frontend.page.set_viewport_size({"width": 1200, "height": 1000})

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from tests.behaviour.durability.kept_talk import is_whole
 from tests.behaviour.durability.killing import Findings, kill_often
 
-_KILLS = 1
+_KILLS = 2
 """Here; `python -m tests.behaviour.durability` kills a hundred times."""
 
 
@@ -16,7 +16,7 @@ def _tell(_found: Findings) -> None:
     """Say nothing on the way."""
 
 
-@pytest.mark.timeout(1_200)  # Home Assistant starts three times
+@pytest.mark.timeout(1_200)  # Home Assistant starts four times
 @pytest.mark.usefixtures("socket_enabled")
 async def test_a_killed_home_assistant_keeps_every_turn_that_was_answered(tmp_path: Path) -> None:
     found = await kill_often(tmp_path, _KILLS, 1, _tell)

@@ -178,7 +178,7 @@ PARTS = (
 WORDS = st.lists(st.sampled_from(PARTS), max_size=7).map(" ".join)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.one_of(WORDS, st.text(max_size=40)), needs_pin=st.booleans(), is_late=st.booleans())
 async def test_a_request_holds_no_pin_and_only_a_plain_yes_or_the_pin_agrees(
     hass: HomeAssistant, text: str, *, needs_pin: bool, is_late: bool

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.events import Answer, PendingApproval
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
@@ -152,6 +152,7 @@ def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
     return {pending_calls[name]: decision for name, decision in decisions.items() if name in pending_calls}
 
 
+@settings(max_examples=200)
 @given(HOOKS, ANSWERS)
 async def test_a_yes_runs_what_it_was_given_to(
     opinions: list[Opinions], answers: list[tuple[list[Opinions], Decisions]]

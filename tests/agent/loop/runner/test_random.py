@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.conversation.own_words import as_models_read
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
@@ -243,6 +243,7 @@ class Conversation:
         assert all(call.arguments in {"{}", '{"n":1}'} for call in ran)
 
 
+@settings(max_examples=150)
 @given(st.lists(scripts(), min_size=1, max_size=4))
 async def test_conversations_keep_what_is_promised(turns: list[Script]) -> None:
     conversation = Conversation()

@@ -284,4 +284,4 @@ class Traffic(RuleBasedStateMachine):
 
 
 def test_random_traffic_keeps_the_rules() -> None:
-    run_state_machine_as_test(Traffic, settings=settings(stateful_step_count=30))
+    run_state_machine_as_test(Traffic, settings=settings(max_examples=100, stateful_step_count=30))

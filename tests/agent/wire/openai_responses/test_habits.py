@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
@@ -111,6 +111,7 @@ def read(events: Iterator[JsonObject]) -> list[ProviderEvent]:
 
 
 @given(answer=answers(), habits=HABITS)
+@settings(max_examples=300)
 def test_one_answer_is_one_answer(answer: list[Part], habits: Habits) -> None:
     texts = [part for part in answer if isinstance(part, str)]
     calls = [part for part in answer if isinstance(part, ToolCall)]

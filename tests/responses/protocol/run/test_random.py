@@ -3,7 +3,7 @@
 from contextlib import aclosing
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderBusy
 from custom_components.chatterbox.agent.events import (
@@ -219,6 +219,7 @@ class Chain:
             assert stream.resource["status"] not in {"failed", "cancelled"}
 
 
+@settings(max_examples=75)
 @given(st.data())
 async def test_every_stream_is_valid_wherever_it_ends(data: st.DataObject) -> None:
     """Invariants 6, 7, 8, 10, 11, 12, 13, 15, 20, 30, 45, 48, 50, 57, 59, 63."""

@@ -14,7 +14,7 @@ from tests.responses.protocol.schema_values import bodies, changed, values_of
 from tests.responses.protocol.valid_stream import check_resource, check_stream
 from tests.support.doubles import ScriptedProvider, say
 
-_SLOW_TO_MAKE = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+_SLOW_TO_MAKE = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 async def answer(body: JsonValue) -> None:
