@@ -23,7 +23,7 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall
+from custom_components.chatterbox.agent.messages import AssistantMessage, FinishReason, JsonObject, ToolCall
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from tests.agent.turns import collect, finished, results, spoken
 from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
@@ -95,6 +95,16 @@ async def test_an_answer_that_broke_off_early_is_asked_for_once_more_and_comes_w
     assert finished(events).text == "The story of Oak is long."
     assert spoken(events) == words
     assert provider.requests[-1] == provider.requests[-2], "the model is not told of the broken answer"
+
+
+async def test_words_that_broke_off_are_in_no_later_request_of_the_turn() -> None:
+    broken: list[Line] = [TextDelta("The story of"), ProviderUnreachable("gone")]
+    provider = ScriptedProvider(broken, [LOOKED, CompletionResult(FinishReason.TOOL_CALLS)], say("It is dark."))
+
+    await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+
+    answers = [one for one in provider.requests[-1].transcript if isinstance(one, AssistantMessage)]
+    assert [(one.text, one.tool_calls) for one in answers] == [("", ()), ("", (LOOKED.call,))]
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ class Conversation:
         for request in provider.requests:
             assert_valid(request.transcript)
             assert isinstance(request.transcript[-1], UserMessage | ToolResult)
-            assert as_models_read(request.transcript) == readable[: len(request.transcript)]
+            assert request.transcript == readable[: len(request.transcript)]
             assert [one.name for one in request.tools] == sorted(NAMES)
         for request in provider.requests[1:]:
             is_asked_again = request.transcript == provider.requests[0].transcript
