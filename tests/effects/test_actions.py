@@ -130,6 +130,23 @@ async def test_a_step_tells_what_it_would_do(
 
 
 @in_one_home(
+    ("entity_id", "expected"),
+    [
+        (["ALL "], UNLOCK_ALL),
+        (["all", "lock.door"], {EntityAction("lock.door", "lock.unlock")}),
+    ],
+)
+async def test_all_beside_a_name_is_no_entity(
+    home: HomeAssistant, entity_id: list[str], expected: set[EntityAction]
+) -> None:
+    reader = ActionReader(home)
+
+    reader.call("lock", "unlock", {"entity_id": entity_id})
+
+    assert reader.effects().actions == expected
+
+
+@in_one_home(
     ("step", "reason"),
     [
         ({"action": "lock.{{ 'un' }}lock", "target": {"entity_id": "lock.door"}}, UnknownReason.TEMPLATE),

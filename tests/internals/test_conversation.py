@@ -58,6 +58,21 @@ async def test_pronouns_are_understood_without_a_choice_among_several(
 
 
 @pytest.mark.usefixtures("offline")
+async def test_an_agent_that_comes_back_to_a_conversation_gets_its_own_tools(hass: HomeAssistant) -> None:
+    ours = await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context_of())
+    context = llm_context_of()
+    if IS_LATEST:
+        context.agent_id = "conversation.another"
+    with talking(hass, "Hello") as chat_log:
+        await chat_log.async_provide_llm_data(context, [llm.LLM_API_ASSIST])
+        set_tools(chat_log, ours)
+        await chat_log.async_provide_llm_data(context, [llm.LLM_API_ASSIST])
+
+        assert chat_log.llm_api is not None
+        assert chat_log.llm_api is not ours
+
+
+@pytest.mark.usefixtures("offline")
 async def test_no_other_agent_finds_tools_that_it_would_take_for_its_own(
     hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:

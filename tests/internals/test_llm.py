@@ -8,8 +8,12 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.effects.effect import Unresolved
-from custom_components.chatterbox.internals.llm import async_assist_platforms, known_tool, live_context_tool
-from custom_components.chatterbox.tools.annotations import annotations_of
+from custom_components.chatterbox.internals.llm import (
+    KnownTool,
+    async_assist_platforms,
+    known_tool,
+    live_context_tool,
+)
 from custom_components.chatterbox.tools.dispatch import call_effects
 from tests.support.llm_apis import StubTool, llm_context_of
 from tests.support.moved_names import take_away
@@ -25,9 +29,9 @@ async def test_a_tool_with_a_new_class_could_do_anything(hass: HomeAssistant) ->
     assert isinstance(call_effects(hass, llm_context_of(), renamed(MediaPlayTool)(), {}), Unresolved)
 
 
-def test_a_reading_tool_with_a_new_class_may_quote_outsiders() -> None:
-    assert not annotations_of(GetLiveContextTool()).open_world
-    assert annotations_of(renamed(GetLiveContextTool)()).open_world
+def test_a_tool_is_known_by_its_class() -> None:
+    assert known_tool(GetLiveContextTool()) is KnownTool.LIVE_CONTEXT
+    assert known_tool(renamed(GetLiveContextTool)()) is KnownTool.UNKNOWN
     assert known_tool(StubTool(name="another")) is None
 
 

@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 27_850,
     "modules of the product": 257,
-    "lines of code of the tests": 56_957,
+    "lines of code of the tests": 57_016,
     "fragments": 5,
 }
 

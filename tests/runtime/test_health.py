@@ -23,7 +23,7 @@ from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving, serving_script
 from tests.support.servers.raw_http import Ending, RawReply, raw_http_server
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.talk import AGENT, say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -202,6 +202,20 @@ async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(hass: Ho
     server.answers(TOO_LONG)
     await say(hass, "hello")
     assert issues(hass)
+    await hass.config_entries.async_unload(entry.entry_id)
+    assert not issues(hass)
+
+
+async def test_the_issue_of_a_spent_budget_ends_with_its_agent(hass: HomeAssistant, server: Server) -> None:
+    usage = ScriptedUsage(prompt_tokens=500, completion_tokens=250)
+    server.answers(ScriptedAnswer(content="Hello.", usage=usage))
+    entry = server_entry(server.address, llm_hass_api=[], budget_day=1.0, price_input=1000.0, price_output=2000.0)
+    await set_up(hass, entry)
+    assert not issues(hass)
+
+    await say(hass, "hello")
+    await hass.async_block_till_done()
+    assert list(issues(hass)) == ["budget_spent"]
     await hass.config_entries.async_unload(entry.entry_id)
     assert not issues(hass)
 

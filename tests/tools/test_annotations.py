@@ -3,8 +3,16 @@
 from collections.abc import Mapping
 
 import pytest
+from homeassistant.components.homeassistant.llm import GetLiveContextTool
+from homeassistant.components.media_player.llm import MediaPlayTool
 
-from custom_components.chatterbox.tools.annotations import acts_by_name, has_consequences, is_no_error, reads_by_name
+from custom_components.chatterbox.tools.annotations import (
+    acts_by_name,
+    annotations_of,
+    has_consequences,
+    is_no_error,
+    reads_by_name,
+)
 
 READING = """
 read_file read_multiple_files list_directory list_allowed_directories get_file_info search_files read_graph
@@ -124,3 +132,13 @@ ERROR = ["error", "No beans", "not found", "404", "timeout", "Fehler", "kein Was
 @pytest.mark.parametrize(("text", "none"), [*((one, True) for one in NO_ERROR), *((one, False) for one in ERROR)])
 def test_the_text_of_an_error_may_say_that_there_is_none(text: str, *, none: bool) -> None:
     assert is_no_error(text) == none
+
+
+def test_tools_of_home_assistant_quote_nobody_unless_their_class_is_new() -> None:
+    renamed = type("OfAnotherRelease", (GetLiveContextTool,), {"__module__": GetLiveContextTool.__module__})
+
+    assert [annotations_of(tool()).open_world for tool in (GetLiveContextTool, MediaPlayTool, renamed)] == [
+        False,
+        False,
+        True,
+    ]

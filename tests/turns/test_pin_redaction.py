@@ -189,7 +189,9 @@ async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
 
     assert listener.heard[-3:] == [REDACTED_PIN, "wake me at 12:30", "wake me at 12:30"]
     leaks.assert_nowhere(PIN)
+    assert async_was_asked(hass)
     freezer.tick(1)
+    assert not async_was_asked(hass)
     await say(hass, "47 11 47 11")
     assert listener.heard[-1] == "47 11 47 11"
 

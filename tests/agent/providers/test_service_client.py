@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import ssl
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,10 @@ from custom_components.chatterbox.agent.errors import ProviderRejectedKey, Provi
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.addresses import Access
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.service_client import TimeLimits
+from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
+from custom_components.chatterbox.agent.providers.service_client import ServiceClient, TimeLimits
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
 
@@ -136,6 +139,27 @@ async def test_https_where_the_server_speaks_http(session: aiohttp.ClientSession
             await OpenAIChatProvider(session, f"https://127.0.0.1:{server.port}", "m").check()
 
     assert isinstance(caught.value.__cause__, ssl.SSLError)
+
+
+@pytest.mark.parametrize(
+    ("ask", "limit"),
+    [
+        (lambda client: client.get_text("models", "list of models"), 8 * 2**20),
+        (lambda client: client.open_text("images", {}, 1000), 1000),
+    ],
+    ids=["list", "image"],
+)
+async def test_an_answer_that_never_ends_is_left_as_soon_as_it_is_too_long(
+    session: aiohttp.ClientSession, ask: Callable[[ServiceClient], Awaitable[str]], limit: int
+) -> None:
+    endless = RawReply([head(200, {"Content-Type": "application/json"}), b" " * 2**20], Ending.REPEAT)
+
+    async with raw_http_server(endless) as server:
+        client = ServiceClient(session, Access(f"http://127.0.0.1:{server.port}"), RefusedParameters("m", ()))
+        with pytest.raises(ProviderReplyInvalid, match=f"more than {limit} bytes") as caught:
+            await ask(client)
+        await server.left.wait()
+    assert caught.traceback  # holds the response, so it was not the garbage collector that closed it
 
 
 async def test_an_error_whose_body_never_ends_is_still_that_error(session: aiohttp.ClientSession) -> None:

@@ -289,11 +289,13 @@ async def test_what_the_home_interrupts_has_failed() -> None:
     await run_other_tasks()
     following = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
     await run_other_tasks()
+    (task,) = backend.tasks
 
     await backend.shut_down()
 
     events = await following
     check_stream(events)
+    assert task.cancelled()
     assert (events[-2]["type"], last_response(events)["status"]) == ("error", "failed")
     for one in (service, ResponsesService(backend)):
         answer = await one.get(str(begun["id"]), ANNA, {})
