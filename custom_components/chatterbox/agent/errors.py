@@ -7,7 +7,8 @@
     │   │   ├── FirstTokenTimeout      it did not begin to answer in time
     │   │   └── BetweenTokensTimeout   it fell silent in the middle of its answer
     │   ├── ProviderFailed           it was reached, and reports an error of its own (5xx)
-    │   │   └── ServerOutOfMemory      the model does not fit into its memory
+    │   │   ├── ServerOutOfMemory      the model does not fit into its memory
+    │   │   └── UnparsedReply          it cannot parse what its model wrote
     │   ├── ProviderRejectedKey      it does not accept our credentials (401, 403)
     │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
     │   ├── ModelNotFound            it answers, but does not have the model (404)
@@ -76,6 +77,12 @@ class ProviderFailed(ProviderError):
 
 class ServerOutOfMemory(ProviderFailed):
     """The service has too little memory for the model."""
+
+    retryable = False
+
+
+class UnparsedReply(ProviderFailed):
+    """The service cannot parse what its model wrote. The same request was made anew already, where that may help."""
 
     retryable = False
 

@@ -31,6 +31,7 @@ from ..errors import (
     ProviderUnreachable,
     ServerOutOfMemory,
     ToolsRefused,
+    UnparsedReply,
 )
 from ..messages import JsonObject, JsonValue
 from ..text import read_data_file
@@ -72,6 +73,7 @@ _TOOL_SETTINGS: Final = {"enable-auto-tool-choice": "vllm", "tool-call-parser": 
 _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("tools_refused", frozenset({400, 404, 422, 500, 501}), ToolsRefused),
     ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
+    ("unparsed_reply", frozenset({400, 500}), UnparsedReply),
     ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
     ("refused_model", frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}), ModelNotFound),
     ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),

@@ -2,12 +2,13 @@
 
 from typing import ClassVar, override
 
+from ..errors import ProviderError, UnparsedReply
 from ..messages import JsonObject
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import ChatReplyReader, request_to_payload
 from ..wire.reply_reader import ReplyReader
 from .http_provider import HTTPProvider, lay_over
-from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
+from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS, whole_answer
 
 
 class OpenAIChatProvider(HTTPProvider):
@@ -44,3 +45,12 @@ class OpenAIChatProvider(HTTPProvider):
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
         return payload | {self._profile.max_tokens_field: 1}
+
+    @override
+    async def _payload_after(
+        self, error: ProviderError, request: CompletionRequest, payload: JsonObject, *, started: bool
+    ) -> JsonObject:
+        """Ask once for a whole answer where the server cannot parse what its model wrote in a stream."""
+        if isinstance(error, UnparsedReply) and payload.get("stream") and not started:
+            return whole_answer(payload)
+        return await super()._payload_after(error, request, payload, started=started)

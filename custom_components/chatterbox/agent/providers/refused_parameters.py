@@ -304,10 +304,16 @@ def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
 
 
 def _without_streaming(payload: JsonObject, _: re.Match[str]) -> JsonObject:
-    """Ask for the whole answer at once where there are tools; readers read it as one chunk."""
-    if "tools" not in payload:
-        return payload
-    return {**{name: value for name, value in payload.items() if name != "stream_options"}, "stream": False}
+    """Ask for the whole answer at once where there are tools."""
+    return whole_answer(payload) if "tools" in payload else payload
+
+
+def whole_answer(payload: JsonObject) -> JsonObject:
+    """Return the request for a whole answer, which readers read as one chunk."""
+    return {**{name: value for name, value in payload.items() if name not in _OF_STREAMS}, "stream": False}
+
+
+_OF_STREAMS: Final = frozenset({"stream_options", "return_progress"})
 
 
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})

@@ -21,7 +21,7 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
+from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid, UnparsedReply
 from ..events import ProviderEvent
 from ..json.text import payload_to_bytes
 from ..messages import JsonObject
@@ -362,9 +362,9 @@ async def _error_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _is_hopeless(refusal: ProviderError) -> bool:
-    """Return whether the prompt itself is too long: then leaving out a parameter does not help."""
+    """Return whether the prompt itself is too long, or the reply is at fault: no parameter to leave out helps."""
     if not isinstance(refusal, PromptTooLong):
-        return False
+        return isinstance(refusal, UnparsedReply)
     prompt, window = refusal.prompt_tokens, refusal.window_tokens
     return prompt is None or window is None or prompt >= window
 
