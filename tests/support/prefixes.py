@@ -27,7 +27,10 @@ HELLO = Script(answers=(ScriptedAnswer(content="Hello."),), after_last="start ag
 
 
 def prefix_of(body: dict[str, JsonValue]) -> str:
-    """Return all of a request that comes before the first words of a person, with tools and settings, as it came."""
+    """Return all of a request that comes before the first words of a person, with tools and settings, as it came.
+
+    The wish to be told of progress is left out: a request that is sent ahead does not have it, and no model reads it.
+    """
     conversation = "input" if "input" in body else "messages"
     messages = body[conversation]
     assert isinstance(messages, list)
@@ -37,7 +40,8 @@ def prefix_of(body: dict[str, JsonValue]) -> str:
         if is_from_user(message):
             break
         before.append(message)
-    return json.dumps({**body, conversation: before}, ensure_ascii=False)
+    whole = {name: value for name, value in body.items() if name != "return_progress"}
+    return json.dumps({**whole, conversation: before}, ensure_ascii=False)
 
 
 def words_of(body: dict[str, JsonValue]) -> str:

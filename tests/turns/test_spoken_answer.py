@@ -5,6 +5,7 @@ import gc
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import AsyncGeneratorType
@@ -12,6 +13,7 @@ from types import AsyncGeneratorType
 import pytest
 from homeassistant.components.conversation import AssistantContent, ChatLog
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
@@ -19,11 +21,22 @@ from sentence_stream import SentenceBoundaryDetector
 
 from custom_components.chatterbox import const
 from custom_components.chatterbox.turns.spoken_answer import FILLERS
+from tests.agent.turns import run_other_tasks
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import register
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
-from tests.support.talk import LIGHT_ON, Serve, say, speech, talk_as_the_pipeline_does
+from tests.support.servers.stream import chunks_of
+from tests.support.talk import (
+    LIGHT_ON,
+    Serve,
+    add_agent,
+    move_into_the_demo_home,
+    say,
+    speech,
+    talk_as_the_pipeline_does,
+)
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -71,6 +84,78 @@ async def asking(
     yield
     pass_time(hass, 11)
     await turn
+
+
+TOLD = 'data: {"choices":[],"prompt_progress":{"total":2200,"cache":0,"processed":%d,"time_ms":1}}\n\n'
+MODELS = reply(b'{"object":"list","data":[{"id":"scripted-model","object":"model"}]}')
+
+
+READING = [(TOLD % 0).encode()]
+READS_ON = event_stream(READING, Ending.WAIT)
+
+
+@asynccontextmanager
+async def reading(hass: HomeAssistant, stream: RawReply = READS_ON) -> AsyncGenerator[RawHTTPServer]:
+    """Serve a model that tells how far it has read a long prompt, with an agent for it."""
+    async with raw_http_server(stream) as server:
+        server.models = MODELS
+        await move_into_the_demo_home(hass)
+        options: dict[str, object] = {
+            CONF_MODEL: "scripted-model",
+            CONF_LLM_HASS_API: ["assist"],
+            const.CONF_CONTEXT_WINDOW: 32_768,
+        }
+        service: dict[str, object] = {
+            const.CONF_KIND: const.ServiceKind.OPENAI_CHAT,
+            const.CONF_SERVER: "llama_cpp",
+            const.CONF_BASE_URL: f"http://127.0.0.1:{server.port}/v1",
+        }
+        await add_agent(hass, service, options)
+        yield server
+
+
+async def test_fillers_are_heard_while_a_slow_server_tells_that_it_reads(hass: HomeAssistant) -> None:
+    answers = asyncio.Event()
+    noon = chunks_of(ScriptedAnswer(content="It is noon."), "scripted-model", include_usage=True)
+    stream = replace(event_stream([*READING, *noon]), held={2: answers})
+    async with reading(hass, stream) as server:
+        room = await furnish(hass, StreamingVoice())
+        turn = asyncio.create_task(room.say("what time is it?"))
+        await server.arrived.wait()
+        await run_other_tasks()
+
+        pass_time(hass, 25)
+        await room.hear("[One moment.]")
+        await run_other_tasks()
+        pass_time(hass, 40)
+        await room.hear("[I'm still on it.]")
+        answers.set()
+        await turn
+
+    assert room.heard == "[One moment.][I'm still on it.][It is noon.]"
+    assert len(server.requests) == 1
+
+
+async def test_the_turn_ends_in_time_while_a_server_still_reads(hass: HomeAssistant) -> None:
+    async with reading(hass) as server:
+        turn = asyncio.create_task(say(hass, "what time is it?"))
+        await server.arrived.wait()
+        await run_other_tasks()
+        pass_time(hass, 61)
+        result = await turn
+
+    assert speech(result)
+    assert len(server.requests) == 1
+
+
+async def test_whoever_cuts_in_while_a_server_reads_frees_it(hass: HomeAssistant) -> None:
+    async with reading(hass) as server:
+        turn = asyncio.create_task(say(hass, "what time is it?"))
+        await server.arrived.wait()
+        await run_other_tasks()
+        turn.cancel()
+
+        await asyncio.wait_for(server.left.wait(), 5)
 
 
 async def test_a_late_answer_comes_after_a_filler(hass: HomeAssistant, serve: Serve) -> None:

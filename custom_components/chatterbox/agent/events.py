@@ -136,6 +136,15 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptProgress:
+    """The service reads the prompt. Only before the first event of an answer, and nothing to be shown."""
+
+    processed: int
+    """Tokens that it has read, those in its cache included."""
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningDelta:
     """A piece of the model's reasoning, which is never spoken."""
 
@@ -235,7 +244,7 @@ class CompletionResult:
     """Id of the provider that answered, if several form a chain; otherwise empty."""
 
 
-type ProviderEvent = TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult
+type ProviderEvent = PromptProgress | TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult
 
 type TurnEvent = (
     PhaseEntered

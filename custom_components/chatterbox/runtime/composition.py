@@ -38,7 +38,7 @@ from ..const import (
 )
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
-from ..settings.agent import AgentSettings, WhenSpent, known_choice
+from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice
 from ..settings.tasks import settings_of_subentry
 from ..usage.prices import async_known_price, entered_price
 from ..usage.tracker import Account, Budget, async_get_usage_tracker
@@ -112,10 +112,11 @@ def model_server(
     `cache_key` is the same for requests with a common beginning.
     """
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
-    limits = _time_limits(settings) if settings.model else _FOR_A_LIST
+    server = known_server(service)
+    limits = _time_limits(settings, server) if settings.model else _FOR_A_LIST
     options = replace(_model_options(settings), prompt_cache_key=cache_key or None)
     make = _PROVIDERS[ServiceKind(service[CONF_KIND])]
-    return make(session, url, settings.model, key, limits, options=options, profile=known_server(service))
+    return make(session, url, settings.model, key, limits, options=options, profile=server)
 
 
 def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float) -> ImageProvider:
@@ -124,9 +125,10 @@ def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, 
     return OpenAIImageProvider(session, url, model, key, seconds)
 
 
-def _time_limits(settings: AgentSettings) -> TimeLimits:
+def _time_limits(settings: AgentSettings, server: ServerProfile) -> TimeLimits:
     """Return limits that only matter if the configured ones fail, which the provider chain keeps."""
-    longest = max(settings.first_token_timeout, settings.between_tokens_timeout)
+    first = settings.limits.deadline if server.tells_progress else settings.first_answer * MARGIN
+    longest = max(settings.first_token_timeout, settings.between_tokens_timeout, first)
     return TimeLimits(connect=settings.connect_timeout, between_bytes=longest + 1)
 
 
@@ -189,7 +191,8 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
     tracker.async_set_account(agent.subentry_id, account)
-    timeouts = Timeouts(settings.first_token_timeout, settings.between_tokens_timeout)
+    first_answer = settings.first_answer * MARGIN
+    timeouts = Timeouts(settings.first_token_timeout, settings.between_tokens_timeout, first_answer)
     managed = ManagedProvider(
         agent.title,
         provider,

@@ -16,6 +16,8 @@ from ..agent.protocols import HookPoint
 
 _LIMITS: Final = Limits()
 
+MARGIN: Final = 2
+"""How many times as long as measured an answer may take."""
 SUMMARY_LIST: Final = "list"
 """No model summarizes conversations; requests and actions are listed."""
 SUMMARY_OWN_MODEL: Final = "own_model"
@@ -125,6 +127,10 @@ class AgentSettings:
     """Seconds for connecting to the model's server."""
     first_token_timeout: float = 20.0
     """Seconds for the beginning of the model's answer."""
+    first_answer: float = 0.0
+    """Seconds for the first answer after a start, as measured when its model was chosen; 0 if it was not."""
+    later_answer: float = 0.0
+    """The same for the answers after that."""
     between_tokens_timeout: float = 30.0
     """Seconds between two parts of an answer."""
     limits: Limits = _LIMITS

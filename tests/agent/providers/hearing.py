@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
+    PromptProgress,
     ProviderEvent,
     ProviderSwitched,
     ReasoningDelta,
@@ -42,7 +43,7 @@ class Heard:
             case CompletionResult():
                 assert self.result is None
                 self.result = event
-            case ProviderSwitched():
+            case ProviderSwitched() | PromptProgress():
                 pass
 
     @property

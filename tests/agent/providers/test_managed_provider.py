@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pytest
 from hypothesis import given, strategies as st
@@ -20,7 +22,7 @@ from custom_components.chatterbox.agent.errors import (
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.events import CompletionResult, PromptProgress, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.managed_provider import (
@@ -34,6 +36,7 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     Timeouts,
     await_first,
 )
+from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, Line, ScriptedProvider, say
 
 from .manual_clock import ManualClock
@@ -139,12 +142,13 @@ def test_a_failure_found_elsewhere_is_logged_once(caplog: pytest.LogCaptureFixtu
 
 REQUEST = CompletionRequest("", (UserMessage("Hi"),))
 TIMEOUTS = Timeouts(first_token=4, between_tokens=2)
+LONGEST = 60
 END = CompletionResult(FinishReason.STOP)
 
 
 async def read(provider: ScriptedProvider, clock: ManualClock) -> list[ProviderEvent]:
     """Follow a stream to its end, within the timeouts of these tests."""
-    begun = await await_first(provider.stream(REQUEST), TIMEOUTS.first_token, clock)
+    begun = await await_first(provider.stream(REQUEST), TIMEOUTS.first_token, LONGEST, clock)
     async with aclosing(begun):
         return await read_on(begun)
 
@@ -199,7 +203,7 @@ async def test_each_wait_has_its_own_bound_and_error(
 async def test_the_time_that_a_reader_takes_is_not_the_models() -> None:
     clock = ManualClock()
     stream = ScriptedProvider([TextDelta("It "), TextDelta("is "), END]).stream(REQUEST)
-    begun = await await_first(stream, TIMEOUTS.first_token, clock)
+    begun = await await_first(stream, TIMEOUTS.first_token, LONGEST, clock)
 
     async with aclosing(begun):
         read_slowly = await read_on(begun, lambda: clock.advance(60))
@@ -254,6 +258,105 @@ async def test_a_cancellation_from_elsewhere_is_a_failure_of_the_service(lines: 
     with pytest.raises(ProviderUnreachable):
         await reading
     assert provider.open_streams == 0
+
+
+@dataclass
+class Reading:
+    """A service that reads a prompt of 100 tokens: tokens read, and the seconds until it tells that."""
+
+    reports: Sequence[tuple[float, int]]
+    silent_for: float = 0
+    """Seconds between the last report and the answer."""
+    clock: ManualClock = field(default_factory=ManualClock)
+
+    def lines(self) -> list[Line]:
+        lines: list[Line] = []
+        for seconds, processed in self.reports:
+            lines += [partial(self._rest, seconds), PromptProgress(processed, 100)]
+        return [*lines, partial(self._rest, self.silent_for), *say("At last.")]
+
+    async def _rest(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        await run_other_tasks()
+
+
+@pytest.mark.parametrize(
+    ("reports", "silent_for"),
+    [
+        ([(3, 10), (5, 20), (9, 30), (15, 40)], 25),
+        ([(0, 0)], 59),
+        ([(3, 100)], 3),
+        ([(3, 0), (10, 90), (10, 100)], 3),
+        ([(3, 0), (10, 60), (19, 50)], 0),
+    ],
+    ids=["in batches", "in one batch", "at once", "to its end", "and tells less at the end"],
+)
+async def test_a_service_that_gets_on_with_the_prompt_is_waited_for(
+    reports: Sequence[tuple[float, int]], silent_for: float
+) -> None:
+    reading = Reading(reports, silent_for)
+    provider = ScriptedProvider(reading.lines())
+
+    assert (await read(provider, reading.clock))[0] == TextDelta("At last.")
+
+
+@pytest.mark.parametrize(
+    ("reports", "silent_for", "given_up_at"),
+    [
+        ([(5, 10)], 0, 5),
+        ([(3, 0), (10, 50)], 21, 34),
+        ([(3, 0), (1, 50)], 5, 9),
+        ([(3, 100)], 5, 8),
+        ([(3, 50), (1, 50), *[(1, 50), (1, 30)] * 40], 0, 60),
+        ([(3, 0), (2, 50), *[(1, 50), (1, 30)] * 40], 0, 9),
+        ([(3, one) for one in range(100)], 0, 60),
+    ],
+    ids=[
+        "late from the start",
+        "silent",
+        "silent after a short batch",
+        "silent at the end",
+        "the same from the start",
+        "no further",
+        "for ever",
+    ],
+)
+async def test_a_service_that_gets_on_no_more_is_given_up(
+    reports: Sequence[tuple[float, int]], silent_for: float, given_up_at: float
+) -> None:
+    reading = Reading(reports, silent_for)
+    provider, begun = ScriptedProvider(reading.lines()), reading.clock.now()
+
+    with pytest.raises(FirstTokenTimeout):
+        await read(provider, reading.clock)
+
+    assert reading.clock.now() - begun == given_up_at
+    assert provider.open_streams == 0
+
+
+async def test_the_first_answer_after_a_start_a_failure_or_a_pause_may_take_longer() -> None:
+    home = Home(Server(None).check)
+    home.managed = replace(home.managed, timeouts=Timeouts(first_token=4, first_answer=40))
+
+    async def ask(silent_for: float) -> type[Exception] | None:
+        provider = ScriptedProvider(Reading([], silent_for, home.clock).lines())
+        managed = replace(home.managed, provider=provider, retries=Retries(1))
+        with home.breaker.insist() as permit:
+            try:
+                await (await managed.start(REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False)).aclose()
+            except ProviderError as error:
+                managed.failed(permit, error)
+                return type(error)
+            managed.succeeded(permit)
+            return None
+
+    home.cool_down()
+    await home.managed.probe()
+    assert [await ask(39), await ask(3), await ask(5)] == [None, None, FirstTokenTimeout]
+    assert [await ask(39), await ask(39), await ask(39)] == [None, None, FirstTokenTimeout], "the second may be a check"
+    await ask(1), await ask(1)
+    home.clock.advance(301)
+    assert [await ask(41), await ask(39)] == [FirstTokenTimeout, None]
 
 
 THRICE = Retries(attempts=3, first_wait=1, longest_wait=60)

@@ -1,5 +1,6 @@
 """Provider of Chat Completions: what is special about its servers, beside the contract of all formats."""
 
+import asyncio
 import gzip
 import json
 
@@ -14,8 +15,9 @@ from custom_components.chatterbox.agent.errors import (
     ProviderRejectedRequest,
     ProviderReplyInvalid,
     ServerOutOfMemory,
+    UnparsedReply,
 )
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.events import CompletionResult, PromptProgress, ProviderEvent, TextDelta
 from custom_components.chatterbox.agent.json.text import payload_to_bytes
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -28,9 +30,16 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.profiles import OPENAI, OTHER, PROFILES, ModelOptions, ServerProfile
+from custom_components.chatterbox.agent.providers.profiles import (
+    LLAMA_CPP,
+    OPENAI,
+    OTHER,
+    PROFILES,
+    ModelOptions,
+    ServerProfile,
+)
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
-from tests.support.servers.raw_http import RawReply, event_stream, head, raw_http_server, reply
+from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, HI, KEY, REQUEST, STOP, USAGE, collect, provider_of
 
@@ -144,6 +153,148 @@ async def test_a_refusal_that_leaving_out_does_not_mend_is_final(session: aiohtt
             with pytest.raises(ProviderRejectedRequest, match="nor you"):
                 await collect(provider)
             assert len(server.requests) == requested
+
+
+def _telling(server: RawHTTPServer, session: aiohttp.ClientSession) -> OpenAIChatProvider:
+    """Return a provider for a server that is known to tell how much of a prompt it has read."""
+    return OpenAIChatProvider(session, f"http://127.0.0.1:{server.port}", "small-1", profile=LLAMA_CPP)
+
+
+def _progress(report: str) -> bytes:
+    """Write a report as llama.cpp does."""
+    delta = '{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}'
+    return f'data: {{"choices":[{delta}],"prompt_progress":{report}}}\n\n'.encode()
+
+
+TOLD = _progress('{"total":237,"cache":7,"processed":128,"time_ms":181}')
+
+
+async def test_progress_with_the_prompt_is_asked_for_and_told(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(event_stream([TOLD, HELLO, STOP, USAGE, DONE])) as server:
+        assert await collect(_telling(server, session)) == [PromptProgress(128, 237), *ANSWER_EVENTS]
+
+    assert json.loads(server.requests[0].body)["return_progress"] is True
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "null",
+        "1",
+        "[]",
+        "{}",
+        '{"total":"all","processed":1}',
+        '{"total":9,"processed":-1}',
+        '{"total":9,"processed":NaN}',
+        '{"total":9,"processed":1e400}',
+        '{"total":9,"processed":' + "9" * 5000 + "}",
+        '{"total":9,"processed":[' + "[" * 300 + "]" * 300 + "]}",
+    ],
+    ids=lambda report: report[:30],
+)
+async def test_progress_that_is_none_is_passed_over(session: aiohttp.ClientSession, report: str) -> None:
+    async with raw_http_server(event_stream([_progress(report), HELLO, STOP, USAGE, DONE])) as server:
+        assert await collect(_telling(server, session)) == ANSWER_EVENTS
+
+
+async def test_progress_after_the_first_word_is_none(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(event_stream([HELLO, TOLD, STOP, TOLD, USAGE, DONE])) as server:
+        assert await collect(_telling(server, session)) == ANSWER_EVENTS
+
+
+async def test_progress_is_not_asked_for_again_where_it_was_refused(session: aiohttp.ClientSession) -> None:
+    refusal = reply(b'{"error":{"message":"Extra inputs are not permitted: return_progress"}}', status=422)
+
+    async with raw_http_server(refusal, ANSWER) as server:
+        provider = _telling(server, session)
+        for _ in range(2):
+            assert await collect(provider) == ANSWER_EVENTS
+
+    assert ["return_progress" in json.loads(request.body) for request in server.requests] == [True, False, False]
+
+
+async def test_progress_without_an_end_has_a_bound(session: aiohttp.ClientSession) -> None:
+    long = _progress('{"total":9,"processed":1,"note":"' + "x" * 2_000_000 + '"}')
+
+    async with raw_http_server(event_stream([long] * 9)) as server:
+        with pytest.raises(ProviderReplyInvalid, match="more than"):
+            await collect(_telling(server, session))
+
+
+async def test_hanging_up_while_a_prompt_is_read_frees_the_connection(session: aiohttp.ClientSession) -> None:
+    async with raw_http_server(event_stream([TOLD], Ending.WAIT)) as server:
+        events = _telling(server, session).stream(REQUEST)
+        assert await anext(events) == PromptProgress(128, 237)
+        await events.aclose()
+
+        await asyncio.wait_for(server.left.wait(), 5)
+
+
+UNPARSED = "The model produced output that does not match the expected peg-native format"
+WHOLE = reply(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
+THINKS = b'data: {"choices":[{"index":0,"delta":{"reasoning_content":"Hm."}}]}\n\n'
+
+
+def _unparsed(words: str) -> bytes:
+    return json.dumps({"error": {"code": 500, "message": words, "type": "server_error"}}).encode()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        UNPARSED,
+        "Failed to parse input at pos 12: <tool_call>temperature",
+        "Invalid diff: 'a' not found at start of 'b'",
+    ],
+)
+@pytest.mark.parametrize("status", [400, 500])
+async def test_an_answer_that_the_server_cannot_parse_is_asked_for_once_as_a_whole(
+    session: aiohttp.ClientSession, words: str, status: int
+) -> None:
+    async with raw_http_server(reply(_unparsed(words), status=status), WHOLE, ANSWER) as server:
+        provider = _telling(server, session)
+        assert await collect(provider) == HI
+        assert await collect(provider) == ANSWER_EVENTS, "the next answer may well be parsed"
+
+    bodies = [json.loads(request.body) for request in server.requests]
+    assert [one["stream"] for one in bodies] == [True, False, True]
+    assert bodies[1] == {key: bodies[0][key] for key in ("model", "messages")} | {"stream": False}
+
+
+@pytest.mark.parametrize("before", [[], [TOLD]], ids=["at once", "after the prompt was read"])
+async def test_a_stream_that_fails_before_its_first_word_is_asked_for_as_a_whole(
+    session: aiohttp.ClientSession, before: list[bytes]
+) -> None:
+    failed = event_stream([*before, b"data: " + _unparsed(UNPARSED) + b"\n\n"])
+
+    async with raw_http_server(failed, WHOLE) as server:
+        events = await collect(_telling(server, session))
+
+    assert [event for event in events if not isinstance(event, PromptProgress)] == HI
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("second", [500, 400])
+async def test_a_whole_answer_that_cannot_be_parsed_is_final(session: aiohttp.ClientSession, second: int) -> None:
+    async with raw_http_server(
+        reply(_unparsed(UNPARSED), status=500), reply(_unparsed(UNPARSED), status=second)
+    ) as one:
+        with pytest.raises(UnparsedReply) as failed:
+            await collect(_telling(one, session))
+
+    assert len(one.requests) == 2
+    assert not failed.value.retryable
+
+
+@pytest.mark.parametrize("heard", [HELLO, THINKS], ids=["words", "thoughts"])
+async def test_an_answer_of_which_something_was_passed_on_is_not_asked_for_again(
+    session: aiohttp.ClientSession, heard: bytes
+) -> None:
+    async with raw_http_server(event_stream([heard, b"data: " + _unparsed(UNPARSED) + b"\n\n"]), WHOLE) as server:
+        with pytest.raises(UnparsedReply):
+            await collect(_telling(server, session))
+
+    assert len(server.requests) == 1
 
 
 WISHES = ModelOptions(max_tokens=9, reasoning_effort=ReasoningEffort.NONE)

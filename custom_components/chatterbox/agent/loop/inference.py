@@ -20,6 +20,7 @@ from ..events import (
     PendingCall,
     Phase,
     PhaseEntered,
+    PromptProgress,
     ProviderEvent,
     ProviderSwitched,
     ReasoningDelta,
@@ -192,6 +193,8 @@ class Inference:
                 return (*heard, *self._end_repetition(self._repetition))
             case ToolCallReady(call, offered):
                 return self._called(await self._judge(call, offered))
+            case PromptProgress():
+                return ()
             case _:
                 return (self._noted(event), *self._end_repetition(self._circling))
 

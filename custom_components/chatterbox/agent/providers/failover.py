@@ -205,10 +205,9 @@ class FailoverProvider(LeavableProvider):
         return None if provider is self._has_turn else provider.spent()
 
     def _start(self, candidate: _Candidate, *, may_retry: bool) -> Coroutine[object, object, StartedStream]:
-        provider = candidate.provider
-        within = min(provider.timeouts.first_token, self._share(candidate.position))
+        provider, longest = candidate.provider, self._share(candidate.position)
         may_retry = may_retry and provider.breaker.state is BreakerState.CLOSED
-        return provider.start(candidate.request, within, self._clock, self._jitter, may_retry=may_retry)
+        return provider.start(candidate.request, longest, self._clock, self._jitter, may_retry=may_retry)
 
     def _share(self, position: int) -> float:
         """Return the seconds that a provider may take to start."""

@@ -15,7 +15,7 @@ import aiohttp
 
 from ..conversation.token_estimate import plausible_usage
 from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
-from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
+from ..events import CompletionResult, PromptProgress, ProviderEvent, ReasoningDelta, TextDelta
 from ..json.text import payload_to_bytes
 from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import NO_WISHES, CompletionRequest
@@ -108,7 +108,7 @@ class _Reply:
     def next_event(self) -> ProviderEvent | None:
         """Return the next of these events; None if there is none."""
         if (event := next(self.events, None)) is not None:
-            self.last, self.started = event, True
+            self.last, self.started = event, self.started or not isinstance(event, PromptProgress)
             self.complete = isinstance(event, CompletionResult)
         return event
 

@@ -6,6 +6,7 @@ counts, never that of the reader between two events. The turn as a whole has its
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -26,7 +27,7 @@ from ..errors import (
     ProviderUnreachable,
     reply_cut,
 )
-from ..events import CompletionResult, ProviderEvent
+from ..events import CompletionResult, PromptProgress, ProviderEvent
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
 from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import (
@@ -63,6 +64,8 @@ class BreakerPolicy:
     """Limit of a cool-down in seconds, whatever a service asks for."""
 
 
+_PAUSE: Final = 300.0
+"""Seconds for which a service is assumed to keep a model loaded and a prompt cached, as Ollama does."""
 _PERMANENT: Final = (ModelNotFound, ProviderRejectedKey)
 """Permanent failures: one opens the circuit."""
 _DEFAULT_POLICY: Final = BreakerPolicy()
@@ -82,6 +85,7 @@ class CircuitBreaker:
         """Since the start."""
         self.last_error: type[ProviderError] | None = None
         """The class of the last failure since the last success."""
+        self._answered_at = -math.inf
         self._probe_at: float | None = None
         self._probe: Permit | None = None
 
@@ -96,6 +100,11 @@ class CircuitBreaker:
     def seconds_until_probe(self) -> float:
         """Return how long the circuit stays open; 0 if it is not open."""
         return 0.0 if self._probe_at is None else max(self._probe_at - self._clock.now(), 0.0)
+
+    @property
+    def seconds_since_answer(self) -> float:
+        """Return how long ago the last answer ended; infinite without one since a start or a failure."""
+        return math.inf if self.last_error else self._clock.now() - self._answered_at
 
     def admit(self) -> Permit | None:
         """Return a permit for one request, None if it may not pass."""
@@ -124,6 +133,8 @@ class CircuitBreaker:
         """Record the outcome of a request; called by its permit."""
         if outcome is None:
             self.answers += 1
+            # A check that the service is back says nothing about what it has in its cache.
+            self._answered_at = -math.inf if self.last_error else self._clock.now()
             self._close()
             return
         if isinstance(outcome, ProviderRejectedRequest):  # it concerns the request: the service is up
@@ -205,6 +216,8 @@ class Timeouts:
     """Until the first event, connecting and all retries included."""
     between_tokens: float = 30.0
     """Between two events. A tool call is one event, however long the model writes it."""
+    first_answer: float = 0.0
+    """Instead of a shorter `first_token` where the model may have to be loaded, or the prompt read from its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,16 +271,34 @@ class StartedStream:
         await self.rest.aclose()
 
 
+_BATCHES: Final = 2
+"""Times as long as for the batch before, for which a service may read the next batch of a prompt."""
+
+
 async def await_first(
-    stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock, fitted: FittedRequest | None = None
+    stream: AsyncGenerator[ProviderEvent],
+    seconds: float,
+    longest: float,
+    clock: Clock,
+    fitted: FittedRequest | None = None,
 ) -> StartedStream:
     """Wait for the first event of a stream; closes the stream if there is none.
 
-    Raises `FirstTokenTimeout`, a `ProviderError` of the stream, `ProviderReplyInvalid` if it ends without a finish, or
+    The wait goes on while the service tells that it gets on with the prompt, for `longest` seconds at most. Raises
+    `FirstTokenTimeout`, a `ProviderError` of the stream, `ProviderReplyInvalid` if it ends without a finish, or
     `ProviderUnreachable` if it was cancelled although its reader was not.
     """
+    read_at, processed = clock.now(), -1
+    due, ends_at = read_at + seconds, read_at + longest
     try:
         first = await _next(stream, seconds, clock, FirstTokenTimeout, "sent nothing")
+        while isinstance(first, PromptProgress):
+            now = clock.now()
+            if first.processed > processed:
+                batch = math.inf if processed < 0 else _BATCHES * (now - read_at)  # at first it may have any size
+                due = now + (seconds if first.processed >= first.total else max(batch, seconds))
+                read_at, processed = now, first.processed
+            first = await _next(stream, min(due, ends_at) - now, clock, FirstTokenTimeout, "read no further")
     except BaseException:
         await stream.aclose()
         raise
@@ -334,6 +365,12 @@ class ManagedProvider:
     refuses_when_spent: bool = False
     """Whether no other provider takes over if it is the first of a chain and its budget is spent."""
 
+    @property
+    def first_wait(self) -> float:
+        """Return the seconds that the first event may take now: more after a start, a failure or a long pause."""
+        timeouts, rests = self.timeouts, self.breaker.seconds_since_answer > _PAUSE
+        return max(timeouts.first_token, timeouts.first_answer) if rests else timeouts.first_token
+
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return the request for this provider; None if it forces a tool that the provider is not offered."""
         tools = self.tools(request.tools)
@@ -347,20 +384,22 @@ class ManagedProvider:
                 return request if len(tools) == len(request.tools) else replace(request, tools=tools)
 
     async def start(
-        self, request: CompletionRequest, within: float, clock: Clock, jitter: Jitter, *, may_retry: bool
+        self, request: CompletionRequest, longest: float, clock: Clock, jitter: Jitter, *, may_retry: bool
     ) -> StartedStream:
-        """Open a stream and wait for its first event, with as many retries as fit in `within` seconds.
+        """Open a stream and wait for its first event, for `longest` seconds at most.
 
-        A prompt that is refused as too long is sent once more, shorter. Raises the `ProviderError` of the last
-        request, at once if there is no time for another one.
+        As many retries are made as the time for a first event allows. A prompt that is refused as too long is sent once
+        more, shorter. Raises the `ProviderError` of the last request, at once if there is no time for another one.
         """
-        deadline = clock.now() + within
+        ends_at = clock.now() + longest
+        deadline = min(clock.now() + self.first_wait, ends_at)
         fitted = self.fitter.fit(request) if self.fitter else None
         attempt = 1
         while True:
             try:
                 stream = self._open(fitted.request if fitted else request)
-                return await await_first(stream, deadline - clock.now(), clock, fitted)
+                now = clock.now()
+                return await await_first(stream, deadline - now, ends_at - now, clock, fitted)
             except ProviderError as error:
                 if shorter := self.learn(error, fitted):
                     fitted = shorter

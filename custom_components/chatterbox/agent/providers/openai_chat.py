@@ -38,13 +38,14 @@ class OpenAIChatProvider(HTTPProvider):
             "top_p": options.top_p,
             profile.max_tokens_field: options.max_tokens,
             "verbosity": request.options.verbosity,
+            "return_progress": profile.tells_progress or None,
         }
         effort = {} if options.reasoning_effort is None else profile.effort_fields(options.reasoning_effort)
         return {name: value for name, value in wishes.items() if value is not None} | effort
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
-        return payload | {self._profile.max_tokens_field: 1}
+        return lay_over(payload, {self._profile.max_tokens_field: 1, "return_progress": None})
 
     @override
     async def _payload_after(

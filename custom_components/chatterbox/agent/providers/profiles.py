@@ -136,6 +136,8 @@ class ServerProfile:
     """
     models_page: str = ""
     """Path of a list that says more of each model than the usual one; empty if there is none."""
+    tells_progress: bool = False
+    """Whether it tells how much of a prompt it has read (`return_progress`), in Chat Completions."""
     passes_on: bool = False
     """Whether it forwards requests to services that may charge for them."""
     accepts_images: bool = True

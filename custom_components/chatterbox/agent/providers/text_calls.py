@@ -13,7 +13,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, assert_never
 
-from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ReasoningDelta, TextDelta, ToolCallReady
+from ..events import (
+    CompletionResult,
+    PromptProgress,
+    ProviderEvent,
+    ProviderSwitched,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
 from ..json.text import parse_json
 from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest
@@ -143,7 +151,7 @@ class TextCallReader:
                 self._model.known = self._model.known or (self._written and not reason.is_cut)
                 called = self._calls.any and not reason.is_cut
                 self._out.append(replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event)
-            case ProviderSwitched():
+            case ProviderSwitched() | PromptProgress():
                 self._out.append(event)
             case _:
                 assert_never(event)

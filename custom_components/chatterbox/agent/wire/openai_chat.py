@@ -11,9 +11,9 @@ cached.
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Annotated, Final, assert_never, override
 
-from pydantic import JsonValue as AnyJson, TypeAdapter
+from pydantic import JsonValue as AnyJson, NonNegativeInt, TypeAdapter
 
-from ..events import ProviderEvent
+from ..events import PromptProgress, ProviderEvent
 from ..json.text import sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
@@ -267,12 +267,20 @@ class _UsageReport(TokenCounts):
     reasoning_tokens: Annotated[Count, at("completion_tokens_details.reasoning_tokens")] = None
 
 
+class _Progress(WireModel):
+    """llama.cpp's `return_progress`: tokens of the prompt."""
+
+    processed: NonNegativeInt
+    total: NonNegativeInt
+
+
 class _Chunk(WireModel):
     """One event of a stream, or a whole completion."""
 
     object: Lenient[str] = None
     choices: list[_Choice] | None = None
     usage: Lenient[_UsageReport] = None
+    prompt_progress: Lenient[_Progress] = None
     error: AnyJson = None
 
     message: AnyJson = None
@@ -310,6 +318,8 @@ class ChatReplyReader(ReplyReader):
             raise ReportedFailure(reported)
         if chunk.usage is not None:
             self._usage = chunk.usage.usage()
+        if chunk.prompt_progress is not None and not self._streams:
+            yield PromptProgress(chunk.prompt_progress.processed, chunk.prompt_progress.total)
         for choice in chunk.choices or []:
             if choice.index:  # a second answer, which was not requested
                 continue
