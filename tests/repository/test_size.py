@@ -23,7 +23,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 27_907,
+    "lines of code of the product": 27_915,
     "modules of the product": 257,
     "lines of code of the tests": 57_255,
     "fragments": 5,

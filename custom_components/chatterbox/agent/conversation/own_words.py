@@ -43,6 +43,22 @@ def as_models_read(history: Transcript) -> Transcript:
     return tuple(map(reading.read, history))
 
 
+def without_broken_words(messages: Transcript) -> Transcript:
+    """Return the messages of a turn without words of ours; calls that no model made stay, with their results.
+
+    Whoever made them reads from the results that they are done.
+    """
+    emptied = AssistantMessage()
+    return tuple(
+        message if sent == emptied and (isinstance(message, ToolResult) or _has_calls(message)) else sent
+        for message, sent in zip(messages, as_models_read(messages), strict=True)
+    )
+
+
+def _has_calls(message: Message) -> bool:
+    return isinstance(message, AssistantMessage) and bool(message.tool_calls)
+
+
 def with_attempt(message: UserMessage, answer: str) -> UserMessage:
     """Return the words of a turn with the `answer` of Home Assistant, which has tried to act on them in vain."""
     return _noted(message, _TRIED.format(_quoted(answer)))

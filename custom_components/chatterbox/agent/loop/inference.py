@@ -11,7 +11,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Final, assert_never
 
-from ..conversation.own_words import as_models_read, with_own_words
+from ..conversation.own_words import with_own_words, without_broken_words
 from ..conversation.token_estimate import TokenEstimate
 from ..errors import ProviderError, ProviderUnreachable, reply_cut
 from ..events import (
@@ -80,7 +80,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     unfit = (state.answer,) if _is_kept(state, step) and state.answer else ()
     return CompletionRequest(
         instructions="\n\n".join(filter(None, (turn.instructions, turn.output.instruction if turn.output else ""))),
-        transcript=turn.history + as_models_read(state.messages) + unfit,
+        transcript=turn.history + without_broken_words(state.messages) + unfit,
         tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
         tool_choice=step.tool_choice,
         directive="\n\n".join(filter(None, (context, _directive(state, step)))),
