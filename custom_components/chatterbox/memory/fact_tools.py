@@ -6,6 +6,7 @@ them, which `approvals/guard.py` refuses once a conversation contains outside co
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from operator import attrgetter
 from typing import Final
 
 from homeassistant.core import HomeAssistant
@@ -16,7 +17,6 @@ from ..agent.text import plain_name
 from ..const import DOMAIN, REDACTED_PIN
 from ..effects.effect import Effects, Touches
 from ..people.speakers import Speaker
-from ..settings.agent import AgentSettings
 from ..tools.own.own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
 from .facts import (
     LONGEST_FACT,
@@ -35,6 +35,7 @@ _CHANGES: Final = ToolAnnotations(read_only=False, destructive=False, idempotent
 _MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
 """The target of the tools, which no tool of Home Assistant has."""
 _LIST_NAME: Final = own_name("list_memories")
+_REMEMBERS: Final = attrgetter("settings.remember_facts")
 MAX_PROMPT: Final = 1_500
 """Characters of the facts in a prompt."""
 
@@ -107,10 +108,6 @@ async def _async_effects(_call: OwnCall) -> Effects:
     return Touches(changes_memory=True)
 
 
-def _remembers(settings: AgentSettings, _home_is_large: bool) -> bool:  # noqa: FBT001  # as `OwnTool.is_offered` is called
-    return settings.remember_facts
-
-
 def _facts_for_model(facts: Sequence[Fact]) -> JsonObject:
     """Return facts for a model, the newest first."""
     return {"facts": [_fact_for_model(fact) for fact in reversed(facts) if not fact.is_aside]}
@@ -138,7 +135,7 @@ REMEMBER: Final = OwnTool(
         _CHANGES,
     ),
     run=_async_remember,
-    is_offered=_remembers,
+    needs=_REMEMBERS,
     effects=_async_effects,
     targets=_MEMORIES,
     done="remembered",
@@ -159,7 +156,7 @@ LIST_MEMORIES: Final = OwnTool(
         READS,
     ),
     run=_async_list,
-    is_offered=_remembers,
+    needs=_REMEMBERS,
     prompt=async_get_memory_prompt,
 )
 
@@ -189,7 +186,7 @@ FORGET: Final = OwnTool(
         _CHANGES,
     ),
     run=_async_forget,
-    is_offered=_remembers,
+    needs=_REMEMBERS,
     effects=_async_effects,
     targets=_MEMORIES,
     done="forgotten",

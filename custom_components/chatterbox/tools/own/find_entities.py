@@ -1,6 +1,7 @@
 """The tool that searches the exposed entities of a home with too many to list."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final
 
 from homeassistant.core import HomeAssistant
@@ -100,6 +101,6 @@ FIND: Final = OwnTool(
         READS,
     ),
     run=_async_find,
-    is_offered=lambda _settings, home_is_large: home_is_large,
+    needs=attrgetter("home_is_large"),
     label=LLM_API_ASSIST,  # whoever allows the tools of Assist needs it to name entities
 )

@@ -70,14 +70,22 @@ class SharedWith(NamedTuple):
     """The arguments by which it selects entities."""
 
 
+class Offered(NamedTuple):
+    """An agent that is offered tools."""
+
+    settings: AgentSettings
+    home_is_large: bool
+    """Whether its prompt only sums up the home; see `TurnTools`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTool:
     """A tool."""
 
     definition: ToolDefinition
     run: Callable[[OwnCall], Awaitable[ToolAnswer]]
-    is_offered: Callable[[AgentSettings, bool], bool] = lambda _settings, _home_is_large: True
-    """Returns whether an agent has it, by its settings, and whether its prompt holds only a part of the home."""
+    needs: Callable[[Offered], bool] | None = None
+    """Returns whether an agent has it; None for a tool that all agents have."""
     prompt: Callable[[HomeAssistant, str, Speaker], Awaitable[str]] | None = None
     """Returns a section of the prompt of agents that have it, by the id of an agent and its speaker."""
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None

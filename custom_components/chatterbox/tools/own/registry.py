@@ -17,7 +17,7 @@ from ...records.turn_record import result_content
 from ...settings.agent import AgentSettings
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
-from .own_tool import OwnCall, OwnTool, SharedWith, ToolAnswer
+from .own_tool import Offered, OwnCall, OwnTool, SharedWith, ToolAnswer
 from .search_history import SEARCH_HISTORY
 
 own_tools: Final = singleton(lambda _: [FIND, GET_FORECAST, SEARCH_HISTORY])
@@ -26,8 +26,8 @@ own_tools: Final = singleton(lambda _: [FIND, GET_FORECAST, SEARCH_HISTORY])
 
 def offered_to(hass: HomeAssistant, settings: AgentSettings, *, home_is_large: bool = False) -> tuple[OwnTool, ...]:
     """Return those of our tools that an agent has for itself. `home_is_large` is explained at `TurnTools`."""
-    tools = own_tools(hass)
-    return tuple([tool for tool in tools if tool.shared is None and tool.is_offered(settings, home_is_large)])
+    own, agent = [tool for tool in own_tools(hass) if tool.shared is None], Offered(settings, home_is_large)
+    return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 
 
 def with_own_tools(offered: Sequence[ToolDefinition], own: Collection[OwnTool]) -> tuple[ToolDefinition, ...]:

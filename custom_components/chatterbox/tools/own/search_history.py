@@ -7,6 +7,7 @@ content.
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Final
 
 from homeassistant.util import dt as dt_util
@@ -126,5 +127,5 @@ SEARCH_HISTORY: Final = OwnTool(
         READS,
     ),
     run=async_search_history,
-    is_offered=lambda settings, _home_is_large: settings.search_history,
+    needs=attrgetter("settings.search_history"),
 )
