@@ -71,7 +71,11 @@ def _request(size: PromptSize | None) -> JsonObject | None:
 
 
 def _as_sent(tool: ToolDefinition) -> str:
-    described: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.offered_parameters}
+    described: JsonObject = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.short_parameters or tool.parameters,
+    }
     return canonical_json(described)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, split_entity_id
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
@@ -26,7 +26,10 @@ def home() -> Home:
         for domain, name in zip(DOMAINS, NAMES, strict=True)
     ]
     listed = listed_names([one for one, _ in named])
-    entities = tuple(ExposedEntity(one.entity_id, one.names, area, listed[one.entity_id][0], ()) for one, area in named)
+    entities = tuple(
+        ExposedEntity(one.entity_id, split_entity_id(one.entity_id)[0], one.names, area, listed[one.entity_id][0], ())
+        for one, area in named
+    )
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
         room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in ROOMS
     }

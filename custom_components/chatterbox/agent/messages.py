@@ -163,12 +163,9 @@ class ToolDefinition:
     repair: Repair | None = field(default=None, compare=False, repr=False)
     """Repairs arguments before they are fitted to `parameters`."""
     short_parameters: JsonObject | None = None
-    """The schema for the model, without what it does not need to know; None for `parameters`."""
-
-    @property
-    def offered_parameters(self) -> JsonObject:
-        """The schema for the model. Arguments are fitted to `parameters`."""
-        return self.parameters if self.short_parameters is None else self.short_parameters
+    """The schema for the model, without what it does not need to know; None for `parameters`, to which arguments are
+    fitted.
+    """
 
 
 @dataclass(frozen=True, slots=True)

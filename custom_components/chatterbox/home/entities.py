@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, EVENT_STATE_CHANGED
-from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.core import (
+    CALLBACK_TYPE,
+    Event,
+    EventStateChangedData,
+    HomeAssistant,
+    State,
+    callback,
+    split_entity_id,
+)
 from homeassistant.helpers import (
     area_registry as ar,
     device_registry as dr,
@@ -220,6 +228,7 @@ class ExposedEntity:
     """An exposed entity."""
 
     entity_id: str
+    domain: str
     names: tuple[str, ...]
     """The name and aliases that Home Assistant's tools accept; empty for an entity without a name."""
     area_id: str | None
@@ -227,11 +236,6 @@ class ExposedEntity:
     """The name under its room, without the name of the room; empty without a name."""
     other_names: tuple[str, ...]
     """The aliases that say something new."""
-
-    @property
-    def domain(self) -> str:
-        """Return the domain."""
-        return self.entity_id.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -275,7 +279,10 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
     found = [_named(hass, state, rooms) for state in states]
     listed = listed_names([named for named, _ in found])
     all_entities = sorted(
-        (ExposedEntity(one.entity_id, one.names, area_id, *listed[one.entity_id]) for one, area_id in found),
+        (
+            ExposedEntity(one.entity_id, split_entity_id(one.entity_id)[0], one.names, area_id, *listed[one.entity_id])
+            for one, area_id in found
+        ),
         key=lambda entity: (entity.domain, entity.listed_name.casefold(), entity.listed_name, entity.entity_id),
     )
     entities = [entity for entity in all_entities if entity.domain not in _LISTED_BY_TOOLS]

@@ -29,7 +29,6 @@ from ..home.entities import telling_words
 from ..home.entity_matches import areas_of_entities, matching_states
 from ..home.name_index import place_name
 from ..home.request import Request
-from .annotations import unwrapped
 from .name_resolver import EVERYTHING, entities_called
 
 _CLASS: Final = "device_class"
@@ -65,23 +64,18 @@ class CallRepairs:
 
     hass: HomeAssistant
     assistant: str
-    tools: Mapping[str, llm.Tool]
+    intents: Mapping[str, llm.IntentTool]
     """By name."""
     request: Request
 
     def added_to(self, definitions: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
         """Return definitions of the tools; those of intents repair their calls."""
-        intents = self._intents
         return tuple(
-            replace(one, repair=partial(self._repaired, intents[one.name].intent_type, one))
-            if one.name in intents
+            replace(one, repair=partial(self._repaired, self.intents[one.name].intent_type, one))
+            if one.name in self.intents
             else one
             for one in definitions
         )
-
-    @property
-    def _intents(self) -> Mapping[str, llm.IntentTool]:
-        return {name: own for name, tool in self.tools.items() if isinstance(own := unwrapped(tool), llm.IntentTool)}
 
     def _repaired(self, intent_type: str, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
@@ -109,10 +103,10 @@ class CallRepairs:
         takers = {
             f"{name} takes {one}."
             for one in unknown
-            for name, own in self._intents.items()
+            for name, own in self.intents.items()
             if intent_naming(self.hass, own.intent_type).slots and any(is_called(key, one) for key in _parameters(own))
         }
-        timer = next((name for name, own in self._intents.items() if _COMMAND in _parameters(own)), "")
+        timer = next((name for name, own in self.intents.items() if _COMMAND in _parameters(own)), "")
         later = f"call {timer} with {_COMMAND}" if timer else "there is no tool: say that you cannot do it"
         return " ".join((reason, has, *sorted(takers), f"It acts now and on all that it names; for later, {later}."))
 
@@ -128,7 +122,7 @@ class CallRepairs:
         if position not in _ENDS:
             names = listed(sorted(state.name for state in moved))
             raise Unfit(f"Only open and closed are possible, which are the positions 100 and 0: {names}.")
-        for name, own in self._intents.items():
+        for name, own in self.intents.items():
             if own.intent_type == _ENDS[position]:
                 domains: list[JsonValue] = [*sorted({state.domain for state in moved})]
                 return name, {key: value for key, value in arguments.items() if key != "position"} | {"domain": domains}

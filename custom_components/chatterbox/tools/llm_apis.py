@@ -41,7 +41,7 @@ from ..internals.llm import KnownTool, async_assist_platforms, known_tool, live_
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
-from .schema import CustomSerializer, SchemaCache, short_parameters
+from .schema import CustomSerializer, SchemaCache, ToolSchema
 
 if TYPE_CHECKING:
     from homeassistant.components.llm import LLMToolsPlatformProtocol
@@ -313,6 +313,8 @@ class MergeResult(NamedTuple):
     """For each tool, named with its API: the reason why it is left out, or None if it is offered."""
     labels: Mapping[str, str]
     """Ids of the original APIs by the offered names of the tools."""
+    intents: Mapping[str, llm.IntentTool]
+    """The tools of intents, by the same names."""
 
 
 def merge_apis(
@@ -324,27 +326,31 @@ def merge_apis(
     """
     schemas = _schema_cache(hass)
     found = list(_distinct(offers))
-    names = offered_names([ToolOrigin(offer.api.id, tool.name) for offer, tool in found])
+    names = offered_names([ToolOrigin(offer.api.id, tool.name) for offer, tool, _ in found])
     renames: dict[str, dict[str, str]] = {offer.api.id: {} for offer in offers}
-    for (offer, tool), name in zip(found, names, strict=True):
+    for (offer, tool, _), name in zip(found, names, strict=True):
         renames[offer.api.id].setdefault(tool.name, name)
     definitions: list[ToolDefinition] = []
     tools: list[llm.Tool] = []
     problems: dict[str, str | None] = {}
     labels: dict[str, str] = {}
-    for (offer, tool), name in zip(found, names, strict=True):
+    intents: dict[str, llm.IntentTool] = {}
+    for one, name in zip(found, names, strict=True):
+        offer, tool, own = one
         subject = f"Tool {tool.name} of {offer.api.name}"
+        known_classes = device_classes if _is_of_assist(own) else None
         try:
-            definition = _define(schemas, offer, tool, name, renames[offer.api.id])
+            schema = schemas.convert(tool.parameters, offer.custom_serializer, known_classes)
+            definition = _define(one, name, schema, renames[offer.api.id])
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
             problems[subject] = f"it is not offered, because its arguments cannot be described: {error}"
             continue
-        if device_classes is not None and _is_of_assist(unwrapped(tool)):
-            definition = replace(definition, short_parameters=short_parameters(definition.parameters, device_classes))
         definitions.append(definition)
         problems[subject] = None
         labels[name] = offer.api.id
         tools.append(tool if tool.name == name else RenamedTool(name, tool))
+        if isinstance(own, llm.IntentTool):
+            intents[name] = own
     prompt = _with_headings(offers, [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers])
     context = _with_headings(offers, [rename_tools(offer.context, renames[offer.api.id]) for offer in offers])
     api = MergedApi(
@@ -357,10 +363,19 @@ def merge_apis(
         requires_admin=any(requires_admin(offer.api) for offer in offers),
     )
     definitions.sort(key=lambda definition: definition.name)
-    return MergeResult(api, tuple(definitions), prompt, context, problems, labels)
+    return MergeResult(api, tuple(definitions), prompt, context, problems, labels, intents)
 
 
-def _distinct(offers: Iterable[ApiOffer]) -> Iterator[tuple[ApiOffer, llm.Tool]]:
+class _Found(NamedTuple):
+    """A tool that an API offers."""
+
+    offer: ApiOffer
+    tool: llm.Tool
+    own: llm.Tool
+    """The tool without wrappers."""
+
+
+def _distinct(offers: Iterable[ApiOffer]) -> Iterator[_Found]:
     """Yield every tool once: several APIs may share one, such as that for date and time."""
     seen: dict[str, list[llm.Tool]] = {}
     for offer in offers:
@@ -368,14 +383,11 @@ def _distinct(offers: Iterable[ApiOffer]) -> Iterator[tuple[ApiOffer, llm.Tool]]
             twins = seen.setdefault(tool.name, [])
             if not any(type(twin) is type(tool) and vars(twin) == vars(tool) for twin in twins):
                 twins.append(tool)
-                yield offer, tool
+                yield _Found(offer, tool, unwrapped(tool))
 
 
-def _define(
-    schemas: SchemaCache, offer: ApiOffer, tool: llm.Tool, name: str, renames: Mapping[str, str]
-) -> ToolDefinition:
-    own = unwrapped(tool)
-    schema = schemas.convert(tool.parameters, offer.custom_serializer)
+def _define(found: _Found, name: str, schema: ToolSchema, renames: Mapping[str, str]) -> ToolDefinition:
+    offer, tool, own = found
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
     sentences = (rename_tools(tool.description or tool.title or "", renames), *schema.remarks, provided_by)
     return ToolDefinition(
@@ -384,6 +396,7 @@ def _define(
         parameters=schema.parameters,
         annotations=annotations_of(tool),
         repeatable=isinstance(own, llm.IntentTool) and own.intent_type in REPEATABLE_INTENTS,
+        short_parameters=schema.short,
     )
 
 

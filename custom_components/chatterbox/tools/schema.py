@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import probatio
@@ -51,6 +51,8 @@ class ToolSchema:
     """JSON Schema, with an object at the top level."""
     remarks: tuple[str, ...]
     """Sentences for rules that the top level of the schema must not contain."""
+    short: JsonObject | None = None
+    """The parameters without what no model needs in a home."""
 
 
 def convert_schema(schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
@@ -242,25 +244,35 @@ class SchemaCache:
     """An LRU cache of conversions.
 
     Home Assistant builds the schema of an intent anew for each turn, and some of its markers, around the same
-    validators. So the key of a schema are the ids of its parts, and the parts are kept alive with the conversion.
+    validators. So the key of a schema has the ids of its parts, and the parts are kept alive with the conversion.
     """
 
     def __init__(self) -> None:
         """Begin empty."""
-        self._converted: OrderedDict[tuple[int, ...], tuple[tuple[object, ...], ToolSchema]] = OrderedDict()
+        self._converted: OrderedDict[tuple[object, ...], tuple[tuple[object, ...], ToolSchema]] = OrderedDict()
 
     def __len__(self) -> int:
         """Return the number of cached conversions."""
         return len(self._converted)
 
-    def convert(self, schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
-        """Return `convert_schema(schema, custom_serializer)`, from the cache if possible."""
+    def convert(
+        self,
+        schema: probatio.Schema,
+        custom_serializer: CustomSerializer | None = None,
+        device_classes: frozenset[str] | None = None,
+    ) -> ToolSchema:
+        """Return `convert_schema(schema, custom_serializer)`, from the cache if possible.
+
+        It has `short_parameters` if the `device_classes` of the home are given.
+        """
         parts = (custom_serializer, *_parts(schema))
-        identity = tuple(map(id, parts))
+        identity = (device_classes, *map(id, parts))
         if identity in self._converted:
             self._converted.move_to_end(identity)
             return self._converted[identity][1]
         converted = convert_schema(schema, custom_serializer)
+        if device_classes is not None:
+            converted = replace(converted, short=short_parameters(converted.parameters, device_classes))
         self._converted[identity] = (parts, converted)
         if len(self._converted) > MAX_SCHEMAS:
             self._converted.popitem(last=False)

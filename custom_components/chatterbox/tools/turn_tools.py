@@ -154,7 +154,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
     lists_home = any(offer.api.id == llm.LLM_API_ASSIST for offer in offers)
     near = llm.async_get_match_preferences(hass, llm_context).area_id
-    repairs = CallRepairs(hass, llm_context.assistant, dispatcher.tools, Request(hass, text, near))
+    repairs = CallRepairs(hass, llm_context.assistant, merged.intents, Request(hass, text, near))
     return TurnTools(
         llm_context,
         instance=instance if offers else None,

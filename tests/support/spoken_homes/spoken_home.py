@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Self
 
 import yaml
+from homeassistant.core import split_entity_id
 from pydantic import BaseModel, ConfigDict
 
 from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
@@ -94,7 +95,10 @@ def _rooms(file: _File) -> Iterator[Room]:
 
 def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) -> Home:
     listed = listed_names([entity for entity, _ in named])
-    entities = tuple(ExposedEntity(one.entity_id, one.names, area_id, *listed[one.entity_id]) for one, area_id in named)
+    entities = tuple(
+        ExposedEntity(one.entity_id, split_entity_id(one.entity_id)[0], one.names, area_id, *listed[one.entity_id])
+        for one, area_id in named
+    )
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
         room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in rooms
     }

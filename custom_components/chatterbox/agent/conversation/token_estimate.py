@@ -98,7 +98,7 @@ class TokenEstimate:
     def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
         """Estimate the tokens of tools, as they are described to a model."""
         described: list[JsonValue] = [
-            {"name": tool.name, "description": tool.description, "parameters": tool.offered_parameters}
+            {"name": tool.name, "description": tool.description, "parameters": tool.short_parameters or tool.parameters}
             for tool in tools
         ]
         return self.of_text(canonical_json(described)) if described else 0

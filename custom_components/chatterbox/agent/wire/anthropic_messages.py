@@ -110,7 +110,9 @@ def _tools(request: CompletionRequest) -> list[JsonValue]:
 
 def _tool(tool: ToolDefinition) -> JsonObject:
     schema = {
-        keyword: value for keyword, value in tool.offered_parameters.items() if keyword not in _REFUSED_AT_THE_TOP
+        keyword: value
+        for keyword, value in (tool.short_parameters or tool.parameters).items()
+        if keyword not in _REFUSED_AT_THE_TOP
     }
     return {"name": tool.name, "description": tool.description, "input_schema": {"type": "object", **schema}}
 

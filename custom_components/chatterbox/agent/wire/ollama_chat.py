@@ -68,7 +68,11 @@ def request_to_payload(
 
 
 def _tool(tool: ToolDefinition) -> JsonValue:
-    function: JsonValue = {"name": tool.name, "description": tool.description, "parameters": tool.offered_parameters}
+    function: JsonValue = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.short_parameters or tool.parameters,
+    }
     return {"type": "function", "function": function}
 
 

@@ -90,7 +90,7 @@ def request_to_payload(
     payload: JsonObject = {"model": model, "messages": _messages(request, dialect, accepted)}
     if request.tools:
         functions: list[JsonObject] = [
-            {"name": tool.name, "description": tool.description, "parameters": tool.offered_parameters}
+            {"name": tool.name, "description": tool.description, "parameters": tool.short_parameters or tool.parameters}
             for tool in request.tools
         ]
         payload["tools"] = [{"type": "function", "function": function} for function in functions]

@@ -209,7 +209,7 @@ def _tool(tool: ToolDefinition) -> JsonObject:
         "type": "function",
         "name": tool.name,
         "description": tool.description,
-        "parameters": tool.offered_parameters,
+        "parameters": tool.short_parameters or tool.parameters,
         "strict": False,
     }
 
