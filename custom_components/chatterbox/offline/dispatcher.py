@@ -19,8 +19,7 @@ from homeassistant.helpers import intent, llm
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
-from ..effects.failures import Failures, async_add_reasons, intent_failures
-from ..effects.reported import async_check_response
+from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
 from ..home.name_index import with_known_names
 from ..internals.conversation import async_texts, built_in_agent, gazetteer
 from ..records.turn_record import did_nothing, intent_speech, result_content

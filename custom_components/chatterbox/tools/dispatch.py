@@ -43,14 +43,18 @@ from ..effects.effect import (
     actions_of,
     run_by,
 )
-from ..effects.failures import Failures, async_add_reasons, async_reason, intent_failures, shown_reason
 from ..effects.intents import delayed_command, intent_effects
 from ..effects.reported import (
+    Failures,
+    async_add_reasons,
     async_asked_by_script,
     async_check_response,
+    async_reason,
     async_script_error,
     async_unconfirmed,
     confirmed_or_not,
+    intent_failures,
+    shown_reason,
     unavailable_names,
 )
 from ..home.entity_matches import entity_name, exposed_names, matching_states

@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.chatterbox.effects.failures import shown_reason
+from custom_components.chatterbox.effects.reported import shown_reason
 
 
 @pytest.mark.parametrize(
