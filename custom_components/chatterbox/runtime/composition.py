@@ -15,7 +15,6 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
-from ..agent.providers.addresses import api_root, ollama_root
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Timeouts
@@ -24,7 +23,7 @@ from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
 from ..agent.providers.openai_responses import OpenAIResponsesProvider
 from ..agent.providers.profiles import PROFILES, ModelOptions, ServerProfile, ServiceTier, profile_at
-from ..agent.providers.service_client import TimeLimits
+from ..agent.providers.service_client import TimeLimits, api_root, ollama_root
 from ..const import (
     CONF_BASE_URL,
     CONF_KIND,

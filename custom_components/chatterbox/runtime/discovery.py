@@ -19,8 +19,8 @@ from yarl import URL
 
 from ..agent.errors import ProviderError
 from ..agent.messages import JsonValue
-from ..agent.providers.addresses import server_root
 from ..agent.providers.profiles import LLAMA_CPP, LM_STUDIO, LOCALAI, OLLAMA, VLLM, ServerProfile, profile_at
+from ..agent.providers.service_client import server_root
 from ..agent.wire.model_lists import ChatModel
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..data import singleton

@@ -6,7 +6,6 @@ import pytest
 
 from custom_components.chatterbox.agent.messages import IMAGE_TYPES, PDF
 from custom_components.chatterbox.agent.protocols import ReasoningEffort
-from custom_components.chatterbox.agent.providers.addresses import api_root
 from custom_components.chatterbox.agent.providers.profiles import (
     LM_STUDIO,
     OLLAMA,
@@ -17,6 +16,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
     nearest_effort,
     profile_at,
 )
+from custom_components.chatterbox.agent.providers.service_client import api_root
 from custom_components.chatterbox.agent.wire.call_assembly import new_call_id
 
 NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = ReasoningEffort

@@ -51,11 +51,10 @@ from ..protocols import (
 )
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
 from .calls import fit_arguments, judge_call
-from .echoes import EchoFilter, echoed_lines
 from .execution import ToolRunner
 from .hooks import HookChain
 from .next_step import CallModel
-from .repetition import RepetitionFilter
+from .repetition import EchoFilter, RepetitionFilter, echoed_lines
 from .structured_output import read_output
 from .turn import ClientCall, OpenCall, Resolved, Runnable, TurnState, resolve
 

@@ -9,10 +9,10 @@ from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 from ..wire.model_lists import ChatModel, parse_chat_models
 from ..wire.reply_reader import ReplyReader
-from .addresses import Access
 from .http_provider import HTTPProvider, lay_over
 from .profiles import ANTHROPIC, ModelOptions, with_wishes
 from .refused_parameters import ANTHROPIC_ADJUSTMENTS, ANTHROPIC_ALSO_CALLED
+from .service_client import Access
 
 MAX_TOKENS: Final = 8192
 """Default limit of an answer, thinking included: the format requires one."""

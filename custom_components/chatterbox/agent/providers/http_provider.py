@@ -21,11 +21,10 @@ from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import NO_WISHES, CompletionRequest
 from ..wire.model_lists import ChatModel, parse_chat_models, parse_context_window, parse_model_list
 from ..wire.reply_reader import ReplyReader, ReportedFailure
-from .addresses import Access
 from .failures import error_of_report
 from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at
 from .refused_parameters import Adjustment, RefusedParameters
-from .service_client import DEFAULT_LIMITS, ResponseBody, ServiceClient, TimeLimits
+from .service_client import DEFAULT_LIMITS, Access, ResponseBody, ServiceClient, TimeLimits
 from .text_calls import TextCallReader, TextCalls
 
 

@@ -23,10 +23,10 @@ from ..wire.ollama_chat import (
     request_to_payload,
 )
 from ..wire.reply_reader import ReplyReader
-from .addresses import Access, ollama_root
 from .http_provider import HTTPProvider, lay_over
 from .profiles import OLLAMA, ModelOptions, nearest_effort
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
+from .service_client import Access, ollama_root
 
 _LOGGER = logging.getLogger(__name__)
 

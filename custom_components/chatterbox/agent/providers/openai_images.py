@@ -7,10 +7,9 @@ import aiohttp
 
 from ..messages import Picture
 from ..wire.openai_images import parse_answer, request_to_payload
-from .addresses import Access
 from .failures import error_of_exception
 from .refused_parameters import RefusedParameters
-from .service_client import ServiceClient, TimeLimits
+from .service_client import Access, ServiceClient, TimeLimits
 
 _REQUIRED: Final = frozenset({"model", "prompt"})
 """Fields without which a request would mean something else."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from custom_components.chatterbox.agent.loop.echoes import EchoFilter, echoed_lines
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
+from custom_components.chatterbox.agent.loop.repetition import EchoFilter, echoed_lines
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import UserMessage
 from tests.agent.turns import collect, spoken

@@ -6,7 +6,7 @@ import pytest
 from yarl import URL
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.providers.addresses import api_root, ollama_root, server_root
+from custom_components.chatterbox.agent.providers.service_client import api_root, ollama_root, server_root
 
 
 @pytest.mark.parametrize(
