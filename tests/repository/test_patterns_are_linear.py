@@ -23,8 +23,7 @@ from custom_components.chatterbox.agent.loop.structured_output import read_outpu
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.providers.failures import error_of_response
 from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
-from custom_components.chatterbox.agent.wire.text_markers import markers_for
-from custom_components.chatterbox.agent.wire.text_markup import MarkupScanner
+from custom_components.chatterbox.agent.wire.text_markup import MarkupScanner, markers_for
 from custom_components.chatterbox.agent.wire.written_calls import read_calls
 from custom_components.chatterbox.approvals import answers, pin
 from custom_components.chatterbox.approvals.answers.yes_or_no import understand_answer

@@ -28,7 +28,6 @@ from ..protocols import CompletionRequest
 from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
 from ..wire.call_assembly import CallIds
-from ..wire.text_markers import markers_for
 from ..wire.text_markup import (
     MAX_HELD_CHARACTERS,
     CallText,
@@ -37,6 +36,7 @@ from ..wire.text_markup import (
     Piece,
     PlainText,
     ReasoningText,
+    markers_for,
 )
 from ..wire.written_calls import ReadText, WrittenCall, read_calls, read_worded_call
 from .quoted_calls import Quotations

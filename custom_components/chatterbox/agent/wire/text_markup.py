@@ -1,24 +1,397 @@
 """Splits a model's text while it arrives: text, reasoning, and possible calls.
 
-It holds back only what may still become a marker. How the text is divided into pieces does not change the result.
+The table of markers, `text_markup.toml`, is collected from the chat templates of models and from what local servers
+pass through. The scanner holds back only what may still become a marker. How the text is divided into pieces does not change the result.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum, Flag, auto
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal, assert_never
 
+from ..text import read_data_file
 from .call_assembly import BracketFollower
-from .text_markers import (
-    CALL_OF_CHANNEL,
-    DRAFT_FROM_START,
-    NOT_YET,
-    THOUGHT_OF_CHANNEL,
-    Kind,
-    Marker,
-    Markers,
-    Place,
-    Region,
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of several texts, in any case unless `case_counts`."""
+
+    texts: tuple[str, ...]
+    case_counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """From `least` to `most` characters of a regular expression's class."""
+
+    characters: str
+    most: int | None = None
+    least: int = 0
+
+
+type MarkerPart = str | OneOf | Run
+"""Plain text, in any case, a choice of texts, or a run of characters."""
+
+NOT_YET: Final = "not yet"
+
+
+class Opening:
+    """A pattern that also matches partially: at the end of a text it can say "not yet"."""
+
+    def __init__(self, *parts: MarkerPart, then: str = "") -> None:
+        """Compile the pattern. `then` is a class of characters that has to follow and is not part of it."""
+        patterns = [_patterns(part) for part in parts]
+        whole = [one for one, _ in patterns]
+        begun = ["".join(whole[:index]) + start for index, (_, start) in enumerate(patterns)]
+        if then:
+            begun.append("".join(whole))
+            whole.append(f"(?={then})")
+        self._whole = re.compile("".join(whole), re.IGNORECASE)
+        self._begun = re.compile(f"(?:{'|'.join(begun)})\\Z", re.IGNORECASE)
+
+    def match(self, text: str, position: int) -> re.Match[str] | Literal["not yet"] | None:
+        """Match at `position`; `NOT_YET` if the text ends too early to decide."""
+        if found := self._whole.match(text, position):
+            return found
+        return NOT_YET if self._begun.match(text, position) else None
+
+
+def _patterns(part: MarkerPart) -> tuple[str, str]:
+    """Return the pattern of a part, and one for each of its prefixes, from empty to whole."""
+    match part:
+        case str():
+            return re.escape(part), _begun_text(part)
+        case OneOf(texts, case_counts):
+            group = "(?-i:" if case_counts else "(?:"
+            longest_first = sorted(texts, key=len, reverse=True)
+            whole, begun = ("|".join(map(of, longest_first)) for of in (re.escape, _begun_text))
+            return f"{group}{whole})", f"{group}{begun})"
+        case Run(characters, most, least):
+            limit = "" if most is None else most
+            return f"{characters}{{{least},{limit}}}", f"{characters}{{0,{limit}}}"
+        case _:
+            assert_never(part)
+
+
+def _begun_text(text: str) -> str:
+    return "".join(f"(?:{re.escape(char)}" for char in text) + ")?" * len(text)
+
+
+_FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA\n]")
+"""Of the marks that end a region."""
+
+
+class Kind(Enum):
+    """Kind of region that a marker opens."""
+
+    THOUGHT = auto()
+    """Reasoning."""
+    DRAFT = auto()
+    """Reasoning, but the answer if the message has no other."""
+    CALL = auto()
+    """Certainly a call."""
+    MAYBE_CALL = auto()
+    """A call if it can be parsed as one."""
+    NOISE = auto()
+    """Text to discard, such as a tool result that the model made up."""
+    HEADER = auto()
+    """Header of a message in OpenAI's harmony format."""
+    ARGUMENTS = auto()
+    """Certainly the arguments of a call, whose tool may be missing."""
+    TOKEN = auto()
+    """The marker itself."""
+    MESSAGE = auto()
+    """Start of another message, such as the answer after a comment."""
+    THOUGHT_END = auto()
+    """End of reasoning that the template of the model opened."""
+
+
+class Ends:
+    """Where a region ends: after one of `closed_by`, or before one of `until`."""
+
+    def __init__(self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()) -> None:
+        """Take the marks; those of `until` belong to the next region."""
+        self._marks = [(mark, True) for mark in closed_by] + [(mark, False) for mark in until]
+
+    def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
+        """Return start and end of the end mark, None if there is none.
+
+        For a partial mark, the end is -1; a final text has none.
+        """
+        for place in _FIRST_CHARACTERS.finditer(text, start):
+            for mark, closes in self._marks:
+                found = mark.match(text, place.start())
+                if isinstance(found, re.Match):
+                    return place.start(), found.end() if closes else place.start()
+                if found == NOT_YET and not final:
+                    return place.start(), -1
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A stretch of text that a marker opens."""
+
+    kind: Kind
+    ends: Ends | None = None
+    """None for a region that ends with its first bracket."""
+
+
+class Place(Flag):
+    """Where a marker counts."""
+
+    ANYWHERE = auto()
+    LINE_START = auto()
+    SENTENCE_END = auto()
+    """Directly after the end of a sentence."""
+    MESSAGE_START = auto()
+    """Before any text."""
+    COMMENT_START = auto()
+    """At the start of a message of the channel that holds calls and comments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker and what it opens."""
+
+    opening: Opening
+    region: Region
+    keeps_opening: bool = False
+    """Whether the marker is part of the content."""
+    place: Place = Place.ANYWHERE
+
+
+def _at(place: Place, markers: Iterable[Marker]) -> tuple[Marker, ...]:
+    return tuple(replace(marker, place=place) for marker in markers)
+
+
+class Markers:
+    """Markers to look for, specific ones first."""
+
+    def __init__(self, *markers: Marker) -> None:
+        """Remember which markers begin with which characters."""
+        self._starting = lru_cache(1024)(
+            lambda start: [marker for marker in markers if marker.opening.match(start, 0) is not None]
+        )
+
+    def at(self, start: str, place: Place) -> list[Marker]:
+        """Return the markers that may begin with `start`, one or two characters, at a place."""
+        return [marker for marker in self._starting(start) if marker.place & place]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The fields of `text_markup.toml`."""
+
+    thought_tags: tuple[str, ...]
+    call_tags: tuple[str, ...]
+    noise_tags: tuple[str, ...]
+    thought_marks: tuple[tuple[str, str], ...]
+    call_marks: tuple[tuple[str, str], ...]
+    noise_marks: tuple[tuple[str, str], ...]
+    message_ends: tuple[str, ...]
+    tokens: tuple[str, ...]
+    turns: tuple[tuple[str, tuple[str, ...], str], ...]
+    """Start of a message, the roles of others, and the role of the model."""
+    keys: tuple[str, ...]
+    before_thoughts: tuple[str, ...]
+    first_words: tuple[str, ...]
+
+
+_TABLE: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Table)
+_THOUGHT_STARTS: Final = (*(f"<{name}>" for name in _TABLE.thought_tags), *(start for start, _ in _TABLE.thought_marks))
+
+_SPECIAL: Final = Opening("<", OneOf(("|", "\uff5c")), Run(r"[^\s|\uff5c<>]", 40, 1), OneOf(("|", "\uff5c")), ">")
+"""Any token of a chat template."""
+_MESSAGE_ENDS: Final = Opening(OneOf(_TABLE.message_ends))
+_FENCE_END: Final = Opening("```")
+
+_OTHER_TOKENS: Final = (
+    Opening(OneOf(_TABLE.tokens)),
+    Opening("<|start_header_id|>", Run("[a-z]", 20), "<|end_header_id|>"),
+    _SPECIAL,
+    # Where OpenAI's models found something.
+    Opening("\ue200", Run(r"[^\ue201\s]", 200), "\ue201"),
+    Opening("【", Run(r"[\d:, ]", 12, 1), "†", Run("[^】\n]", 120), "】"),
+    Opening("【", Run(r"\d", 3, 1), "】"),
 )
+
+_CHANNELS: Final = ("analysis", "commentary", "final")
+_NOT_LOWER: Final = "(?-i:[A-Z])"
+
+
+def _tag(name: str) -> Opening:
+    return Opening(f"<{name}", then=r"[>\s{]")
+
+
+def _end_tag(name: str) -> Opening:
+    return Opening(f"</{name}>")
+
+
+_THOUGHT_ENDS: Final = (*map(_end_tag, _TABLE.thought_tags), *(Opening(end) for _, end in _TABLE.thought_marks))
+
+
+def _thoughts() -> Iterator[Marker]:
+    yield Marker(Opening(OneOf(_THOUGHT_STARTS)), Region(Kind.THOUGHT, Ends(_THOUGHT_ENDS)))
+    yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
+
+
+def _certain_calls() -> Iterator[Marker]:
+    ends = [*(_end_tag(name) for name in _TABLE.call_tags), *(Opening(end) for _, end in _TABLE.call_marks)]
+    tags = [_tag(name) for name in _TABLE.call_tags]
+    marks = [Opening(start) for start, _ in _TABLE.call_marks]
+    region = Region(Kind.CALL, Ends(ends, (*tags, *marks, _MESSAGE_ENDS)))
+    yield from (Marker(opening, region) for opening in (*tags, *marks))
+    for start, end in (("<function", "</function>"), ("<invoke", "</invoke>")):
+        opening = Opening(start, OneOf(("=", " name=")))
+        one = Region(Kind.CALL, Ends([Opening(end)], (opening, *ends, *tags, *marks, _MESSAGE_ENDS)))
+        yield Marker(opening, one, keeps_opening=True)
+        yield Marker(Opening(end), Region(Kind.TOKEN))
+    yield from (Marker(end, Region(Kind.TOKEN)) for end in ends)
+    fenced = Opening("```", OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool")), then=r"\W")
+    yield Marker(fenced, Region(Kind.CALL, Ends([_FENCE_END])))
+
+
+def _noise() -> Iterator[Marker]:
+    pairs = [*((_tag(name), _end_tag(name)) for name in _TABLE.noise_tags)]
+    pairs += [(Opening(start), Opening(end)) for start, end in _TABLE.noise_marks]
+    pairs.append((Opening("```", OneOf(("tool_output", "tool_outputs", "tool_response")), then=r"\W"), _FENCE_END))
+    for start, end in pairs:
+        yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
+        if end is not _FENCE_END:
+            yield Marker(end, Region(Kind.TOKEN))
+    yield Marker(_end_tag("context"), Region(Kind.TOKEN))
+    # A model that continues after its own message invents what others say.
+    for turn, others, itself in _TABLE.turns:
+        yield Marker(Opening(turn, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])))
+
+
+_QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
+_JSON: Final[tuple[MarkerPart, ...]] = (
+    *(Run(r"\[", 1), Run(r"\s", 8), "{", Run(r"\s", 8)),
+    *(_QUOTES, OneOf(_TABLE.keys), _QUOTES, Run(r"\s", 8), ":"),
+)
+_FENCE: Final[tuple[MarkerPart, ...]] = (
+    *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
+    *(Run(r"[^\S\n]", 8), "\n", Run(r"\s", 16)),
+)
+_MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
+
+
+def _maybe_calls(names: Iterable[str]) -> Iterator[Marker]:
+    tools = OneOf(tuple(names))
+    balanced = Region(Kind.MAYBE_CALL)
+    fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
+    python: tuple[MarkerPart, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
+    yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
+    yield Marker(Opening("[", Run(r"\s", 8), _MODULES, tools, "("), balanced, keeps_opening=True)
+    for content in (_JSON, python, ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))), ("<function=",)):
+        yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
+
+
+def _bare_calls(names: Iterable[str]) -> Iterator[Marker]:
+    """Yield the calls without markup: lines that begin with the name of an offered tool."""
+    tools = OneOf(tuple(names))
+    balanced = Region(Kind.MAYBE_CALL)
+    line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
+    yield Marker(
+        Opening(OneOf(("", "call:")), _MODULES, tools, Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True
+    )
+    yield Marker(Opening(_MODULES, tools, then=r"\("), balanced, keeps_opening=True)
+    yield Marker(Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "), line, keeps_opening=True)
+    yield Marker(Opening(tools, "[args]", Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True)
+
+
+def _channels() -> Iterator[Marker]:
+    header = Region(Kind.HEADER, Ends([Opening("<|message|>")], [Opening(OneOf(("<|end|>", "<|return|>")))]))
+    yield Marker(Opening(OneOf(("<|start|>", "<|channel|>"))), header, keeps_opening=True)
+
+
+THOUGHT_OF_CHANNEL: Final = Region(Kind.THOUGHT, Ends((), [_MESSAGE_ENDS]))
+CALL_OF_CHANNEL: Final = Region(Kind.CALL, Ends((), [_MESSAGE_ENDS]))
+DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends(_THOUGHT_ENDS))
+"""Start of a message whose template has opened the reasoning."""
+
+
+def _headers(*texts: str) -> OneOf:
+    """Return parts of harmony's headers, which are lower case, unlike a name such as AssistantRelay."""
+    return OneOf(texts, case_counts=True)
+
+
+def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
+    """Yield the remains of harmony's headers where a server removed only their tokens."""
+    assistant = _headers("assistant")
+    role = _headers("", "assistant") if message_start else assistant
+    addressed = Opening(
+        *(role, _headers(*_CHANNELS), " to=", Run(r"[\w.-]", 80, 1)),
+        *(Run(r"[^\S\n]", 4), OneOf(("", "json", "code")), Run(r"\s", 4)),
+        then=r"\{",
+    )
+    json = OneOf(("", "json", " json"))
+    named = [Opening(assistant, _headers(*_CHANNELS)), Opening(assistant, then=_NOT_LOWER)]
+    draft = Region(Kind.DRAFT, Ends((), named))
+    yield Marker(addressed, Region(Kind.CALL), keeps_opening=True)
+    yield Marker(Opening(_headers("assistantanalysis")), draft)
+    yield Marker(Opening(assistant, _headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
+    yield Marker(Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.MESSAGE))
+    yield Marker(named[1], draft)
+    if message_start:
+        yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
+        yield Marker(Opening(_headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
+        yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.MESSAGE))
+
+
+def _comments() -> Iterator[Marker]:
+    """Yield the start of arguments whose header names no tool."""
+    opening = Opening(OneOf(("", "json", "```json", "```")), Run(r"\s", 16), "{", Run(r"\s", 40), then=r"[\"'“}]")
+    yield Marker(opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True)
+
+
+def _unseen_thoughts() -> Iterator[Marker]:
+    """Yield the first words of a message that speaks about the user, or to itself."""
+    spoken = (
+        OneOf(_TABLE.before_thoughts),
+        Run(r"[,.:…\s\uff0c。]", 4),
+        OneOf(("", "so ", "now ", "here ", "also ", "da ", "alors ")),
+    )
+    yield Marker(Opening(*spoken, OneOf(_TABLE.first_words)), DRAFT_FROM_START, keeps_opening=True)
+
+
+_OF_CONTEXT: Final = Marker(Opening("<context>"), Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])))
+"""The block before the words of a person, which a small model repeats."""
+_CUT_CALL: Final = Marker(
+    Opening('"type"', Run(r"\s", 4), ":", Run(r"\s", 4), '"function"'), Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS]))
+)
+"""A written call without its beginning."""
+_AT_STARTS: Final = (
+    *_at(Place.MESSAGE_START, (_OF_CONTEXT, _CUT_CALL)),
+    *_at(Place.COMMENT_START, _comments()),
+    *_at(Place.MESSAGE_START, _stripped_channels(message_start=True)),
+    *_at(Place.SENTENCE_END, _stripped_channels(message_start=False)),
+)
+_OF_THOUGHTS: Final = (*_thoughts(), *_channels())
+_OF_CALLS: Final = (*_certain_calls(), *_noise())
+_TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
+_UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
+
+
+@lru_cache(maxsize=32)
+def markers_for(names: tuple[str, ...], *, in_thoughts: bool = False, may_begin_in_thought: bool = False) -> Markers:
+    """Return the markers of text, where tools of these names, in all spellings, are offered.
+
+    Without tools, only markup is taken for a call. In thoughts, there are only markers of calls. A message that
+    `may_begin_in_thought` does so if its first words speak for that.
+    """
+    bare, maybe = (_at(Place.LINE_START, _bare_calls(names)), tuple(_maybe_calls(names))) if names else ((), ())
+    calls = (*bare, *_OF_CALLS, *maybe, *_TOKENS)
+    if in_thoughts:
+        return Markers(*calls)
+    return Markers(*_AT_STARTS, *(_UNSEEN_THOUGHTS if may_begin_in_thought else ()), *_OF_THOUGHTS, *calls)
+
 
 MAX_HELD_CHARACTERS: Final = 65_536
 """Of a possible call. A spoken request never needs more; a runaway model writes more."""
