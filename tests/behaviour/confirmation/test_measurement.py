@@ -6,7 +6,7 @@ from custom_components.chatterbox.approvals.answers.yes_or_no import MAX_WORDS, 
 from custom_components.chatterbox.approvals.pin.pin_guard import LOCK_SECONDS, MAX_TRIES
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
-from custom_components.chatterbox.turns.pin_redaction import LATELY
+from custom_components.chatterbox.turns.input import LATELY
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in
 from .measurement import PAGE, Measurement, measure, measured, measured_table, measurement_of

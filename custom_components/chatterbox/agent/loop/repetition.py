@@ -1,10 +1,10 @@
-"""Drops what a model repeats: its own sentences, and instructions of the context block that it takes for an answer.
+"""Drops what a model repeats: its own sentences, and instructions of the context block.
 
-Repeated text is held back until the text continues differently. A sentence is held as long as it may be a copy of an earlier one; other text is held once it has been periodic for a
-while. So a loop is heard once, while a refrain, a list or a table arrives complete, only later. Held text is silence: a
-few copies are a loop once they have taken some seconds, and many copies are one at any speed. A fast server writes a
-prayer or a line for school meanwhile. The filter knows no language, reads each character once, and keeps a bounded part
-of the text.
+Repeated text is held back until the text continues differently. A sentence is held as long as it may be a copy of an
+earlier one; other text is held once it has been periodic for a while. So a loop is heard once, while a refrain, a list
+or a table arrives complete, only later. Held text is silence: a few copies are a loop once they have taken some
+seconds, and many copies are one at any speed. A fast server writes a prayer or a line for school meanwhile. The filter
+knows no language, reads each character once, and keeps a bounded part of the text.
 
 Of the context block, only whole lines at the beginning of a sentence are dropped, and none that states a fact, such as
 the time, a name or a room, or that is about something in the words of the person: a request for a timer may be answered

@@ -1,7 +1,8 @@
 """Splits a model's text while it arrives: text, reasoning, and possible calls.
 
 The table of markers, `text_markup.toml`, is collected from the chat templates of models and from what local servers
-pass through. The scanner holds back only what may still become a marker. How the text is divided into pieces does not change the result.
+pass through. The scanner holds back only what may still become a marker. How the text is divided into pieces does not
+change the result.
 """
 
 import re

@@ -30,7 +30,7 @@ import custom_components
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import REDACTED_PIN
-from custom_components.chatterbox.turns.pin_redaction import async_redact_pin, async_was_asked
+from custom_components.chatterbox.turns.input import async_redact_pin, async_was_asked
 from tests.support.ears import add_ear
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.support.listening_room import WholeVoice, furnish
