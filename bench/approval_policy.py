@@ -37,8 +37,7 @@ from custom_components.chatterbox.effects.effect import CallEffects, actions_of
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
-from custom_components.chatterbox.settings.home_rules import HomeRules
-from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
+from custom_components.chatterbox.settings.rules import HomeRules, Policy, Rule, Verdict
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
 
 ALLOWED: Final = 0.005

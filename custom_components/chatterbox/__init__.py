@@ -34,7 +34,7 @@ from .runtime.earlier_agents import async_get_earlier_agents
 from .runtime.moved_parts import async_report_moved
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
-from .settings.home_rules import async_get_home_rules
+from .settings.rules import async_get_home_rules
 from .speech.sentences import as_setup_error
 from .usage.tracker import async_get_usage_tracker
 

@@ -48,8 +48,8 @@ from .runtime.composition import model_server
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import offered_chat_models
 from .settings.agent import AgentSettings
-from .settings.home_rules import HomeRules, async_get_home_rules
 from .settings.options import new_agent_data
+from .settings.rules import HomeRules, async_get_home_rules
 from .settings.service_address import InvalidAddress, parse_address, place_of
 from .settings.tasks import new_task_data, task_settings_of
 from .speech.sentences import async_get_sentences

@@ -23,8 +23,8 @@ from .history.stores import async_get_histories
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.recent_turns import async_get_recent_turns
 from .settings.agent import AgentSettings
-from .settings.home_rules import async_get_home_rules, home_rules_to_json
 from .settings.redaction import secrets_in, without_secrets
+from .settings.rules import async_get_home_rules, home_rules_to_json
 from .tools.llm_apis import context_without_speaker
 from .tools.turn_tools import async_offer_common_tools
 from .turns.prepare import PromptSources, async_write_prompt

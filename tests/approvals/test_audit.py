@@ -22,9 +22,8 @@ from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnsw
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
+from custom_components.chatterbox.settings.rules import HomeRules, OutsideCare, Policy, Rule, Verdict
 from tests.support.audited_turns import AGENT, ANNA, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
 from tests.support.documented_yaml import blocks_with
 from tests.support.doubles import ScriptedHooks, call, say

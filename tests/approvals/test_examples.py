@@ -7,9 +7,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.approvals.examples import MOST_EXAMPLES, async_example_requests
-from custom_components.chatterbox.settings.home_rules import HomeRules
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from custom_components.chatterbox.settings.rules import Policy, Rule, ToolSource, TrustLevel, Verdict
+from custom_components.chatterbox.settings.rules import HomeRules, Policy, Rule, ToolSource, TrustLevel, Verdict
 from tests.demo_house.move_in import move_in
 
 HOME = """

@@ -31,9 +31,8 @@ from custom_components.chatterbox.effects.effect import (
 from custom_components.chatterbox.memory.fact_tools import FORGET, LIST_MEMORIES, REMEMBER
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
+from custom_components.chatterbox.settings.rules import HomeRules, OutsideCare, Policy, Rule, Verdict
 from tests.support.one_home import in_one_home
 from tests.support.own_tools import own_call
 

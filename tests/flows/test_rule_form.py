@@ -10,9 +10,16 @@ from pydantic import JsonValue
 
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
 from custom_components.chatterbox.flows.rule_form import CONDITIONS, Labels, RuleLabels, read_rules
-from custom_components.chatterbox.settings.home_rules import home_rules_of, home_rules_to_json
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict, with_pin_uses
+from custom_components.chatterbox.settings.rules import (
+    Policy,
+    Rule,
+    TimeWindow,
+    Verdict,
+    home_rules_of,
+    home_rules_to_json,
+    with_pin_uses,
+)
 from tests.repository.test_translations import placeholders, texts_of
 
 _ERRORS: Final = "config_subentries.conversation.error"

@@ -12,8 +12,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
-from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
-from custom_components.chatterbox.settings.rules import ToolSource, TrustLevel
+from custom_components.chatterbox.settings.rules import HomeRules, ToolSource, TrustLevel, async_get_home_rules
 from tests.demo_house.move_in import move_in
 from tests.flows.approval_form.test_approval_flow import approvals, open_approvals, placeholders
 from tests.flows.test_agent_flow import TALKING, choose, open_menu, submit, suggested, text_of_error

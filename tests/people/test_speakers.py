@@ -6,7 +6,7 @@ from homeassistant.core import Context, HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.chatterbox.people.speakers import Asking, Speaker, speaker_context
-from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
+from custom_components.chatterbox.settings.rules import HomeRules, async_get_home_rules
 from tests.support.listening_agent import ListeningAgent, a_user, add_listening_agent, add_person, place_satellite, say
 
 

@@ -23,8 +23,16 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.settings.agent import AgentSettings
-from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules, home_rules_of
-from custom_components.chatterbox.settings.rules import Rule, ToolSource, TrustLevel, Verdict, policy_from_json
+from custom_components.chatterbox.settings.rules import (
+    HomeRules,
+    Rule,
+    ToolSource,
+    TrustLevel,
+    Verdict,
+    async_get_home_rules,
+    home_rules_of,
+    policy_from_json,
+)
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.servers.in_process import serving

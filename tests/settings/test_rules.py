@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonValue
-from custom_components.chatterbox.settings.home_rules import home_rules_of
 from custom_components.chatterbox.settings.rules import (
     Policy,
     PolicyError,
@@ -15,6 +14,7 @@ from custom_components.chatterbox.settings.rules import (
     ToolSource,
     TrustLevel,
     Verdict,
+    home_rules_of,
     policy_from_json,
     policy_to_json,
     sources_from_json,

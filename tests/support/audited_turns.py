@@ -22,7 +22,7 @@ from custom_components.chatterbox.approvals.questions import ApprovalScope, Ques
 from custom_components.chatterbox.approvals.review import GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.home_rules import HomeRules
+from custom_components.chatterbox.settings.rules import HomeRules
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from custom_components.chatterbox.turns.record import turn_origin
 from tests.demo_house.move_in import move_in

@@ -6,7 +6,7 @@ from homeassistant.core import HomeAssistant
 from pydantic import TypeAdapter
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.settings.home_rules import (
+from custom_components.chatterbox.settings.rules import (
     HOME_RULE_KEYS,
     HomeRules,
     async_get_home_rules,

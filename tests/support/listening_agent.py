@@ -30,7 +30,7 @@ from custom_components.chatterbox.people.speakers import (
     in_turn,
     speaker_context,
 )
-from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
+from custom_components.chatterbox.settings.rules import HomeRules, async_get_home_rules
 from tests.support.llm_apis import satellite
 
 LISTENER: Final = "listener"

@@ -17,8 +17,7 @@ from ..home.entities import async_listen_home
 from ..home.entity_matches import entity_name, exposed_states
 from ..internals.assist_pipeline import assistants
 from ..repairs import async_report_unguarded
-from ..settings.home_rules import SIGNAL_HOME_RULES, HomeRules, async_get_home_rules
-from ..settings.rules import Verdict
+from ..settings.rules import SIGNAL_HOME_RULES, HomeRules, Verdict, async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from .examples import async_guarded_request, judge_all_actions
 from .policy import is_of_intent

@@ -16,8 +16,7 @@ from ..effects.actions import ActionReader, bounded
 from ..effects.effect import NOTHING, CallEffects, Effects
 from ..home.entity_matches import exposed_states
 from ..people.speakers import NOBODY, Asking, Speaker
-from ..settings.home_rules import HomeRules
-from ..settings.rules import Policy, Verdict
+from ..settings.rules import HomeRules, Policy, Verdict
 from .guard import CallGuard
 from .policy import Judgement, judge
 

@@ -37,8 +37,7 @@ from ..effects.effect import (
 from ..effects.reported import out_of_reach, unavailable_names
 from ..home.entity_matches import is_named_in
 from ..people.speakers import Asking, Speaker
-from ..settings.home_rules import HomeRules, OutsideCare, async_get_home_rules
-from ..settings.rules import ToolSource, TrustLevel, Verdict
+from ..settings.rules import HomeRules, OutsideCare, ToolSource, TrustLevel, Verdict, async_get_home_rules
 from ..settings.tool_names import SENTENCE_TOOL
 from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source

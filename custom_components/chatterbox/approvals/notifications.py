@@ -27,7 +27,7 @@ from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
 from ..internals.mobile_app import notify_action
 from ..records.turn_record import shown_text
-from ..settings.home_rules import async_get_home_rules
+from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
 from .questions import SIGNAL_QUESTION, AnswerRefusal, Question, QuestionUpdate, async_get_approvals, async_refusal

@@ -13,9 +13,9 @@ from ..approvals.assistants import async_unguarded_assistants
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, DOMAIN
 from ..settings.agent import settings_of
-from ..settings.home_rules import HomeRules, async_get_home_rules
 from ..settings.options import Problem
 from ..settings.pin_hash import PinHash, flaw_of_pin
+from ..settings.rules import HomeRules, async_get_home_rules
 from .approval_form import KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
 from .dialog import async_placeholders

@@ -13,10 +13,11 @@ from homeassistant.helpers import selector
 
 from .. import const
 from ..agent.messages import JsonValue
-from ..settings.home_rules import HomeRules, OutsideCare
 from ..settings.options import Problem
 from ..settings.pin_hash import PinHash
 from ..settings.rules import (
+    HomeRules,
+    OutsideCare,
     PinUse,
     Policy,
     Rule,

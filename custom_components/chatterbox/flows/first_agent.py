@@ -18,9 +18,8 @@ from ..home.entity_matches import entity_name
 from ..internals.assist_pipeline import assistants
 from ..offline.recognition import async_recognize
 from ..runtime.earlier_agents import async_get_earlier_agents
-from ..settings.home_rules import HomeRules, async_get_home_rules
 from ..settings.pin_hash import PinHash, flaw_of_pin
-from ..settings.rules import PinUse, Verdict, with_pin_uses
+from ..settings.rules import HomeRules, PinUse, Verdict, async_get_home_rules, with_pin_uses
 from ..speech.sentences import async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage

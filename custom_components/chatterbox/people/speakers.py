@@ -21,7 +21,7 @@ from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
 from ..data import singleton
-from ..settings.home_rules import async_get_home_rules
+from ..settings.rules import async_get_home_rules
 
 # Importing them from their integrations would set those up before us, and we would miss their first events.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"

@@ -27,9 +27,8 @@ from homeassistant.util.event_type import EventType
 
 from ..const import CONF_NOTIFY, CONF_PEOPLE_AT_SATELLITES, CONF_TRUSTED_CALLERS, DOMAIN
 from ..repairs import async_report_gone_names
-from ..settings.home_rules import SIGNAL_HOME_RULES, HomeRules, async_get_home_rules
 from ..settings.options import SCRIPTS
-from ..settings.rules import Rule, ToolSource
+from ..settings.rules import SIGNAL_HOME_RULES, HomeRules, Rule, ToolSource, async_get_home_rules
 from ..speech.sentences import async_get_sentences
 
 _DELAY: Final = 10.0

@@ -29,8 +29,7 @@ from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.agent import AgentSettings, HomeDetail
-from ..settings.home_rules import async_get_home_rules
-from ..settings.rules import Policy
+from ..settings.rules import Policy, async_get_home_rules
 from .annotations import annotations_of
 from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher

@@ -45,8 +45,8 @@ from ..internals.assist_pipeline import debug_runs
 from ..internals.conversation import clear_traces, stored_chat_logs
 from ..offline.recognition import async_is_request
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
-from ..settings.home_rules import async_get_home_rules
 from ..settings.pin_hash import PinHash
+from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from .source import TurnSource
 

@@ -42,8 +42,8 @@ from ..records.turn_record import (
     shown_call,
     shown_result,
 )
-from ..settings.home_rules import async_get_home_rules, home_rules_to_json
 from ..settings.redaction import secrets_in, without_secrets
+from ..settings.rules import async_get_home_rules, home_rules_to_json
 from .input import TurnInput
 
 _MAX_SHOWN: Final = 10_000

@@ -21,8 +21,7 @@ from custom_components.chatterbox.approvals.review import Refusal
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
-from custom_components.chatterbox.settings.home_rules import HomeRules
-from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel, policy_from_json
+from custom_components.chatterbox.settings.rules import HomeRules, Policy, ToolSource, TrustLevel, policy_from_json
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import offline_entry, set_up

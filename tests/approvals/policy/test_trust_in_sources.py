@@ -20,8 +20,15 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.settings.home_rules import HomeRules, OutsideCare
-from custom_components.chatterbox.settings.rules import Policy, Rule, ToolSource, TrustLevel, Verdict
+from custom_components.chatterbox.settings.rules import (
+    HomeRules,
+    OutsideCare,
+    Policy,
+    Rule,
+    ToolSource,
+    TrustLevel,
+    Verdict,
+)
 from tests.support.one_home import in_one_home
 
 HOME = """

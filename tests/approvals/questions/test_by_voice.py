@@ -29,8 +29,7 @@ from pytest_homeassistant_custom_component.common import (
 from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionUpdate, async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
-from custom_components.chatterbox.settings.home_rules import async_get_home_rules
-from custom_components.chatterbox.settings.rules import Rule, Verdict
+from custom_components.chatterbox.settings.rules import Rule, Verdict, async_get_home_rules
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, assert_no_orphans, messages_of, speech

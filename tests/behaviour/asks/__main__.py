@@ -17,7 +17,7 @@ from homeassistant.helpers import frame
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
-from custom_components.chatterbox.settings.home_rules import OutsideCare
+from custom_components.chatterbox.settings.rules import OutsideCare
 from tests.behaviour.asks.counting import PAGE, asks_table, count_everyday, count_recorded
 from tests.behaviour.recorded_runs.runs import read_batches
 from tests.support.page_tables import write_table

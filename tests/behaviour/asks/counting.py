@@ -22,7 +22,7 @@ from custom_components.chatterbox.approvals.questions import (
 )
 from custom_components.chatterbox.approvals.review import CallState
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
-from custom_components.chatterbox.settings.home_rules import OutsideCare
+from custom_components.chatterbox.settings.rules import OutsideCare
 from tests.behaviour.asks.everyday import REQUESTS, Request
 from tests.behaviour.recorded_runs.replay import Way, replay
 from tests.behaviour.recorded_runs.runs import Batch

@@ -3,7 +3,7 @@
 import pytest
 from homeassistant.core import HomeAssistant
 
-from custom_components.chatterbox.settings.home_rules import OutsideCare
+from custom_components.chatterbox.settings.rules import OutsideCare
 from tests.behaviour.asks.counting import PAGE, count_everyday, per_hundred
 from tests.behaviour.asks.everyday import REQUESTS
 

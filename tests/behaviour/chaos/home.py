@@ -35,7 +35,7 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
 )
 from custom_components.chatterbox.runtime.models import AgentModel
-from custom_components.chatterbox.settings.home_rules import OutsideCare
+from custom_components.chatterbox.settings.rules import OutsideCare
 from tests.agent.providers.contract.dialect import KEY, MODEL
 from tests.behaviour.chaos.answers import KnownCall
 from tests.support.home_rules import set_home_rules

@@ -20,13 +20,13 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.flows.dialog import escaped
-from custom_components.chatterbox.settings.home_rules import (
+from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
+from custom_components.chatterbox.settings.rules import (
     HomeRules,
+    Verdict,
     async_get_home_rules,
     home_rules_to_json,
 )
-from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
-from custom_components.chatterbox.settings.rules import Verdict
 from tests.demo_house.move_in import move_in
 from tests.flows.test_agent_flow import TALKING, choose, filled_in, open_menu, submit, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up

@@ -24,8 +24,7 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
 )
 from custom_components.chatterbox.settings.agent import settings_of
-from custom_components.chatterbox.settings.home_rules import async_get_home_rules
-from custom_components.chatterbox.settings.rules import Verdict
+from custom_components.chatterbox.settings.rules import Verdict, async_get_home_rules
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions

@@ -10,7 +10,7 @@ from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, Servi
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.people.speakers import MAX_CONTEXTS, Asking, Speaker
-from custom_components.chatterbox.settings.home_rules import HomeRules, async_get_home_rules
+from custom_components.chatterbox.settings.rules import HomeRules, async_get_home_rules
 from tests.support.listening_agent import (
     TRUSTING,
     ListeningAgent,

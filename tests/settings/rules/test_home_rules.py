@@ -14,20 +14,18 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant
 
 from custom_components.chatterbox.const import CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
-from custom_components.chatterbox.settings.home_rules import (
-    HOME_RULE_KEYS,
-    HomeRules,
-    async_get_home_rules,
-    home_rules_of,
-    home_rules_to_json,
-)
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import (
     DEFAULT_RULES,
+    HOME_RULE_KEYS,
+    HomeRules,
     PinUse,
     Policy,
     Rule,
     Verdict,
+    async_get_home_rules,
+    home_rules_of,
+    home_rules_to_json,
     pin_rules,
     pin_uses,
     policy_from_json,
