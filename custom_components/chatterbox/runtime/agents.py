@@ -4,9 +4,9 @@
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
@@ -15,16 +15,22 @@ from homeassistant.helpers import entity_registry as er
 
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Limits
+from ..agent.messages import ToolDefinition
 from ..agent.protocols import HookPoint, Hooks, LLMProvider, ResponseComposer
 from ..agent.providers.failover import FailoverProvider
+from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
 from ..const import DOMAIN
 from ..offline.local_commands import LocalCommandsProvider, LocalRequests
+from ..offline.provider import OfflineProvider
 from ..settings.agent import AgentSettings, LocalCommands
+from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import cause_of, spent_sentence
 from ..tools.turn_tools import TurnTools
 from .health import HealthMonitor
-from .models import AgentModel, ProviderChain
+from .models import AgentModel
 from .summaries import ConversationSummaries
+
+_HOME_ASSISTANT: Final = "Home Assistant"
 
 
 def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
@@ -34,6 +40,40 @@ def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
         for entity in er.async_get(hass).entities.values()
         if entity.platform == DOMAIN and entity.domain == CONVERSATION_DOMAIN and not entity.disabled
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderChain:
+    """The providers that answer for an agent: its own model, those of its fallbacks, then Home Assistant itself."""
+
+    own: ManagedProvider
+    find_fallbacks: Callable[[], Sequence[ManagedProvider]]
+    """Returns those of the fallbacks that are loaded at the moment, in the order in which they are asked."""
+    ends_offline: bool
+    """Whether Home Assistant's own understanding of sentences may act when no model answers."""
+
+    @property
+    def is_available(self) -> bool:
+        """Return whether any provider works, as far as is known."""
+        return self.ends_offline or is_available(self.models())
+
+    def providers(self, announcement: Callable[[], str]) -> tuple[ManagedProvider, ...]:
+        """Return the providers of one turn; `announcement` is called where Home Assistant itself has to answer."""
+        models = self.models()
+        return (*models, offline_provider(announcement)) if self.ends_offline else models
+
+    def models(self) -> tuple[ManagedProvider, ...]:
+        """Return the providers of one turn without Home Assistant itself."""
+        return (self.own, *[fallback for fallback in self.find_fallbacks() if fallback is not self.own])
+
+
+def offline_provider(announcement: Callable[[], str] = str) -> ManagedProvider:
+    """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
+    return ManagedProvider(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_for_sentences)
+
+
+def _for_sentences(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    return tuple([tool for tool in tools if tool.name == SENTENCE_TOOL])
 
 
 @dataclass(frozen=True, slots=True)

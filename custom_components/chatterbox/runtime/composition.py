@@ -3,7 +3,7 @@
 Nothing built here outlives the loaded entry.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -14,6 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
+from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
 from ..agent.providers.http_provider import HTTPProvider
@@ -37,20 +38,14 @@ from ..const import (
 )
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
-from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice
+from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
 from ..settings.tasks import settings_of_subentry
-from ..usage.prices import async_known_price, entered_price
+from ..tools.turn_tools import for_models
+from ..usage.prices import async_known_price, entered_price, read_known_models
 from ..usage.tracker import Account, Budget, async_get_usage_tracker
-from .agents import Agent, ChatterboxConfigEntry, Runtime, async_get_models, service_of
+from .agents import Agent, ChatterboxConfigEntry, ProviderChain, Runtime, async_get_models, offline_provider, service_of
 from .health import HealthMonitor
-from .models import (
-    AgentModel,
-    ProviderChain,
-    for_models,
-    offered_models,
-    offline_provider,
-    prompt_fitter,
-)
+from .models import AgentModel, offered_models
 from .summaries import ConversationSummaries
 
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
@@ -185,7 +180,7 @@ def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSuben
 async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
     settings = settings_of_subentry(agent)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
-    fitter = prompt_fitter(hass, entry, agent, provider)
+    fitter = _prompt_fitter(hass, entry, agent, provider)
     price = entered_price(settings, await async_known_price(hass, entry.data, known_server(entry.data), settings))
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
@@ -229,3 +224,24 @@ def _fallbacks(hass: HomeAssistant, agent_ids: Collection[str]) -> list[ManagedP
     """Return the providers of those agents whose entries are loaded, each once, in their order."""
     models = async_get_models(hass)
     return [models[agent_id].managed for agent_id in dict.fromkeys(agent_ids) if agent_id in models]
+
+
+def _prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: HTTPProvider) -> PromptFitter:
+    """Return what fits conversations into the context window of an agent's model.
+
+    The server is asked for the size of the window, in the background, once the model has answered.
+    """
+    settings, is_ollama = settings_of(agent.data), entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
+    loaded_with = settings.num_ctx if is_ollama else None
+
+    async def ask() -> int | None:
+        if tokens := await model.context_window():
+            return tokens
+        known = (await hass.async_add_executor_job(read_known_models)).find(entry.data[CONF_BASE_URL], settings.model)
+        return known.window if known else None
+
+    def in_background(work: Coroutine[Any, Any, None]) -> object:
+        return entry.async_create_background_task(hass, work, f"chatterbox context window of {agent.title}")
+
+    context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW, ask, in_background)
+    return PromptFitter(context, Allowance(settings.history_tokens, settings.max_tokens), server_cuts=is_ollama)

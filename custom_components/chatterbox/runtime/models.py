@@ -1,30 +1,24 @@
-"""The models of agents, and the chain of providers that answers for an agent."""
+"""The models of agents, and what they are asked outside of turns."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 
-from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter
+from ..agent.conversation.prompt_fitter import PromptFitter
 from ..agent.conversation.summary import MOST_TOKENS, summarize
 from ..agent.errors import ModelNotFound, ProviderRejectedRequest, ProviderReplyInvalid
 from ..agent.events import CompletionResult, ProviderEvent
-from ..agent.messages import Summary, ToolDefinition, Transcript, Usage
+from ..agent.messages import Summary, Transcript, Usage
 from ..agent.protocols import CompletionRequest
 from ..agent.providers.http_provider import HTTPProvider
-from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
+from ..agent.providers.managed_provider import ManagedProvider
 from ..agent.wire.model_lists import ChatModel
-from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
-from ..offline.provider import OfflineProvider
-from ..settings.agent import settings_of
-from ..settings.tool_names import SENTENCE_TOOL
-from ..usage.prices import read_known_models
 from ..usage.tracker import async_get_usage_tracker
 
-_HOME_ASSISTANT: Final = "Home Assistant"
 _FOR_ANSWER: Final = 1_500
 """Tokens that a model needs in addition to the text that it summarizes."""
 
@@ -85,63 +79,3 @@ class CountedModel:
         fitter = self._model.fitter
         tokens, estimate = min(MOST_TOKENS, fitter.context_window - _FOR_ANSWER), fitter.estimate
         return await summarize(self, messages, len(messages), earlier, seconds, tokens=tokens, estimate=estimate)
-
-
-def prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: HTTPProvider) -> PromptFitter:
-    """Return what fits conversations into the context window of an agent's model.
-
-    The server is asked for the size of the window, in the background, once the model has answered.
-    """
-    settings, is_ollama = settings_of(agent.data), entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
-    loaded_with = settings.num_ctx if is_ollama else None
-
-    async def ask() -> int | None:
-        if tokens := await model.context_window():
-            return tokens
-        known = (await hass.async_add_executor_job(read_known_models)).find(entry.data[CONF_BASE_URL], settings.model)
-        return known.window if known else None
-
-    def in_background(work: Coroutine[Any, Any, None]) -> object:
-        return entry.async_create_background_task(hass, work, f"chatterbox context window of {agent.title}")
-
-    context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW, ask, in_background)
-    return PromptFitter(context, Allowance(settings.history_tokens, settings.max_tokens), server_cuts=is_ollama)
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderChain:
-    """The providers that answer for an agent: its own model, those of its fallbacks, then Home Assistant itself."""
-
-    own: ManagedProvider
-    find_fallbacks: Callable[[], Sequence[ManagedProvider]]
-    """Returns those of the fallbacks that are loaded at the moment, in the order in which they are asked."""
-    ends_offline: bool
-    """Whether Home Assistant's own understanding of sentences may act when no model answers."""
-
-    @property
-    def is_available(self) -> bool:
-        """Return whether any provider works, as far as is known."""
-        return self.ends_offline or is_available(self.models())
-
-    def providers(self, announcement: Callable[[], str]) -> tuple[ManagedProvider, ...]:
-        """Return the providers of one turn; `announcement` is called where Home Assistant itself has to answer."""
-        models = self.models()
-        return (*models, offline_provider(announcement)) if self.ends_offline else models
-
-    def models(self) -> tuple[ManagedProvider, ...]:
-        """Return the providers of one turn without Home Assistant itself."""
-        return (self.own, *[fallback for fallback in self.find_fallbacks() if fallback is not self.own])
-
-
-def offline_provider(announcement: Callable[[], str] = str) -> ManagedProvider:
-    """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
-    return ManagedProvider(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_for_sentences)
-
-
-def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    """Return the tools that a model may see: all but the one by which Home Assistant understands a sentence."""
-    return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
-
-
-def _for_sentences(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    return tuple([tool for tool in tools if tool.name == SENTENCE_TOOL])

@@ -23,7 +23,8 @@ from ..agent.protocols import CompletionRequest
 from ..agent.providers.managed_provider import BreakerState
 from ..const import LOGGER
 from ..settings.agent import SUMMARY_LIST, SUMMARY_OWN_MODEL, settings_of
-from .models import AgentModel, CountedModel, for_models
+from ..tools.turn_tools import for_models
+from .models import AgentModel, CountedModel
 
 _LONGEST: Final = 60.0
 """Seconds that a model has to write one."""

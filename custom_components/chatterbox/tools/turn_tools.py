@@ -30,6 +30,7 @@ from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.rules import Policy, async_get_home_rules
+from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import annotations_of
 from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
@@ -166,6 +167,11 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         home_is_large=lists_home and home.sums_up(len(exposed.entities)),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
     )
+
+
+def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    """Return the tools that a model may see: all but the one by which Home Assistant understands a sentence."""
+    return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
 
 
 def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:

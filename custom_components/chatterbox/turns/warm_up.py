@@ -14,10 +14,9 @@ from ..agent.errors import ProviderError
 from ..agent.messages import ToolDefinition, UserMessage
 from ..agent.protocols import CompletionRequest, Prefiller
 from ..const import LOGGER
-from ..runtime.models import for_models
 from ..settings.agent import AgentSettings
 from ..tools.llm_apis import context_without_speaker
-from ..tools.turn_tools import async_offer_common_tools
+from ..tools.turn_tools import async_offer_common_tools, for_models
 from .prepare import PromptSources, async_write_prompt
 
 KEPT_FOR: Final = 60.0
