@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
-from .messages import AssistantMessage, Message, ToolCall, ToolDefinition, ToolResult, Transcript
+from .messages import AssistantMessage, Message, ToolCall, ToolDefinition, ToolResult, Transcript, UserMessage
 
 INTERRUPTED: Final = "The turn was interrupted before this result arrived. The call may have taken effect."
 NOT_STARTED: Final = "Not run: the turn was interrupted first."
@@ -77,6 +77,20 @@ class TranscriptRecorder:
             for call in open_calls(messages)
         )
         return repair(messages + ended)
+
+
+def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolResult]]:
+    """Return the last user message, and the tool results since."""
+    results: list[ToolResult] = []
+    for message in reversed(transcript):
+        match message:
+            case UserMessage(text):
+                return text, results[::-1]
+            case ToolResult():
+                results.append(message)
+            case AssistantMessage():
+                pass
+    return "", results[::-1]
 
 
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:

@@ -22,14 +22,13 @@ from ..agent.messages import (
     Transcript,
 )
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
-from ..agent.transcript import changing_tools
+from ..agent.transcript import changing_tools, since_last_user_message
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import Statement, answer_content, asks_back
 from .provider import (
     PROCESS_SENTENCE,
     found_nothing,
     sentence_call,
-    since_last_user_message,
     speech_of,
     without_sentences,
 )

@@ -1,18 +1,18 @@
 """Home Assistant's built-in agent as an `LLMProvider`: it calls one tool with the sentence, then speaks its answer."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from homeassistant.helpers.intent import IntentResponseErrorCode
 from homeassistant.util.ulid import ulid_now
 
-from ..agent.conversation.own_words import NO_MODEL, with_attempt
+from ..agent.conversation.own_words import NO_MODEL, without_attempts
 from ..agent.errors import ProviderRejectedRequest
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from ..agent.messages import (
-    AssistantMessage,
     FinishReason,
     NamedTool,
     ToolAnnotations,
@@ -20,11 +20,10 @@ from ..agent.messages import (
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
-    Transcript,
-    UserMessage,
     canonical_json,
 )
 from ..agent.protocols import CompletionRequest
+from ..agent.transcript import since_last_user_message
 from ..settings.tool_names import SENTENCE_TOOL
 
 SENTENCE: Final = "sentence"
@@ -86,20 +85,6 @@ def sentence_call(sentence: str) -> ToolCall:
     return ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments)
 
 
-def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolResult]]:
-    """Return the last user message, and the tool results since."""
-    results: list[ToolResult] = []
-    for message in reversed(transcript):
-        match message:
-            case UserMessage(text):
-                return text, results[::-1]
-            case ToolResult():
-                results.append(message)
-            case AssistantMessage():
-                pass
-    return "", results[::-1]
-
-
 def speech_of(result: ToolResult) -> str:
     """Return the speech of an intent response, or an empty text for other results, such as a refusal."""
     try:
@@ -113,26 +98,6 @@ def speech_of(result: ToolResult) -> str:
             return ""
 
 
-def without_sentences(request: CompletionRequest) -> CompletionRequest:
-    """Return a request for a model, without sentences that Home Assistant has processed in this turn in vain.
-
-    The model is told the answer of Home Assistant, unless it is that of a single sentence that came to nothing.
-    """
-    _, results = since_last_user_message(request.transcript)
-    if not (own := [result for result in results if result.name == PROCESS_SENTENCE.name]):
-        return request
-    ids = {result.call_id for result in own}
-    answer = "" if len(own) == 1 and found_nothing(own[0]) else own[-1].content
-    last = max((at for at, message in enumerate(request.transcript) if isinstance(message, UserMessage)), default=-1)
-    transcript = tuple(
-        with_attempt(message, answer) if answer and at == last and isinstance(message, UserMessage) else message
-        for at, message in enumerate(request.transcript)
-        if not (isinstance(message, ToolResult) and message.call_id in ids)
-        and not (isinstance(message, AssistantMessage) and any(call.id in ids for call in message.tool_calls))
-    )
-    return replace(request, transcript=transcript)
-
-
 def found_nothing(result: ToolResult) -> bool:
     """Return whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
     try:
@@ -144,3 +109,7 @@ def found_nothing(result: ToolResult) -> bool:
             return code in _FOUND_NOTHING
         case _:
             return False
+
+
+without_sentences: Final = partial(without_attempts, PROCESS_SENTENCE.name, found_nothing)
+"""Returns a request for a model, without sentences that Home Assistant has processed in this turn in vain."""

@@ -3,7 +3,7 @@
 Nothing built here outlives the loaded entry.
 """
 
-from collections.abc import Collection, Coroutine, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -41,7 +41,7 @@ from ..offline.provider import without_sentences
 from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
 from ..settings.tasks import settings_of_subentry
 from ..tools.turn_tools import for_models
-from ..usage.prices import async_known_price, entered_price, read_known_models
+from ..usage.prices import async_context_window, async_known_price, entered_price
 from ..usage.tracker import Account, Budget, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, ProviderChain, Runtime, async_get_models, offline_provider, service_of
 from .health import HealthMonitor
@@ -233,15 +233,8 @@ def _prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentr
     """
     settings, is_ollama = settings_of(agent.data), entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
     loaded_with = settings.num_ctx if is_ollama else None
-
-    async def ask() -> int | None:
-        if tokens := await model.context_window():
-            return tokens
-        known = (await hass.async_add_executor_job(read_known_models)).find(entry.data[CONF_BASE_URL], settings.model)
-        return known.window if known else None
-
-    def in_background(work: Coroutine[Any, Any, None]) -> object:
-        return entry.async_create_background_task(hass, work, f"chatterbox context window of {agent.title}")
-
+    ask = partial(async_context_window, hass, model, entry.data[CONF_BASE_URL], settings.model)
+    name = f"chatterbox context window of {agent.title}"
+    in_background = partial(entry.async_create_background_task, hass, name=name)
     context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW, ask, in_background)
     return PromptFitter(context, Allowance(settings.history_tokens, settings.max_tokens), server_cuts=is_ollama)

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from yarl import URL
 
 from ..agent.messages import Usage
+from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.profiles import ServerProfile
 from ..const import CONF_BASE_URL
 from ..settings.agent import AgentSettings
@@ -145,6 +146,14 @@ def _or(price: float | None, default: float) -> float:
 def read_known_models() -> KnownModels:
     """Return the snapshot. The first call reads the file, and blocks."""
     return KnownModels.model_validate_json(_FILE.read_bytes())
+
+
+async def async_context_window(hass: HomeAssistant, server: HTTPProvider, base_url: str, model: str) -> int | None:
+    """Return the context window that a server tells of its model, else that of a known one, if there is any."""
+    if tokens := await server.context_window():
+        return tokens
+    known = (await hass.async_add_executor_job(read_known_models)).find(base_url, model)
+    return known.window if known else None
 
 
 async def async_known_price(

@@ -15,10 +15,9 @@ from custom_components.chatterbox.agent.errors import ProviderRejectedKey, Provi
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.addresses import Access
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
-from custom_components.chatterbox.agent.providers.service_client import ServiceClient, TimeLimits
+from custom_components.chatterbox.agent.providers.service_client import Access, ServiceClient, TimeLimits
 from tests.support.servers.certificate import self_signed
 from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
 

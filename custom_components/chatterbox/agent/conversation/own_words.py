@@ -5,11 +5,14 @@ model. A model that reads such words as its own repeats them: after one failed t
 be reached. So they are left out, and told as facts in the context of the next message where they matter.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
 from ..messages import AssistantMessage, JsonObject, Message, ProviderItem, ToolResult, Transcript, UserMessage
+from ..protocols import CompletionRequest
 from ..text import clipped
+from ..transcript import since_last_user_message
 
 _FORMAT: Final = "own_words"
 """Name of the format in provider items, which no wire format reads."""
@@ -59,9 +62,25 @@ def _has_calls(message: Message) -> bool:
     return isinstance(message, AssistantMessage) and bool(message.tool_calls)
 
 
-def with_attempt(message: UserMessage, answer: str) -> UserMessage:
-    """Return the words of a turn with the `answer` of Home Assistant, which has tried to act on them in vain."""
-    return _noted(message, _TRIED.format(_quoted(answer)))
+def without_attempts(tool: str, is_vain: Callable[[ToolResult], bool], request: CompletionRequest) -> CompletionRequest:
+    """Return a request for a model, without the calls of a tool by which Home Assistant has tried to act in this turn.
+
+    The model is told the answer of Home Assistant, unless it is that of a single attempt that `is_vain`.
+    """
+    _, results = since_last_user_message(request.transcript)
+    if not (own := [result for result in results if result.name == tool]):
+        return request
+    ids = {result.call_id for result in own}
+    answer = "" if len(own) == 1 and is_vain(own[0]) else own[-1].content
+    note = _TRIED.format(_quoted(answer))
+    last = max((at for at, message in enumerate(request.transcript) if isinstance(message, UserMessage)), default=-1)
+    transcript = tuple(
+        _noted(message, note) if answer and at == last and isinstance(message, UserMessage) else message
+        for at, message in enumerate(request.transcript)
+        if not (isinstance(message, ToolResult) and message.call_id in ids)
+        and not (isinstance(message, AssistantMessage) and any(call.id in ids for call in message.tool_calls))
+    )
+    return replace(request, transcript=transcript)
 
 
 @dataclass(slots=True)
