@@ -177,6 +177,18 @@ def test_a_broken_transcript_is_repaired(broken: Transcript, repaired: Transcrip
 
 
 _IDS = st.sampled_from("abcd")
+
+
+def test_context_of_messages_that_are_missing_is_restored() -> None:
+    first = UserMessage("One", context="In the hall.")
+    second = UserMessage("Two", context="For Anna.", omitted="In the hall.")
+    third = UserMessage("Three", omitted="In the hall.\nFor Anna.")
+
+    assert repair((first, second, third)) == (first, second, third)
+    assert repair((second, third)) == (UserMessage("Two", context="In the hall.\n\nFor Anna."), third)
+    assert repair((first, third)) == (first, UserMessage("Three", context="In the hall.\nFor Anna."))
+
+
 _MESSAGES: st.SearchStrategy[Message] = st.one_of(
     st.builds(UserMessage, st.text(max_size=3)),
     st.builds(

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, Literal, Self
 
@@ -74,11 +74,17 @@ class UserMessage:
     attachments: tuple[Attachment, ...] = ()
     context: str = ""
     """Context of that moment, such as the time and the room."""
+    omitted: str = ""
+    """Context that the messages before hold, and that still holds; it is sent if those are not."""
 
     @property
     def prompt(self) -> str:
         """The text for the model: the context, then the words."""
         return "\n\n".join(filter(None, (self.context, self.text)))
+
+    def alone(self) -> UserMessage:
+        """Return the message as it is sent without those before it."""
+        return replace(self, context="\n\n".join(filter(None, (self.omitted, self.context))), omitted="")
 
 
 @dataclass(frozen=True, slots=True)

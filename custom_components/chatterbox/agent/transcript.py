@@ -4,7 +4,7 @@ Pure. Providers insist on one invariant, which this module maintains: every call
 result, right after that message.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
@@ -111,9 +111,10 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
     """Return the messages so that every call has one result, right after its message.
 
     Calls without a result get one that says so, except those in `leaving`. Results without a call, and second results,
-    are dropped; a misplaced result is moved to its call. A valid transcript is returned unchanged.
+    are dropped; a misplaced result is moved to its call. A message gets the context that was omitted from it if the one
+    before does not hold it, as where turns of others are left out. A valid transcript is returned unchanged.
     """
-    pending = tuple(messages)
+    pending = tuple(_with_lost_context(messages))
     results: dict[str, list[ToolResult]] = {}
     for message in pending:
         if isinstance(message, ToolResult):
@@ -130,6 +131,17 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
                 elif call not in leaving:
                     repaired.append(synthetic_result(call, NO_RESULT))
     return tuple(repaired)
+
+
+def _with_lost_context(messages: Iterable[Message]) -> Iterator[Message]:
+    held: set[str] = set()
+    for message in messages:
+        if not isinstance(message, UserMessage):
+            yield message
+            continue
+        omitted = message.omitted.splitlines()
+        yield message if held.issuperset(omitted) else message.alone()
+        held = {*omitted, *message.context.splitlines()}
 
 
 def changing_tools(tools: Iterable[ToolDefinition]) -> frozenset[str]:

@@ -42,6 +42,8 @@ GUIDE_TO_CALLS: Final = (
     "an area, prefer passing just area name and domain."
 )
 """Home Assistant's own guide to its tools, which says that a name is enough without an area: not for short names."""
+ON_CHANGES: Final = "Changes since the list of the home was written, in place of any that messages before name:"
+"""Begins the line before changes of the home."""
 _NO_FLOOR: Final = "# (other rooms)"
 _NO_ROOM: Final = "# (in no room)"
 
@@ -51,12 +53,42 @@ AS_USUAL: Final = HomeDetail()
 @lru_cache(maxsize=4)
 def describe_home(home: Home, state_tool: str, telling: HomeDetail = AS_USUAL) -> str:
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
-    if telling.sums_up(len(home.entities)):
+    is_large = telling.sums_up(len(home.entities))
+    lines = home_list(home, is_large=is_large)
+    if is_large:
         guide = _GUIDE_TO_MANY.format(count=len(home.entities), find=FIND_ENTITIES)
-        return "\n".join((guide, _ON_STATES_OF_MANY.format(tool=state_tool), *home_lines(home, _counts)))
-    lines = [*home_lines(home)]
-    guide = f"{_GUIDE} {_ON_QUOTES}" if any('"' in line for line in lines) else _GUIDE
-    return "\n".join((guide, _ON_STATES.format(tool=state_tool), *lines))
+        return "\n".join((guide, _ON_STATES_OF_MANY.format(tool=state_tool), lines))
+    guide = f"{_GUIDE} {_ON_QUOTES}" if '"' in lines else _GUIDE
+    return "\n".join((guide, _ON_STATES.format(tool=state_tool), lines))
+
+
+@lru_cache(maxsize=4)
+def home_list(home: Home, *, is_large: bool) -> str:
+    """Write the list alone, which sums up a large home."""
+    return "\n".join(home_lines(home, _counts if is_large else None))
+
+
+def home_changes(before: Home, now: Home) -> str:
+    """Write the entities that have changed in the list of a home; empty without any, and if floors or rooms have."""
+    if (before.floors, before.rooms) != (now.floors, now.rooms):
+        return ""
+    lines, earlier = (dict(_single_lines(home)) for home in (now, before))
+    changes = [
+        f"- {earlier_line}: {'now ' + lines[entity_id] if entity_id in lines else 'no longer there'}"
+        for entity_id, earlier_line in earlier.items()
+        if lines.get(entity_id) != earlier_line
+    ]
+    changes += [f"- new: {line}" for entity_id, line in lines.items() if entity_id not in earlier]
+    return "\n".join((ON_CHANGES, *changes)) if changes else ""
+
+
+def _single_lines(home: Home) -> Iterator[tuple[str, str]]:
+    """Yield each entity with its place, domain and names in one line."""
+    floors = {floor.floor_id: f"{quoted(floor.name)} / " for floor in home.floors}
+    rooms = {room.area_id: f"{floors.get(room.floor_id or '', '')}{quoted(room.name)}" for room in home.rooms}
+    for entity in home.entities:
+        place = rooms.get(entity.area_id or "", _NO_ROOM.removeprefix("# "))
+        yield entity.entity_id, f"{place}, {entity.domain} {listed_entities([entity])}"
 
 
 type _Contents = Callable[[Sequence[ExposedEntity]], Iterator[str]]

@@ -227,6 +227,8 @@ class TurnRecord:
     """Whether the words may be stored and shown; figures always may."""
     context: str = ""
     """The context of the user's message; see `UserMessage`."""
+    omitted: str = ""
+    """The context that the messages before hold."""
     attachments: tuple[Attachment, ...] = ()
     """The attachments of the user's message."""
     brought: Transcript = ()
@@ -319,7 +321,7 @@ class TurnRecord:
         is_denied = self.finished is not None and self.finished.stop_reason is StopReason.PROMPT_DENIED
         if is_denied or not self._accepted or not self.input:
             return None
-        return UserMessage(self.input, self.attachments, self.context)
+        return UserMessage(self.input, self.attachments, self.context, self.omitted)
 
     @property
     def messages(self) -> Transcript:

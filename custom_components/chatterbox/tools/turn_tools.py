@@ -22,7 +22,7 @@ from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS
-from ..home.entities import async_get_home
+from ..home.entities import Home, async_get_home
 from ..home.request import Request
 from ..internals.intent import control_guide
 from ..offline.dispatcher import OfflineDispatcher
@@ -101,6 +101,8 @@ class TurnTools(NamedTuple):
     dispatcher: EffectDispatcher
     name_resolver: NameResolver
     """The first hook of the turn."""
+    home: Home
+    """The home that the prompt lists."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen LLM APIs that Home Assistant does not have."""
     prompt: str = ""
@@ -152,7 +154,6 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     silent = (api.name for api, (offer, _) in zip(apis, answers, strict=True) if offer is None)
     notes = (f"The tools of {name} cannot be used at the moment." for name in silent)
     dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
-    lists_home = any(offer.api.id == llm.LLM_API_ASSIST for offer in offers)
     near = llm.async_get_match_preferences(hass, llm_context).area_id
     repairs = CallRepairs(hass, llm_context.assistant, merged.intents, Request(hass, text, near))
     return TurnTools(
@@ -160,11 +161,12 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         instance=instance if offers else None,
         definitions=repairs.added_to(merged.definitions),
         dispatcher=dispatcher,
+        home=exposed,
         prompt=merged.prompt,
         context="\n".join(filter(None, (*notes, merged.context))),
         missing_apis=missing,
         labels=merged.labels,
-        home_is_large=lists_home and home.sums_up(len(exposed.entities)),
+        home_is_large=home.sums_up(len(exposed.entities)) and any(one.api.id == llm.LLM_API_ASSIST for one in offers),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
     )
 

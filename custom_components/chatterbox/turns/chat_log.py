@@ -153,6 +153,8 @@ class SpokenContent(UserContent):
     """As the model received it. It is sent again in later turns, so that the prompt prefix of a conversation stays the
     same.
     """
+    omitted: str = ""
+    """The context that earlier messages hold."""
 
 
 _messages: Final = singleton(lambda _: dict[int, tuple[weakref.ref[SaidContent], Message]]())
@@ -195,8 +197,8 @@ def attached_paths(chat_log: ChatLog) -> Collection[Path]:
 def user_message(content: UserContent, files: ShownFiles) -> UserMessage:
     """Return the message of a user with its attachments and its stored context."""
     attachments, note = files.shown_with(content) if content.attachments else ((), "")
-    held = content.context if isinstance(content, SpokenContent) else ""
-    return UserMessage(content.content, attachments, "\n\n".join(filter(None, (held, note))))
+    held, omitted = (content.context, content.omitted) if isinstance(content, SpokenContent) else ("", "")
+    return UserMessage(content.content, attachments, "\n\n".join(filter(None, (held, note))), omitted)
 
 
 def _arguments_text(call: llm.ToolInput) -> str:
@@ -216,7 +218,7 @@ def content_of(message: Message, agent_id: str) -> Content:
     """Return a message as ChatLog content; `agent_id` is its author."""
     match message:
         case UserMessage():
-            return SpokenContent(message.text, None, message.context)
+            return SpokenContent(message.text, None, message.context, message.omitted)
         case AssistantMessage():
             return AssistantContent(
                 agent_id=agent_id,
@@ -250,11 +252,11 @@ async def _at_once() -> None:
     """Return immediately."""
 
 
-def keep_context(chat_log: ChatLog, context: str) -> None:
+def keep_context(chat_log: ChatLog, context: str, omitted: str = "") -> None:
     """Store the context of this turn with the user's last message."""
     latest = chat_log.content[-1]
     if isinstance(latest, UserContent):
-        chat_log.content[-1] = SpokenContent(latest.content, latest.attachments, context)
+        chat_log.content[-1] = SpokenContent(latest.content, latest.attachments, context, omitted)
 
 
 def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:

@@ -2,12 +2,15 @@
 
 The prompt has a stable part, which is the same for the whole home, and a part for this moment. Services cache the
 prefix of a prompt, so the stable part is sent first in every turn, and the other one right before the user's message.
+A conversation keeps its stable part while its tools stay the same: changes of the home are told in the context of the
+next message, until they take more room than they save. A context leaves out the facts that the messages before hold.
 """
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
@@ -19,8 +22,10 @@ from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
 from ..agent.loop.turn import Turn
+from ..agent.messages import ToolDefinition, Transcript, UserMessage
 from ..data import singleton
-from ..home.description import quoted
+from ..home.description import ON_CHANGES, home_changes, home_list, quoted
+from ..home.entities import Home
 from ..home.search import async_describe_matches, async_entity_query
 from ..internals.conversation import async_show, set_tools
 from ..records.turn_record import TurnRecord
@@ -33,6 +38,13 @@ from .shown_files import NO_FILES, async_read_shown_files
 
 _BEGIN: Final = "<context>"
 _END: Final = "</context>"
+_AS_LISTED: Final = f"{ON_CHANGES} nothing, the list is up to date again."
+_IT_IS: Final = "It is "
+_TIME: Final = re.compile(rf"{_IT_IS}(?:\w+, [\d-]+, )?\d\d:\d\d\.")
+_BLOCK: Final = re.compile(rf"{_BEGIN}\n(.*?)\n{_END}", re.DOTALL)
+_MOST_SHARE: Final = 4
+"""The instructions divided by this is the room for changes."""
+_MOST_CONVERSATIONS: Final = 50
 _ON_QUESTIONS: Final = (
     "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
 )
@@ -69,10 +81,27 @@ class TurnPrompt:
 
     instructions: str
     """The same in every turn, unless the owner's template renders differently."""
-    context: str
-    """The part for this moment, placed right before the user's message."""
+    facts: tuple[str, ...]
+    """The part for this moment, the time first."""
     template_error: str | None = None
     """The error for which Home Assistant's own instructions replace the owner's; None if there is none."""
+    omitted: tuple[str, ...] = ()
+    """The facts that earlier messages hold."""
+
+    @property
+    def context(self) -> str:
+        """The text that is placed right before the user's message."""
+        return _block(self.facts)
+
+    @property
+    def omitted_context(self) -> str:
+        """The context that stands for earlier messages, if these are not sent."""
+        return _block(self.omitted)
+
+
+def _block(facts: Iterable[str]) -> str:
+    text = "\n".join(facts)
+    return f"{_BEGIN}\n{text}\n{_END}" if text else ""
 
 
 def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
@@ -93,9 +122,8 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
         facts.append(f"Room of the person: {room}.")
     others = (moment, sources.matches, sources.own_prompt, sources.extra)
     facts += [fact for other in others if other and (fact := other.strip())]
-    context = "\n".join(facts)
     instructions = _instructions(own, sources.home, language, hass.config.time_zone)
-    return TurnPrompt(instructions, f"{_BEGIN}\n{context}\n{_END}", template_error)
+    return TurnPrompt(instructions, tuple(facts), template_error)
 
 
 def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
@@ -117,7 +145,11 @@ def _templates(hass: HomeAssistant) -> Callable[[str], Template]:
 
 
 def async_provide_prompt(
-    chat_log: ChatLog, llm_context: llm.LLMContext, sources: PromptSources, instance: llm.APIInstance | None
+    chat_log: ChatLog,
+    llm_context: llm.LLMContext,
+    sources: PromptSources,
+    instance: llm.APIInstance | None,
+    continued: Continued | None = None,
 ) -> TurnPrompt:
     """Write the prompt of a turn, and store it in the ChatLog with the tools of `instance`.
 
@@ -126,6 +158,8 @@ def async_provide_prompt(
     if not sources.extra and chat_log.extra_system_prompt:
         sources = sources._replace(extra=chat_log.extra_system_prompt)
     prompt = async_write_prompt(chat_log.hass, llm_context, sources)
+    if continued:
+        prompt = continued.continues(prompt)
     chat_log.llm_input_provided_index = len(chat_log.content)
     set_tools(chat_log, instance)
     chat_log.extra_system_prompt = sources.extra
@@ -164,6 +198,80 @@ def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class _SentPrompt:
+    """The part of the prompt that a conversation keeps."""
+
+    instructions: str
+    tools: Sequence[ToolDefinition]
+    home: Home
+
+
+type SentPrompts = OrderedDict[str, _SentPrompt]
+"""The prompts of recent conversations by Home Assistant's conversation id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The conversation of a turn, and the tools and the home on which its prompt is written."""
+
+    prompts: SentPrompts
+    """Those of the agent, to which this one is added."""
+    conversation: str
+    """Home Assistant's conversation id."""
+    history: Transcript
+    """The messages before, with their contexts."""
+    tools: Sequence[ToolDefinition]
+    home: Home
+    is_large: bool
+
+    def continues(self, prompt: TurnPrompt) -> TurnPrompt:
+        """Return the prompt of a turn, with the instructions that the conversation keeps and without repeated facts."""
+        before = [message for message in self.history if isinstance(message, UserMessage)]
+        sent = self.prompts.pop(self.conversation, None) if before else None
+        changes = self._changes(sent, prompt) if sent else None
+        if sent is None or changes is None:
+            sent, changes = _SentPrompt(prompt.instructions, self.tools, self.home), ""
+        self.prompts[self.conversation] = sent
+        while len(self.prompts) > _MOST_CONVERSATIONS:
+            self.prompts.popitem(last=False)
+        if not changes and any(ON_CHANGES in text for one in before for text in (one.omitted, one.context)):
+            changes = _AS_LISTED
+        facts = (*prompt.facts, *filter(None, (changes,)))
+        return _only_news(replace(prompt, instructions=sent.instructions, facts=facts), before[-1] if before else None)
+
+    def _changes(self, sent: _SentPrompt, prompt: TurnPrompt) -> str | None:
+        """Return the changes of the home since these instructions were sent; None if they do not say everything."""
+        if tuple(sent.tools) != tuple(self.tools):
+            return None
+        if sent.instructions == prompt.instructions:
+            return ""
+        listed, before = (home_list(home, is_large=self.is_large) for home in (self.home, sent.home))
+        changes = home_changes(sent.home, self.home)
+        is_home_alone = listed and prompt.instructions.replace(listed, before) == sent.instructions
+        return changes if changes and is_home_alone and len(changes) * _MOST_SHARE < len(sent.instructions) else None
+
+
+def _only_news(prompt: TurnPrompt, last: UserMessage | None) -> TurnPrompt:
+    """Leave out the facts that the message before holds. If one of them no longer holds, all are sent again."""
+    blocks = _BLOCK.findall(f"{last.omitted}\n{last.context}") if last else []
+    lines, current = "\n".join(blocks).split("\n"), {line for fact in prompt.facts for line in fact.split("\n")}
+    times = [line for line in lines if _TIME.fullmatch(line)]
+    if not blocks or any(line not in current and line not in times for line in lines):
+        return prompt
+    time, *others = prompt.facts
+    day, _, hour = time.rpartition(", ")
+    dated = [line for line in times if line.startswith(day)][:1]
+    if dated and times[-1].endswith(hour):
+        news, held = [], [*dict.fromkeys((*dated, times[-1]))]
+    else:
+        news, held = [f"{_IT_IS}{hour}" if dated else time], dated
+    text = "\n".join(("", *lines, ""))
+    for fact in others:
+        (held if f"\n{fact}\n" in text else news).append(fact)
+    return replace(prompt, facts=tuple(news), omitted=tuple(held))
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedTurn:
     """The input of the loop for one turn."""
 
@@ -177,7 +285,9 @@ class PreparedTurn:
     """The error of the owner's instructions; None if they can be rendered."""
 
 
-async def async_prepare(agent: Agent, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
+async def async_prepare(
+    agent: Agent, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord, prompts: SentPrompts
+) -> PreparedTurn:
     """Collect tools, files, prompt and history of a turn. Its limits are what remains of those of the agent by then.
 
     Raises the error of the source for an unknown tool that it requests.
@@ -202,26 +312,34 @@ async def async_prepare(agent: Agent, turn_input: TurnInput, chat_log: ChatLog, 
     else:
         files, tools = NO_FILES, await gathering
     selection = source.select(tools)
-    prompt = await _async_prompt(agent, turn_input, selection.tools, chat_log)
-    keep_context(chat_log, prompt.context)
+    past = source.history(chat_log, files)
+    definitions, continued = selection.definitions, None
+    if user_input.text:
+        here = prompts, chat_log.conversation_id
+        continued = Continued(*here, past, definitions, tools.home, tools.home_is_large)
+    prompt = await _async_prompt(agent, turn_input, selection.tools, chat_log, continued)
+    keep_context(chat_log, prompt.context, prompt.omitted_context)
     message = source.message(user_input.text, chat_log, files, prompt.context)
     turn = Turn(
         None if message is None else message.text,
-        source.history(chat_log, files),
+        past,
         prompt.instructions,
-        selection.definitions,
+        definitions,
         selection.choice,
         selection.allowed,
         source.limits(settings.limits).after(record.duration),
         approval=turn_input.answered.pending if turn_input.answered else None,
         context=prompt.context if message is None else message.context,
+        omitted=prompt.omitted_context,
         attachments=() if message is None else message.attachments,
         guards_client_calls=False,  # their effects are the client's, outside the home
     )
     return PreparedTurn(selection.tools, source.adapted(turn), record, settings, prompt.template_error)
 
 
-async def _async_prompt(agent: Agent, turn_input: TurnInput, tools: TurnTools, chat_log: ChatLog) -> TurnPrompt:
+async def _async_prompt(
+    agent: Agent, turn_input: TurnInput, tools: TurnTools, chat_log: ChatLog, continued: Continued | None
+) -> TurnPrompt:
     user_input, hass = turn_input.user_input, chat_log.hass
     matches = ""
     if tools.home_is_large:
@@ -231,4 +349,4 @@ async def _async_prompt(agent: Agent, turn_input: TurnInput, tools: TurnTools, c
     sources = PromptSources(
         agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.own_prompt, matches
     )
-    return async_provide_prompt(chat_log, tools.llm_context, sources, tools.instance)
+    return async_provide_prompt(chat_log, tools.llm_context, sources, tools.instance, continued)

@@ -3,6 +3,7 @@
 The input was read before (`input.py`); a turn starts with a request, or with an answer that came from elsewhere.
 """
 
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -38,7 +39,7 @@ from ..tools.turn_tools import TurnTools
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
 from .input import TurnInput
-from .prepare import PreparedTurn, async_prepare
+from .prepare import PreparedTurn, SentPrompts, async_prepare
 from .record import TurnRecorder, async_audit, async_start_recording, reply_events, turn_origin
 from .script_hooks import ScriptHooks, SpeechScriptHooks
 from .source import TurnSource
@@ -59,6 +60,7 @@ class AgentTurns:
     _template_error: str | None = None
     _missing_apis: tuple[str, ...] = ()
     _is_over: bool = False
+    _prompts: SentPrompts = field(default_factory=OrderedDict)
     _latest: WeakValueDictionary[str, TurnRecord] = field(default_factory=WeakValueDictionary)
     """The latest turn of each conversation. Resumed turns, which nobody hears, do not count."""
 
@@ -123,7 +125,7 @@ class AgentTurns:
         return turn_input.source.new_record(turn_input.user_input.text, self._subentry.subentry_id)
 
     async def _async_prepare(self, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
-        prepared = await async_prepare(self._agent, turn_input, chat_log, record)
+        prepared = await async_prepare(self._agent, turn_input, chat_log, record, self._prompts)
         if prepared.settings is self._agent.settings:
             self._note_missing(prepared.tools.missing_apis)
         if prepared.template_error != self._template_error:
@@ -136,7 +138,7 @@ class AgentTurns:
         """Return the events of a turn, under the rules of the owner."""
         tools, record, language = prepared.tools, prepared.record, turn_input.user_input.language
         turn = await self._async_turn(turn_input.source, prepared, thread)
-        record.context, record.attachments = turn.context, turn.attachments
+        record.context, record.omitted, record.attachments = turn.context, turn.omitted, turn.attachments
         composer = await async_get_composer(
             self._hass, language, tools.definitions, self._agent.settings.confirmation, tools.done_keys
         )

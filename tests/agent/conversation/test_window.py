@@ -1,5 +1,6 @@
 """The window on a conversation that is longer than its budget."""
 
+from dataclasses import replace
 from typing import override
 
 import pytest
@@ -66,6 +67,33 @@ def test_dropped_messages_are_recapped() -> None:
     last = window.dropped // len(turn(0)) - 1
     assert lines[-4:] == [f'“Question {last}?” → look_{last} {{"at":"sky"}}', "]", "", "It is noon."]
     assert [context_of(message) for message in window.transcript[4::4]] == ["It is noon."] * (20 - last - 1)
+
+
+def test_the_first_message_that_is_left_has_the_context_that_dropped_ones_held() -> None:
+    transcript = tuple(
+        replace(message, omitted="In the kitchen.") if isinstance(message, UserMessage) else message
+        for message in conversation(21)
+    )
+    whole, window = (fit_window(transcript, tokens(conversation(count))) for count in (30, 20))
+    assert whole.transcript is transcript
+    contexts = [context_of(message) for message in window.transcript[::4]]
+    assert contexts[0].endswith("]\n\nIn the kitchen.\n\nIt is noon.")
+    assert set(contexts[1:]) == {"It is noon."}
+    summed_up = fit_window(transcript, tokens(transcript) * 2, summary=Summary("They looked at the sky.", 8))
+    assert context_of(summed_up.transcript[0]).endswith("]\n\nIn the kitchen.\n\nIt is noon.")
+
+
+@pytest.mark.parametrize("budget", range(250, 1_000, 50))
+def test_context_that_dropped_messages_held_takes_room_too(budget: int) -> None:
+    room = "A room with a long name. " * 20
+    transcript = tuple(
+        replace(message, omitted=room) if isinstance(message, UserMessage) and number else message
+        for number, message in enumerate(conversation(21))
+    )
+    window = fit_window(transcript, budget, earlier=budget // 2)
+    assert window.tokens == tokens(window.transcript)
+    assert window.tokens <= budget
+    assert room in context_of(window.transcript[0])
 
 
 def test_a_summary_stands_in_place_of_what_it_sums_up() -> None:

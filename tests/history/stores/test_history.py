@@ -10,9 +10,10 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, EventOrigin, HomeAssistant
-from homeassistant.helpers import chat_session, issue_registry as ir
+from homeassistant.helpers import chat_session, entity_registry as er, issue_registry as ir
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events, async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
@@ -298,6 +299,41 @@ async def test_a_resumed_conversation_is_sent_whole(hass: HomeAssistant, serve: 
     await say(hass, "Four")
 
     assert messages_of(server.requests[-1])[: len(before)] == before
+
+
+async def test_a_resumed_conversation_keeps_its_prompt_and_repeats_no_context(
+    hass: HomeAssistant, serve: Serve, restarted: Restart, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(WORDS)
+    freezer.tick(60 - dt_util.utcnow().second)
+    kitchen = satellite(hass, "kitchen")
+    for text in ("One", "Two", "Three"):
+        await write(hass, text, None, ulid_now(), kitchen)
+        freezer.tick(1)
+        await restarted()
+
+    instructions, *others = [message["content"] for message in messages_of(server.requests[-1])]
+    assert instructions == messages_of(server.requests[0])[0]["content"]
+    assert "It is" in str(others[0])
+    assert others[2::2] == ["Two", "Three"]
+
+
+async def test_a_change_that_was_told_before_a_restart_is_in_the_list_after_it(
+    hass: HomeAssistant, serve: Serve, restarted: Restart
+) -> None:
+    server = await serve(WORDS)
+    kitchen, conversation_id = satellite(hass, "kitchen"), "kitchen-talk"
+    await write(hass, "One", None, conversation_id, kitchen)
+    er.async_get(hass).async_update_entity("light.floor_lamp", name="Dinosaur")
+    await write(hass, "Two", None, conversation_id, kitchen)
+    await restarted()
+    await write(hass, "Three", None, ulid_now(), kitchen)
+
+    assert "Dinosaur" in str(messages_of(server.requests[1])[-1]["content"])
+    before, after = (str(messages_of(request)[0]["content"]) for request in server.requests[::2])
+    assert "Dinosaur" not in before
+    assert "Dinosaur" in after
+    assert "up to date again" in str(messages_of(server.requests[-1])[-1]["content"])
 
 
 async def test_a_store_that_is_down_is_reported_and_stops_no_turn(hass: HomeAssistant, serve: Serve) -> None:

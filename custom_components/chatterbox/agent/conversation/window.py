@@ -350,6 +350,8 @@ class _GrowingWindow:
         self.messages += unit
         self._sizes += added
         self.tokens += sum(added)
+        if begin and begin == self.start:
+            self._restore_context()
         if not self._fits(self.bounds.budget, self.bounds.earlier):
             is_too_long = not self._fits(self.bounds.budget)
             goals = (self.bounds.budget // _LOW if is_too_long else self.bounds.budget, self.bounds.earlier // _LOW)
@@ -380,7 +382,19 @@ class _GrowingWindow:
             self._kept_before -= self._sizes[self.start]
             self.start += 1
             if isinstance(self.messages[self.start], UserMessage):
+                self._restore_context()
                 return
+
+    def _restore_context(self) -> None:
+        """Give the first message in the window the context that those before it held."""
+        first = self.messages[self.start]
+        if isinstance(first, UserMessage) and first.omitted:
+            self.messages[self.start] = first = first.alone()
+            added = self.bounds.estimate.of_message(first) - self._sizes[self.start]
+            self._sizes[self.start] += added
+            self.tokens += added
+            if self.start < self._turn:
+                self._kept_before += added
 
     def _shorten(self, index: int, length: int) -> None:
         whole, present = self.whole[index], self.messages[index]

@@ -174,10 +174,10 @@ _BEGIN: Final = re.compile(r"(?:\n|[.!?…:]\s)\s*\Z")
 
 
 def echoed_lines(transcript: Transcript) -> frozenset[str]:
-    """Return the lines of the latest context that answer nothing."""
+    """Return the lines of the context that answer nothing."""
     words = next((message for message in reversed(transcript) if isinstance(message, UserMessage)), UserMessage(""))
     stems = _stems(words.text)
-    lines = map(str.strip, words.context.splitlines())
+    lines = map(str.strip, f"{words.omitted}\n{words.context}".splitlines())
     return frozenset(
         line for line in lines if len(line) >= _SHORTEST_ECHO and not (_FACT.search(line) or stems & _stems(line))
     )

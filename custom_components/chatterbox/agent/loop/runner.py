@@ -153,7 +153,7 @@ class TurnRunner:
             text = await self._cleared_prompt(turn.user_text)
             if text != turn.user_text:
                 yield PromptReplaced(text)
-            self._transcript.append(UserMessage(text, turn.attachments, turn.context))
+            self._transcript.append(UserMessage(text, turn.attachments, turn.context, turn.omitted))
         if turn.approval is not None:
             for judged in await self._resume(turn.approval):
                 yield ToolCallReady(judged.call)

@@ -86,6 +86,8 @@ class Turn:
     """The approval request that this turn answers, with its `answers`."""
     context: str = ""
     """Context of this moment, such as the time and the room; the model reads it before the user's words."""
+    omitted: str = ""
+    """Context that the history holds; see `UserMessage.omitted`."""
     attachments: tuple[Attachment, ...] = ()
     """Pictures and documents that the user attached."""
     checks_answer: bool = False

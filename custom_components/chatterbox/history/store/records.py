@@ -269,8 +269,8 @@ def weight_of(record: Record) -> int:
 
 def _weight_of_message(message: Message) -> int:
     match message:
-        case UserMessage(text, attachments, context):
-            return len(text) + len(context) + sum(len(attachment.data) for attachment in attachments)
+        case UserMessage(text, attachments, context, omitted):
+            return len(text) + len(context) + len(omitted) + sum(len(attachment.data) for attachment in attachments)
         case AssistantMessage(text, reasoning, calls, _):
             return len(text) + len(reasoning) + sum(len(call.arguments) for call in calls)
         case ToolResult():
@@ -431,7 +431,7 @@ def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message
             attachments.append(Attachment(one.mime_type, base64.b64decode(encoded, validate=True), one.name))
         except binascii.Error as err:
             raise StoredJsonInvalid("The bytes of an attachment are damaged.") from err
-    return UserMessage(message.text, tuple(attachments), "\n".join(context))
+    return UserMessage(message.text, tuple(attachments), "\n".join(context), message.omitted)
 
 
 def _read[T](adapter: TypeAdapter[T], data: object) -> T:

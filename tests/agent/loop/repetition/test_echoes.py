@@ -21,6 +21,10 @@ def passed(text: str, words: str = "Turn on the light", size: int = 1) -> str:
     return "".join(map(echoes.feed, pieces)) + echoes.end()
 
 
+def test_context_that_earlier_messages_hold_is_no_answer_either() -> None:
+    assert echoed_lines((UserMessage("Turn on the light", omitted=CONTEXT),)) == {AREAS, TIMERS}
+
+
 @pytest.mark.parametrize("size", [1, 7, 1_000])
 @pytest.mark.parametrize(
     ("text", "rest"),
