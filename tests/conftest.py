@@ -62,6 +62,7 @@ _TAKE_LONG = frozenset(
         "chaos",
         "clients",
         "durability",
+        "real_model",
         "recorded_runs",
         "test_demo.py",
         "test_release.py",

@@ -11,8 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +21,8 @@ from homeassistant.util.resource import set_open_file_descriptor_limit
 
 from bench.first_word.recording import STEPS, RecordedTurn, record
 from bench.side_by_side.targets import OURS, REFERENCE
-from demo.configuration import REPOSITORY
+from tests.support.servers.llama_cpp.process import llama_server
 
-_PYTHON: Final = REPOSITORY / ".venv-llama" / "bin" / "python"
 _TARGETS: Final = {
     (50, STEPS[0].name): 1_700,
     (300, STEPS[0].name): 2_900,
@@ -48,12 +46,12 @@ async def measure(folder: Path, entities: int) -> list[Row]:
 
 
 async def _replay(turns: Sequence[RecordedTurn], *, warm: bool) -> list[int]:
-    async with _server() as url, aiohttp.ClientSession() as session:
+    async with llama_server() as server, aiohttp.ClientSession() as session:
         counts = []
         for turn in turns:
             if warm:
-                await _tokens(session, url, turn.warm_up)
-            counts.append(await _tokens(session, url, turn.requests))
+                await _tokens(session, server.url, turn.warm_up)
+            counts.append(await _tokens(session, server.url, turn.requests))
         return counts
 
 
@@ -67,24 +65,6 @@ async def _tokens(session: aiohttp.ClientSession, url: str, bodies: Iterable[byt
             response.raise_for_status()
             total += (await response.json())["timings"]["prompt_n"]
     return total
-
-
-@asynccontextmanager
-async def _server() -> AsyncIterator[str]:
-    process = await asyncio.create_subprocess_exec(
-        *(_PYTHON, "-m", "bench.first_word.server"),
-        cwd=REPOSITORY,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        if process.stdout is None:
-            raise RuntimeError("the server was started without an output to read")
-        yield (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 def _table(entities: int, rows: Iterable[Row]) -> Iterator[str]:

@@ -83,9 +83,9 @@ def _of_home_assistant(server: Server) -> Iterator[Participant]:
     streaming: dict[str, object] = {"base_url": chat, "streaming": True}
     yield Participant(REFERENCE, Format.CHAT, streaming, {**_ASSIST, **_RECOMMENDED, "chat_model": MODEL})
     yield Participant("litellm", Format.CHAT, {"url": chat, **key}, model)
-    yield Participant("open_router", Format.CHAT, key, {**model, **_RECOMMENDED}, (1, 3))
-    yield Participant("openai_conversation", Format.RESPONSES, key, chat_model, (2, 7))
-    yield Participant("anthropic", Format.MESSAGES, key, chat_model, (2, 4))
+    yield Participant("open_router", Format.CHAT, key, {**model, **_RECOMMENDED}, (1, 4))
+    yield Participant("openai_conversation", Format.RESPONSES, key, chat_model, (2, 8))
+    yield Participant("anthropic", Format.MESSAGES, key, chat_model, (2, 5))
     yield Participant("ollama", Format.OLLAMA, {"url": ollama}, model, (3, 3))
 
 

@@ -11,6 +11,7 @@ import logging
 import signal
 import sys
 import tempfile
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -81,7 +82,11 @@ def main() -> None:
     logging.disable()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was written to disk is taken away
     extent = Extent(given.rounds, given.turns, minutes=given.minutes, conversations=given.conversations)
-    measured = _run(given.kind, given.entities, extent, given.only)
+    try:
+        measured = _run(given.kind, given.entities, extent, given.only)
+    except Exception:
+        traceback.print_exc()  # Home Assistant has put its log, which is off, in the place of Python's report
+        raise
     sys.stdout.write(f"\n{MEASURED.dump_json(measured).decode()}\n")
     sys.stdout.flush()
 
