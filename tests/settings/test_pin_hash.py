@@ -117,6 +117,7 @@ def test_what_is_stored_is_what_is_read(pin: str) -> None:
         {**STORED, "salt": "é"},
         {**STORED, "digest": ""},
         {**STORED, "digest": 1},
+        {**STORED, "length": "4"},
         {key: value for key, value in STORED.items() if key != "digest"},
     ],
 )
@@ -127,6 +128,14 @@ def test_what_was_not_stored_is_not_read_and_not_quoted(stored: JsonValue) -> No
     report = "".join(traceback.format_exception(refusal.value))
     assert str(STORED["salt"]) not in report
     assert refusal.value.__context__ is None
+
+
+def test_a_pin_that_was_stored_without_its_length_still_matches() -> None:
+    stored = PinHash.from_json({key: value for key, value in STORED.items() if key != "length"})
+
+    assert stored.length is None
+    assert stored.matches("4711")
+    assert stored.as_json() == {key: value for key, value in STORED.items() if key != "length"}
 
 
 @pytest.mark.parametrize(("memory", "repeats"), [(0, 1), (1, 1), (3, 1), (-2, 1), (2**17, 1), (2, 0), (2, 17)])

@@ -1,19 +1,24 @@
-"""Text normalization: folding, tokenizing and comparing text, shortening it, language tags, names and ids of calls.
+"""Text normalization: folding, tokenizing, comparing and shortening text, recognized words, tags, names, ids of calls.
 
 Everything that compares names or words uses these functions, so that a word is the same word everywhere.
+
+Of recognized words, those that nobody meant are dropped: sounds, hesitations, stutters, and what recognizers write in
+silence. Whisper was trained with subtitles: it writes "Thanks for watching!" or the credits of a translator where
+nothing is said, and "[BLANK_AUDIO]" for sounds. Only whole sentences at the end go: "add thank you cards" stays.
 """
 
 import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from .messages import Attachment, ToolDefinition
 
@@ -302,3 +307,107 @@ def attachment_note(attachment: Attachment) -> str:
     """Return the text that stands for an attachment that the model cannot read."""
     named = f" named {sendable_text(attachment.name)}" if attachment.name else ""
     return f"[A file of type {attachment.mime_type}{named} was attached here. You cannot see it: say so if it matters.]"
+
+
+class _HeardData(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _HeardWords(_HeardData):
+    """The unmeant words of a language. Patterns describe a whole sentence: its folded words, divided by spaces."""
+
+    tails: tuple[str, ...]
+    """Courtesies, which people say, too: they are dropped after other words only."""
+    noise: tuple[str, ...]
+    """Sentences of recognizers, which are dropped in any language, even alone."""
+    hesitations: str
+    """Words, divided by spaces, that are dropped at the beginning and between pauses."""
+    corrections: Mapping[str, str] = {}
+    """Beginnings that are always misheard."""
+
+
+class _HeardTable(_HeardData):
+    sounds: str
+    """Words of all languages, divided by spaces, of which brackets around a sound hold one."""
+    credits: tuple[str, ...]
+    """Words of all languages that only the credits of subtitles hold."""
+    languages: Mapping[str, _HeardWords]
+
+
+_HEARD: Final = read_data_file(Path(__file__).with_name("heard.toml"), _HeardTable)
+_SOUND: Final = rf"\b(?:{'|'.join(_HEARD.sounds.split())})\b"
+_SOUNDS: Final = re.compile(
+    rf"\[[^\[\]]*{_SOUND}[^\[\]]*\]|(?<!\*)\*[^*]*{_SOUND}[^*]*\*(?!\*)|♪[^♪]*♪?|(?:\A|(?<=[.!?…]))\s*\([^()]*{_SOUND}[^()]*\)",
+    re.IGNORECASE,
+)
+"""Sounds in brackets. Round ones may be part of a name or an item, so these have to stand between sentences."""
+_NOISE: Final = re.compile("|".join(pattern for words in _HEARD.languages.values() for pattern in words.noise))
+_CREDITS: Final = tuple(map(fold, _HEARD.credits))
+_SENTENCE_END: Final = re.compile(r"(?<![.!?…])[.!?…]++\s+|[。！？\n]\s*")  # noqa: RUF001 - Chinese marks
+_SILENCE: Final = re.compile(r"[\s.,!…。，！·-]*")  # noqa: RUF001 - as above
+_SENTENCE_WORDS: Final = re.compile(r"[\w']+")
+_QUOTES: Final = re.compile(r"[:：\"“„«「](?!\d)")  # noqa: RUF001 - as above
+"""Words after such a mark are to be written or said, whatever they are."""
+_STUTTER: Final = re.compile(r"\A\s*([^\W\d_]+(?:\s+[^\W\d_]+){1,3})[\s,.…-]+(?=\1\s+\w)", re.IGNORECASE)
+"""A phrase of two to four words at the beginning that is said again."""
+_NO_TEXT: Final = "(?!)"
+"""Matches no text."""
+_CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
+_ACRONYM: Final = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}")
+
+
+def heard_request(text: str, language: str) -> str:
+    """Return a request without what nobody meant; empty if nothing was said. Other text is returned as it is."""
+    cleaner = _cleaner(language)
+    words = _STUTTER.sub("", cleaner.hesitation.sub(" ", cleaner.without_end(text)).strip())
+    words = cleaner.misheard.sub(lambda start: cleaner.corrections[start[0].casefold()], words)
+    return _ACRONYM.sub(lambda letters: letters[0].replace(".", ""), words)
+
+
+def heard_answer(text: str, language: str) -> str:
+    """Return the answer to a question without sounds, and without what nobody meant at its end."""
+    return _cleaner(language).without_end(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cleaner:
+    """The patterns of a language."""
+
+    tail: re.Pattern[str]
+    hesitation: re.Pattern[str]
+    misheard: re.Pattern[str]
+    corrections: Mapping[str, str]
+
+    def without_end(self, text: str) -> str:
+        """Return a text without sounds and without the sentences at its end that nobody meant."""
+        words = _SOUNDS.sub(" ", text).strip()
+        while words:
+            start = max((end.end() for end in _SENTENCE_END.finditer(words) if end.end() < len(words)), default=0)
+            if not self._is_unmeant(words[start:], words[:start]):
+                return words
+            words = words[:start].rstrip()
+        return words
+
+    def _is_unmeant(self, sentence: str, before: str) -> bool:
+        """Return whether a sentence is noise, or a courtesy after other words of which none are quoted."""
+        words = " ".join(_SENTENCE_WORDS.findall(fold(sentence).replace(_CURLY, "'")))
+        if (
+            _SILENCE.fullmatch(sentence)
+            or _NOISE.fullmatch(words)
+            or ("?" not in sentence and any(map(words.__contains__, _CREDITS)))
+        ):
+            return True
+        return bool(before) and not _QUOTES.search(before) and self.tail.fullmatch(words) is not None
+
+
+@lru_cache(maxsize=64)
+def _cleaner(language: str) -> _Cleaner:
+    words = _HEARD.languages.get(base_language(language), _HeardWords(tails=(), noise=(), hesitations=""))
+    pause = r"[\s,.…!，-]"  # noqa: RUF001 - as above
+    one = rf"(?:{'|'.join(words.hesitations.split()) or _NO_TEXT})(?![\w'{_CURLY}-])"
+    return _Cleaner(
+        re.compile("|".join(words.tails) or _NO_TEXT),
+        re.compile(rf"\A\s*(?:{one}{pause}*)+|[,.…]\s*{one}\s*(?:[,.…]{pause}*|\Z)", re.IGNORECASE),
+        re.compile(rf"\A(?:{'|'.join(words.corrections) or _NO_TEXT})\b", re.IGNORECASE),
+        words.corrections,
+    )

@@ -15,6 +15,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 
 from ..agent.messages import AssistantMessage, ToolChoiceMode
+from ..agent.text import heard_answer
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
 from ..approvals.asking import asked_of
 from ..approvals.questions import Question, QuestionGone, async_get_approvals
@@ -24,7 +25,7 @@ from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_contex
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent, ChatterboxConfigEntry
 from ..speech.sentences import async_get_sentences
-from ..turns.input import TurnInput
+from ..turns.input import TurnInput, again_text, async_is_neither
 from ..turns.run import AgentTurns
 from .protocol.backend import ApprovalDecisions, BackendEvent, Caller, TurnRequest
 from .protocol.errors import ApiError, invalid
@@ -68,31 +69,38 @@ class ApiTurns:
         )
         speaker = _as_client(await async_get_speaker(self._hass, nothing), request.caller.user_id)
         turn_input = TurnInput(replace(nothing, context=speaker_context(context, speaker)), speaker)
-        answered: Question | None
-        if request.approval is not None:
-            answered = _with_answers(self._question(request, request.approval), request.approval, request.caller)
+        if request.approval is None:
+            turn_input = await self._async_answer_in_words(request, turn_input)
         else:
-            answered = await self._async_answer_in_words(request)
-        source = ApiTurnSource.of(request, tell, answered.pending if answered else None)
-        return self._from_client(replace(turn_input, answered=answered), source)
+            answered = _with_answers(self._question(request, request.approval), request.approval, request.caller)
+            turn_input = replace(turn_input, answered=answered)
+        source = ApiTurnSource.of(request, tell, turn_input.answered.pending if turn_input.answered else None)
+        return self._from_client(turn_input, source)
 
-    async def _async_answer_in_words(self, request: TurnRequest) -> Question | None:
-        """Return the answered question if a transcript ends with it and the words are a yes or a no to it."""
+    async def _async_answer_in_words(self, request: TurnRequest, turn_input: TurnInput) -> TurnInput:
+        """Return the input with the answered question if a transcript ends with it and the words are a yes or a no.
+
+        After words that are neither and no request, the input asks the question again, once.
+        """
         words, before = request_words(request), request.transcript[-2:-1]
         if words is None or request.hosted is not None or not before or not isinstance(before[0], AssistantMessage):
-            return None
+            return turn_input
         language = self._hass.config.language
         sentences, last = await async_get_sentences(self._hass, language), before[0].text
         if not (alike := [one for one in self._waiting(request) if last.endswith(one.text)]):
-            return None
+            return turn_input
         *older, question = alike
+        approvals = async_get_approvals(self._hass)
         named = asked_of(self._hass, sentences, question.calls, understood_language(language))
-        answer = understand_answer(words.text, understood_language(language), named)
+        answer = understand_answer(heard_answer(words.text, language), understood_language(language), named)
         if answer is Meaning.OTHER:
-            return None
+            user_input = replace(turn_input.user_input, text=words.text)
+            is_neither = await async_is_neither(self._hass, user_input, named) and approvals.repeat(question.id)
+            return replace(turn_input, reply=again_text(sentences, question)) if is_neither else turn_input
         for one in older:  # the same words must not count twice
-            async_get_approvals(self._hass).drop(one.id)
-        return question.with_answer(_by_client(request.caller, approved=answer is Meaning.YES))
+            approvals.drop(one.id)
+        by_client = _by_client(request.caller, approved=answer is Meaning.YES)
+        return replace(turn_input, answered=question.with_answer(by_client))
 
     def _from_client(self, turn_input: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""

@@ -77,6 +77,8 @@ class PinHash:
     salt: bytes
     digest: bytes
     cost: HashCost
+    length: int | None = None
+    """Number of digits, so that a PIN that was misheard costs no try; None for a PIN that was stored without."""
 
     @override
     def __repr__(self) -> str:
@@ -92,7 +94,7 @@ class PinHash:
         if flaw := flaw_of_pin(pin):
             raise ValueError(f"a PIN cannot be chosen that is {flaw}")
         salt = secrets.token_bytes(_SALT_BYTES)
-        return cls(salt, _digest(pin, salt, cost), cost)
+        return cls(salt, _digest(pin, salt, cost), cost, len(pin))
 
     def matches(self, pin: str) -> bool:
         """Return True if this is the PIN. It takes as long as `of`, and equally long for each PIN."""
@@ -106,6 +108,7 @@ class PinHash:
             "repeats": self.cost.repeats,
             "salt": base64.b64encode(self.salt).decode(),
             "digest": base64.b64encode(self.digest).decode(),
+            **({} if self.length is None else {"length": self.length}),
         }
 
     @classmethod
@@ -118,9 +121,10 @@ class PinHash:
                 "repeats": int(times),
                 "salt": str(salt),
                 "digest": str(digest),
-            }:
+                **others,
+            } if (length := others.get("length")) is None or isinstance(length, int):
                 with suppress(ValueError):
-                    return cls(_bytes(salt, _SALT_BYTES), _bytes(digest, _HASH_BYTES), HashCost(size, times))
+                    return cls(_bytes(salt, _SALT_BYTES), _bytes(digest, _HASH_BYTES), HashCost(size, times), length)
             case _:
                 pass
         # Raised outside of the handler, whose error quotes the data.

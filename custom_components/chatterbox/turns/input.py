@@ -16,18 +16,19 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
 from ..agent.events import PendingCall
-from ..agent.text import heard_words
+from ..agent.text import contains_phrase, heard_answer, heard_request, heard_words
 from ..approvals.answers.yes_or_no import (
     NOTHING_NAMED,
     Meaning,
     QuestionContext,
+    begins_with_yes,
     understand_answer,
     understood_language,
 )
 from ..approvals.asking import asked_of, locked_pin_text, unmeant_text, wrong_pin_text
 from ..approvals.pin.pin_detection import may_be_pin
 from ..approvals.pin.pin_guard import LOCK_SECONDS, Locked
-from ..approvals.pin.spoken_digits import spoken_digits
+from ..approvals.pin.spoken_digits import spoken_digits, whole_digits
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
 from ..approvals.questions import (
     SIGNAL_QUESTION,
@@ -163,9 +164,9 @@ def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
     return until
 
 
-_MOST_WORDS: Final = 3
+_MOST_WORDS: Final = 4
 """With more words, an answer is taken for a request; in a script without spaces, with more characters than below."""
-_MOST_CHARACTERS: Final = 5
+_MOST_CHARACTERS: Final = 6
 _QUESTION_MARKS: Final = "? \N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK};"
 
 
@@ -183,7 +184,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     `asked` holds the names in the question. `pin` is that of the home; if the question requires it and the words are a
     PIN, they cost one attempt. `is_late` says that the question has expired.
     """
-    answer = understand_answer(text, understood_language(language), context)
+    answer = understand_answer(heard_answer(text, language), understood_language(language), context)
     knows_pin = question.needs_pin or pin is not None
     is_pin = knows_pin and may_be_pin(text, language, context, is_asked_for=question.needs_pin)
     if answer is Meaning.OTHER and not is_pin:
@@ -198,22 +199,37 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
         return Meaning.TOO_LATE
     if answer is Meaning.YES:
         return Meaning.PIN_MISSING
-    digits = spoken_digits(text, understood_language(language), context)
-    return Meaning.PIN_UNCLEAR if digits is None else await _async_compare(hass, question, pin, digits)
+    words = heard_answer(text, language)
+    digits = spoken_digits(words, understood_language(language), context) or whole_digits(words, language)
+    if digits is None or pin.length not in {None, len(digits)}:
+        return Meaning.PIN_UNCLEAR
+    return await _async_compare(hass, question, pin, digits)
 
 
-async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, question: QuestionContext) -> bool:
     """Return whether words that are no plain yes or no are no request either, but a few that mean nothing alone.
 
-    A request is what Home Assistant understands, what asks something, and what names a device or an area.
+    A request is what Home Assistant understands, what asks something, and what names a device or an area. A yes before
+    words that Home Assistant does not understand belongs to the question if these name what it is about: "Yes, I mock
+    the front door".
     """
-    text, language = user_input.text, understood_language(user_input.language)
+    text, language = heard_request(user_input.text, user_input.language), understood_language(user_input.language)
+    heard = replace(user_input, text=text)
+    if begins_with_yes(text, language) and any(
+        contains_phrase(heard_words(text), heard_words(name)) for name in question.names
+    ):
+        return not await async_is_request(hass, heard)
     if len(text.split()) > _MOST_WORDS or len(heard_words(text)) > _MOST_CHARACTERS:
         return False
     bare = text.rstrip(_QUESTION_MARKS)
     if bare != text.rstrip() and understand_answer(bare, language) is Meaning.OTHER:
         return False
-    return not any(True for _ in names_in(hass, text)) and not await async_is_request(hass, user_input)
+    return not any(True for _ in names_in(hass, text)) and not await async_is_request(hass, heard)
+
+
+def again_text(sentences: Mapping[str, str], question: Question) -> str:
+    """Return the text that repeats a question after words that are no answer to it."""
+    return question.text if question.needs_pin else f"{sentences['spoken_yes_or_no']} {question.text}"
 
 
 async def _async_compare(
@@ -248,6 +264,8 @@ class TurnInput:
     """Whether the answer is a question."""
     said_again: str = ""
     """The id of the question that the answer repeats."""
+    recognized: str = ""
+    """The words as they were recognized, if something was dropped from those of `user_input`."""
 
     @property
     def approved(self) -> tuple[PendingCall, ...]:
@@ -264,6 +282,11 @@ class TurnInput:
         """Whether the question was answered elsewhere, so that nobody hears this turn where the question was asked."""
         answer = self.answered.answer if self.answered else None
         return answer is not None and answer.channel is not ApprovalWay.VOICE
+
+    @property
+    def stored_text(self) -> str:
+        """The words that are stored of this input: all that was recognized."""
+        return self.recognized or self.user_input.text
 
     @property
     def is_heard(self) -> bool:
@@ -286,13 +309,19 @@ class InputReader:
         context = speaker_context(user_input.context, speaker)
         if context is not user_input.context:
             user_input = replace(user_input, context=context)
-        was_asked = async_was_asked(self.hass)
-        if not user_input.text.strip():
-            sentences = await async_get_sentences(self.hass, user_input.language)
-            return TurnInput(user_input, speaker, self.source, reply=sentences["spoken_completed"])
-        if was_asked:
+        if async_was_asked(self.hass):
             return await self._async_heard(user_input, speaker, chat_log)
-        return TurnInput(user_input, speaker, self.source)
+        return await self._async_request(user_input, speaker)
+
+    async def _async_request(self, user_input: ConversationInput, speaker: Speaker) -> TurnInput:
+        """Return the input of a turn whose words are a request."""
+        text = heard_request(user_input.text, user_input.language)
+        if not text:
+            sentences = await async_get_sentences(self.hass, user_input.language)
+            return TurnInput(user_input, speaker, self.source, reply=sentences["spoken_nothing_heard"])
+        if text == user_input.text:
+            return TurnInput(user_input, speaker, self.source)
+        return TurnInput(replace(user_input, text=text), speaker, self.source, recognized=user_input.text)
 
     async def _async_heard(self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog) -> TurnInput:
         """Return the input of a turn whose words may be an answer."""
@@ -306,21 +335,26 @@ class InputReader:
         has_pin = pin is not None
         if question is None:
             redacted = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
-            late = "" if redacted is user_input else sentences["spoken_question_expired"]
-            return TurnInput(redacted, speaker, self.source, reply=late)
+            if redacted is user_input:
+                return await self._async_request(user_input, speaker)
+            return TurnInput(redacted, speaker, self.source, reply=sentences["spoken_nothing_asked"])
         context = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
         redacted = async_redact_pin(self.hass, user_input, chat_log, scope, context, has_pin=has_pin)
-        turn_input = TurnInput(redacted, speaker, self.source)
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
         text, language, pin = user_input.text, user_input.language, None if is_unheard else pin
         reading = await async_read_answer(self.hass, question, text, language, context, pin, is_late)
+        if reading is not Meaning.OTHER:
+            reading = Meaning.UNHEARD if is_unheard else reading
+            return self._as_answer(TurnInput(redacted, speaker, self.source), question, reading, sentences)
+        turn_input = await self._async_request(user_input, speaker)
         if is_unheard:
-            if reading is Meaning.OTHER:
-                return turn_input
-            reading = Meaning.UNHEARD
-        elif reading is Meaning.OTHER and await async_is_neither(self.hass, user_input):
-            reading = Meaning.NEITHER if approvals.repeat(question.id) else reading
+            return turn_input
+        is_silence = bool(turn_input.reply)
+        if (is_silence or await async_is_neither(self.hass, user_input, context)) and approvals.repeat(question.id):
+            reading = Meaning.NEITHER
+        elif is_silence:  # the question goes on waiting
+            return turn_input
         return self._as_answer(turn_input, question, reading, sentences)
 
     def _as_answer(
@@ -335,7 +369,7 @@ class InputReader:
                 try:
                     return replace(turn_input, answered=approvals.take(question.id, answer))
                 except QuestionGone:  # someone else answered first
-                    return replace(turn_input, reply=sentences["spoken_question_expired"])
+                    return replace(turn_input, reply=sentences["spoken_nothing_asked"])
             case Meaning.OTHER:
                 dropped = unmeant_text(self.hass, sentences, question.calls) if approvals.drop(question.id) else ""
                 return replace(turn_input, prefix=dropped)
@@ -346,8 +380,7 @@ class InputReader:
                 key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
                 return replace(turn_input, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
             case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED | Meaning.NEITHER:
-                is_unclear = reading is Meaning.NEITHER and not question.needs_pin
-                again = f"{sentences['spoken_yes_or_no']} {question.text}" if is_unclear else question.text
+                again = again_text(sentences, question) if reading is Meaning.NEITHER else question.text
                 return replace(turn_input, reply=again, asks_again=True, said_again=question.id)
             case Wrong(tries_left) if tries_left:
                 return replace(turn_input, reply=wrong_pin_text(sentences, tries_left), asks_again=True)

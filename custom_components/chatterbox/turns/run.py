@@ -122,7 +122,7 @@ class AgentTurns:
         return record
 
     def _new_record(self, turn_input: TurnInput) -> TurnRecord:
-        return turn_input.source.new_record(turn_input.user_input.text, self._subentry.subentry_id)
+        return turn_input.source.new_record(turn_input.stored_text, self._subentry.subentry_id)
 
     async def _async_prepare(self, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
         prepared = await async_prepare(self._agent, turn_input, chat_log, record, self._prompts)

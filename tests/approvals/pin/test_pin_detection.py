@@ -63,6 +63,13 @@ def test_nothing_but_a_number_is_suspected_whatever_was_asked(language: str, tex
         ("es", "mil"),
         ("fi", "neljätuhatta seitsemänsataayksitoista"),
         ("ko", "사천칠백십일"),
+        ("en", "The code is I-284"),
+        ("en", "Mako is high in 2-8-4"),
+        ("en", "Mako is high in two eight four"),
+        ("en", "40cm in length"),
+        ("en", "set a timer for 10 minutes"),
+        ("de", "Stelle die Heizung auf 21 Grad"),
+        ("de", "Ein Wort mit ٤"),
     ],
 )
 def test_other_words_with_a_number_are_suspected_only_if_a_pin_was_asked_for(language: str, text: str) -> None:
@@ -79,9 +86,9 @@ def test_other_words_with_a_number_are_suspected_only_if_a_pin_was_asked_for(lan
         ("en", "No, never mind."),
         ("en", "Yes, unlock the front door."),
         ("en", "turn on the light"),
-        ("en", "set a timer for 10 minutes"),
+        ("en", "set a timer for ten minutes"),
         ("en", "what was the question?"),
-        ("de", "Stelle die Heizung auf 21 Grad"),
+        ("de", "Stelle die Heizung auf zwanzig Grad"),
     ],
 )
 def test_other_words_are_not_suspected(language: str, text: str) -> None:

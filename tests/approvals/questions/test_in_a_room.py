@@ -25,7 +25,16 @@ from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
-from tests.support.talk import BLINDS_DOWN, LIGHT_ON, Serve, assert_no_orphans, say, speech, talk_as_the_pipeline_does
+from tests.support.talk import (
+    BLINDS_DOWN,
+    LIGHT_ON,
+    Serve,
+    assert_no_orphans,
+    messages_of,
+    say,
+    speech,
+    talk_as_the_pipeline_does,
+)
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -120,7 +129,13 @@ async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-@pytest.mark.parametrize("unclear", ["great!", "hm", "I guess so", "Yes?", "👍", "maybe", "..."])
+@pytest.mark.parametrize(
+    "unclear",
+    [
+        *("great!", "hm", "I guess so", "Yes?", "👍", "maybe", "...", "Yet, sure.", "Yes, Liam.", "star.", "Noob."),
+        *("Thank you.", ".", "Thank you. Yes.", "and then remind.", "Yes, I mock the front door."),
+    ],
+)
 async def test_words_that_are_neither_a_yes_nor_a_request_are_asked_about_once(
     hass: HomeAssistant, serve: Serve, unclear: str
 ) -> None:
@@ -132,6 +147,62 @@ async def test_words_that_are_neither_a_yes_nor_a_request_are_asked_about_once(
     assert is_locked(hass)
     assert await talk(room, "yes") == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
+
+
+@pytest.mark.parametrize(
+    "yes", ["Yes. Thanks for watching!", "Yes. Thank you.", "Yes, unlock the front door. Thank you.", "Okay. [Music]"]
+)
+async def test_what_a_recognizer_adds_to_a_yes_is_dropped(hass: HomeAssistant, serve: Serve, yes: str) -> None:
+    await serve(UNLOCKS)
+    room = await furnish(hass, WholeVoice())
+
+    assert await talk(room, "unlock the front door", yes) == "Come in."
+
+
+async def test_noise_ends_no_question(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(UNLOCKS)
+    room = await furnish(hass, WholeVoice())
+
+    again = await talk(room, "unlock the front door", "[BLANK_AUDIO]")
+    assert again == f"I need a yes or a no. {QUESTION}"
+    assert await talk(room, "Thanks for watching!") == "Sorry, I didn't catch that."
+    assert not listens(room)
+    assert await talk(room, "yes") == "Come in."
+
+
+async def test_noise_that_answers_nothing_reaches_no_model(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(UNLOCKS)
+    room = await furnish(hass, WholeVoice())
+
+    assert await talk(room, "[BLANK_AUDIO]") == "Sorry, I didn't catch that."
+    assert not server.requests
+
+
+async def test_a_model_reads_what_was_meant_and_all_that_was_heard_is_recorded(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    heard = "Um, tell me a joke. Thanks for watching!"
+    server = await serve(Script(answers=(ScriptedAnswer(content="A joke."),)))
+    room = await furnish(hass, WholeVoice())
+    finished = async_capture_events(hass, EVENT_TURN_FINISHED)
+
+    await talk(room, heard)
+
+    assert str(messages_of(server.requests[-1])[-1]["content"]).endswith("tell me a joke.")
+    assert finished[-1].data["input"] == heard
+    assert [content.content for content in hass.data[DATA_CHAT_LOGS][TALK].content if content.role == "user"] == [heard]
+
+
+@pytest.mark.usefixtures("hass_storage")
+async def test_a_pin_after_an_answered_question_does_not_hear_that_one_has_expired(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Fine."))), **WITH_PIN)
+    room = await furnish(hass, WholeVoice())
+
+    await talk(room, "unlock the front door", "no")
+
+    assert await talk(room, PIN) == "I'm not asking anything right now. Please say again what you'd like."
 
 
 async def test_words_that_are_neither_drop_the_question_the_second_time(hass: HomeAssistant, serve: Serve) -> None:

@@ -119,6 +119,22 @@ async def test_other_words_go_to_the_model(
     assert words in str(messages_of(server.requests[-1])[-1]["content"])
 
 
+async def test_words_that_are_neither_are_asked_about_once(
+    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
+) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="As you say."))))
+    await enable_api(hass)
+    client = await hass_client()
+    question = await create(client, **REQUEST)
+
+    again = await create(client, input="Yet, sure.", previous_response_id=question["id"])
+    answer = await create(client, input="Yes. Thank you.", previous_response_id=again["id"])
+
+    assert words_of(again) == f"I need a yes or a no. {QUESTION}"
+    assert words_of(answer) == "As you say."
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
 async def test_a_yes_counts_for_the_question_before_it_and_for_nobody_else(
     hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, hass_read_only_access_token: str
 ) -> None:

@@ -94,7 +94,18 @@ async def test_numbers_are_a_request_to_an_agent_without_a_pin(
         ("Yes.", Meaning.PIN_MISSING),
         ("No.", Meaning.NO),
         ("turn on the light", Meaning.OTHER),
-        ("set a timer for 10 minutes", Meaning.OTHER),
+        ("set a timer for ten minutes", Meaning.OTHER),
+        ("set a timer for 10 minutes", Meaning.PIN_UNCLEAR),
+        (f"My pen is {PIN}.", Meaning.YES_WITH_PIN),
+        (f"ES{PIN}", Meaning.YES_WITH_PIN),
+        (f"My bill is {PIN}. Thank you.", Meaning.YES_WITH_PIN),
+        ("My pen is 4711.", Wrong(4)),
+        (f"My pen is not {PIN}.", Meaning.PIN_UNCLEAR),
+        (f"2 pens, {PIN}.", Meaning.PIN_UNCLEAR),
+        (f"Two pens, {PIN}.", Meaning.PIN_UNCLEAR),
+        (f"the pen that I have told you is {PIN}", Meaning.PIN_UNCLEAR),
+        ("The code is I-284", Meaning.PIN_UNCLEAR),
+        ("12:30 it is", Meaning.PIN_UNCLEAR),
         (SAID, Meaning.YES_WITH_PIN),
         (f"my PIN is {PIN}", Meaning.YES_WITH_PIN),
         (f"Yes, unlock the front door, {PIN}", Meaning.YES_WITH_PIN),
@@ -111,6 +122,21 @@ async def test_a_question_that_needs_a_pin_takes_nothing_less(
 
     assert await read(hass, text, pin) == reading
     assert len(pin.compared) == (isinstance(reading, Wrong) or reading is Meaning.YES_WITH_PIN)
+
+
+@pytest.mark.usefixtures("hass_storage")
+@in_one_home(
+    ("text", "reading"),
+    [
+        ("77001", Meaning.PIN_UNCLEAR),
+        ("My pin is 77001", Meaning.PIN_UNCLEAR),
+        ("double seven oh one two", Meaning.PIN_UNCLEAR),
+        ("0071.", Wrong(4)),
+        ("4711", Meaning.YES_WITH_PIN),
+    ],
+)
+async def test_a_wrong_number_of_digits_costs_no_try(hass: HomeAssistant, text: str, reading: Meaning | Wrong) -> None:
+    assert await read(hass, text, PinHash.of("4711", HashCost(memory=2, repeats=1))) == reading
 
 
 @pytest.mark.parametrize("needs_pin", [True, False])

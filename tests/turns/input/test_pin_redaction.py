@@ -148,7 +148,7 @@ async def test_a_pin_is_gone_from_wherever_it_can_be_read(  # noqa: PLR0917  # f
     leaks.assert_nowhere(PIN, sentence)
 
 
-@pytest.mark.parametrize("sentence", ["yes", "no", "turn on the light", "set a timer for 10 minutes"])
+@pytest.mark.parametrize("sentence", ["yes", "no", "turn on the light", "set a timer for ten minutes"])
 async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Listener, sentence: str) -> None:
     answer = await ask_to_unlock(hass, needs_pin=True)
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import Final
 
-from ...agent.text import character_map, fold, spoken_words
+from ...agent.text import character_map, fold, heard_words, spoken_words
 from .language import ALL_WORDINGS, Action, Phrase, Wording, language_code, phrases_of
 
 MAX_WORDS: Final = 16
@@ -92,6 +92,14 @@ def understand_answer(text: str, language: str, question: QuestionContext = NOTH
     meanings = (_meaning(text, code, question) for code in languages_of_answers(language))
     answer = next((one for one in meanings if one is not Meaning.OTHER), Meaning.OTHER)
     return Meaning.OTHER if answer is not Meaning.OTHER and _means_neither(text, language) else answer
+
+
+def begins_with_yes(text: str, language: str) -> bool:
+    """Return whether the first word of an answer is a yes, whatever follows."""
+    first = heard_words(text)[:1]
+    return any(
+        first in _phrases(ALL_WORDINGS[code], ALL_WORDINGS[code].yes, {}) for code in languages_of_answers(language)
+    )
 
 
 def languages_of_answers(language: str) -> tuple[str, ...]:
@@ -182,7 +190,7 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     yes = _phrases(wording, wording.yes, agreeing)
     repeated = (*actions, *(wording.them if question.several else wording.named), *wording.placed)
     after_yes = yes | _phrases(wording, (*wording.after_yes, *repeated), agreeing)
-    if (whole := spoken_words(question.repetition, wording.folded)) and _negations(language).isdisjoint(whole):
+    if (whole := spoken_words(question.repetition, wording.folded)) and negations(language).isdisjoint(whole):
         after_yes |= {whole}
     return _AnswerPhrases(
         yes=yes,
@@ -212,7 +220,7 @@ def _usable_names(language: str, names: Iterable[str]) -> list[str]:
     """Return the names except those that could be taken for a no or an action."""
     folded, actions = ALL_WORDINGS[language].folded, _requests(language)
     spoken = [words for name in names if (words := spoken_words(name, folded))]
-    return [" ".join(words) for words in spoken if words not in actions and _negations(language).isdisjoint(words)]
+    return [" ".join(words) for words in spoken if words not in actions and negations(language).isdisjoint(words)]
 
 
 @cache
@@ -224,7 +232,7 @@ def _requests(language: str) -> frozenset[Phrase]:
 
 
 @cache
-def _negations(language: str) -> frozenset[str]:
+def negations(language: str) -> frozenset[str]:
     """Return the words that say no on their own."""
     wording = ALL_WORDINGS[language]
     return frozenset(phrase[0] for phrase in phrases_of((*wording.no, *wording.no_alone)) if len(phrase) == 1)

@@ -28,9 +28,9 @@ _HARDLY_WEAK: Final = 3
 def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *, is_asked_for: bool) -> bool:
     """Return True if a PIN may be in a text; `asked` is what the question named.
 
-    If the question asked for a PIN, this is any text with enough digits, or with little else than numbers; otherwise
-    only a number with a yes, a no or courtesies: "My PIN is 4711", not "Wake me at 12:30". In a language of which not
-    all numbers are known, any other answer to a question for the PIN may be one.
+    If the question asked for a PIN, this is any text with a digit, with two numbers, or with little else than numbers;
+    otherwise only a number with a yes, a no or courtesies: "My PIN is 4711", not "Wake me at 12:30". In a language of
+    which not all numbers are known, any other answer to a question for the PIN may be one.
     """
     if len(text) > _MAX_CHARACTERS:
         return False
@@ -50,7 +50,7 @@ def _may_hold_number(text: str, language: str, question: QuestionContext, *, is_
     found = _numbers_in(known.without_idioms(_words(text)), known)
     is_long = found.digits >= SHORTEST_PIN or (found.has_large and (found.digits > 0 or len(found.numbers) > 1))
     if is_asked_for:
-        return is_long or found.are_mostly_numbers
+        return is_long or found.are_mostly_numbers or found.certain > 1 or any(map(str.isdecimal, text))
     return is_long and not found.others
 
 
@@ -79,6 +79,11 @@ class _Numbers:
     def digits(self) -> int:
         """Return the number of digits of all numbers together."""
         return sum(number.digits for number in self.numbers)
+
+    @property
+    def certain(self) -> int:
+        """Return how many of them are no other words, too."""
+        return sum(not number.is_weak for number in self.numbers)
 
     @property
     def has_large(self) -> bool:

@@ -14,13 +14,25 @@ from typing import Final
 from ...agent.text import fold, in_ascii_digits, spoken_words
 from ...settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
 from ..answers.language import ALL_WORDINGS, NumberWords, Phrase, phrases_of
-from ..answers.yes_or_no import NOTHING_NAMED, Meaning, QuestionContext, languages_of_answers, understand_answer
+from ..answers.yes_or_no import (
+    NOTHING_NAMED,
+    Meaning,
+    QuestionContext,
+    languages_of_answers,
+    negations,
+    understand_answer,
+)
 
 _MAX_WORDS: Final = 24
 _MAX_CHARACTERS: Final = 200
 _PAUSE: Final = re.compile(r"[.,;:!。、]+")
 _PAUSED: Final = ","
 """Marks a pause between two words: the words around it are not one number."""
+_WRITTEN: Final = re.compile(r"\d+(?:[ ,-]{1,2}\d+)*")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_MAX_OTHER_WORDS: Final = 4
+_UNSURE: Final = re.compile("[?:/%°\N{FULLWIDTH QUESTION MARK}\N{FULLWIDTH COLON}]")
+"""Marks a question, a time or an amount."""
 _DIGITS: Final = frozenset("123456789")
 _TENS: Final = frozenset(f"{ten}0" for ten in range(2, 10))
 
@@ -35,6 +47,22 @@ def spoken_digits(text: str, language: str, question: QuestionContext = NOTHING_
         return None
     readings = (_digits_in(text, code, question) for code in languages_of_answers(language))
     return next(filter(None, readings), None)
+
+
+def whole_digits(text: str, language: str) -> str | None:
+    """Return the digits of a PIN that was recognized between a few other words: "My pen is 4711".
+
+    Returns None if other words may be digits or a no, or if the digits are not written as one number or one by one.
+    """
+    codes, numbers = languages_of_answers(language), _WRITTEN.findall(in_ascii_digits(text))
+    words = tuple(map(fold, _LETTERS.findall(text)))
+    if len(numbers) != 1 or len(words) > _MAX_OTHER_WORDS or not codes or _UNSURE.search(text):
+        return None
+    known = {word for code in codes for phrase in known_numbers(code).values for word in phrase}
+    if not known.union(*map(negations, codes)).isdisjoint(words):
+        return None
+    digits = re.sub(r"\D", "", numbers[0])
+    return digits if SHORTEST_PIN <= len(digits) <= LONGEST_PIN else None
 
 
 def _digits_in(text: str, language: str, question: QuestionContext) -> str | None:

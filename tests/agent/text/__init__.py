@@ -1,0 +1,1 @@
+"""Tests of `agent/text.py`, by topic."""
