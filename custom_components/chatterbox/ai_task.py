@@ -21,6 +21,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import slugify
 
@@ -33,6 +34,7 @@ from .agent.protocols import OutputFormat
 from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
+from .records.turn_record import SIGNAL_REQUEST, RequestRecord
 from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
@@ -43,7 +45,6 @@ from .turns.input import TurnInput
 from .turns.run import AgentTurns
 from .turns.shown_files import MAX_FILE, can_be_shown
 from .turns.source import TurnSource
-from .usage.tracker import async_get_usage_tracker
 
 _RAW_JSON: Final = re.compile(r""", (?:got|not) "?[\[{].*\Z""", re.DOTALL)
 """The part of a reason that quotes an object or a list of the model, which tells a person nothing."""
@@ -222,8 +223,9 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         except ProviderError as error:
             LOGGER.warning("%s could not make a picture: %s", self.entity_id, error)
             raise service_error(error, self.entry.title) from error
-        tracker = async_get_usage_tracker(self.hass)
-        tracker.async_count_request(self.subentry.subentry_id, picture.usage, is_priced=False)
+        async_dispatcher_send(
+            self.hass, SIGNAL_REQUEST, RequestRecord(self.subentry.subentry_id, picture.usage, is_priced=False)
+        )
         return GenImageTaskResult(
             image_data=picture.data,
             conversation_id=chat_log.conversation_id,

@@ -14,7 +14,7 @@ from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
-from .agent.errors import BudgetPeriod, PromptTooLong
+from .agent.errors import BudgetSpent, PromptTooLong
 from .agent.protocols import HookPoint
 from .agent.providers.failures import server_refusing_tools
 from .const import DOMAIN
@@ -116,14 +116,11 @@ def async_report_history(
         _set(hass, f"history_put_aside_{place}", "history_put_aside", aside)
 
 
-def async_report_spent_budget(
-    hass: HomeAssistant, agent: ConfigSubentry, spent: tuple[BudgetPeriod, float] | None
-) -> None:
+def async_report_spent_budget(hass: HomeAssistant, agent: ConfigSubentry, spent: BudgetSpent | None) -> None:
     """Report a spent daily or monthly budget of an agent's model, in US dollars; None ends the issue."""
-    period, limit = spent or (None, 0)
-    placeholders = {"limit": f"{limit:.2f}"}
-    _report(hass, agent, "budget_spent", placeholders if period == "day" else None)
-    _report(hass, agent, "budget_spent_month", placeholders if period == "month" else None)
+    placeholders = {"limit": f"{spent.limit:.2f}"} if spent else None
+    _report(hass, agent, "budget_spent", placeholders if spent and spent.period == "day" else None)
+    _report(hass, agent, "budget_spent_month", placeholders if spent and spent.period == "month" else None)
 
 
 def async_report_unguarded(

@@ -20,9 +20,9 @@ from .agent.messages import JsonValue, Usage
 from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals, expiry
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
-from .records.turn_record import shown_text
+from .records.turn_record import SIGNAL_USAGE, shown_text
 from .runtime.agents import ChatterboxConfigEntry
-from .usage.tracker import SIGNAL_USAGE, AgentUsage, LastTurn, async_get_usage_tracker, today
+from .usage.tracker import AgentUsage, LastTurn, async_get_usage_tracker, today
 
 PARALLEL_UPDATES = 0
 

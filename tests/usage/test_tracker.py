@@ -11,6 +11,7 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTA
 from homeassistant.core import CoreState, HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events, async_fire_time_changed
 
@@ -27,6 +28,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.data import DATA
+from custom_components.chatterbox.records.turn_record import SIGNAL_REQUEST, RequestRecord
 from custom_components.chatterbox.usage.tracker import UsageTotals, UsageTracker, async_get_usage_tracker
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.servers.in_process import serving_script
@@ -244,8 +246,10 @@ async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssist
 async def test_requests_outside_of_turns_count_too(hass: HomeAssistant) -> None:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
-        async_get_usage_tracker(hass).async_count_request("talker", Usage(1000, 500))
-        async_get_usage_tracker(hass).async_count_request("talker", Usage(1000, 500), is_priced=False)  # a picture
+        async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500)))
+        async_dispatcher_send(
+            hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500), is_priced=False)
+        )  # a picture
         await counted(hass)
 
     assert [number_of(hass, key) for key in ("input_tokens", "cost", "turns")] == [2000, 2, 0]
@@ -287,7 +291,7 @@ async def test_usage_is_stored_ten_seconds_after_the_first_change(hass: HomeAssi
         await add_agent(hass, address, **PRICES)
     tracker = async_get_usage_tracker(hass)
     for seconds in (6, 11):
-        tracker.async_count_request("talker", Usage(10, 1))
+        async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(10, 1)))
         async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=seconds))
         await hass.async_block_till_done()
 
@@ -297,14 +301,16 @@ async def test_usage_is_stored_ten_seconds_after_the_first_change(hass: HomeAssi
 async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(hass: HomeAssistant, hass_storage: Storage) -> None:
     async with serving_script(TALKS) as address:
         await add_agent(hass, address, **PRICES)
-    tracker = async_get_usage_tracker(hass)
-    tracker.async_count_request("talker", Usage(10, 1))
+    async_get_usage_tracker(hass)
+    async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(10, 1)))
     hass.set_state(CoreState.final_write)
     hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
     await hass.async_block_till_done()
     assert stored(hass_storage).of("talker").input_tokens == 10
 
-    tracker.async_count_request("talker", Usage(10, 1))  # by a turn that the end cuts off
+    async_dispatcher_send(
+        hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(10, 1))
+    )  # by a turn that the end cuts off
     await hass.async_block_till_done()
 
     assert stored(hass_storage).of("talker").input_tokens == 20
@@ -328,7 +334,7 @@ async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_s
     async with serving_script(TALKS) as address:
         entry = await add_agent(hass, address, "helper", **PRICES)
         await add_agent(hass, address, **PRICES)
-        async_get_usage_tracker(hass).async_count_request("helper", Usage(1, 1))
+        async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("helper", Usage(1, 1)))
         await turn(hass)
         assert set(stored(hass_storage).agents) == {"helper", "talker"}
 

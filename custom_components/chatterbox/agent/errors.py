@@ -131,10 +131,11 @@ class PromptTooLong(ProviderRejectedRequest):
 class BudgetSpent(ProviderError):
     """The service was not called, because the budget of the model is spent."""
 
-    def __init__(self, period: BudgetPeriod) -> None:
-        """Keep the period after which the service may be called again."""
+    def __init__(self, period: BudgetPeriod, limit: float = 0.0) -> None:
+        """Keep the period after which the service may be called again, and the budget for it in US dollars."""
         super().__init__(f"what may be spent on the model in one {period} is spent")
         self.period = period
+        self.limit = limit
 
 
 class ProviderReplyInvalid(ProviderError):

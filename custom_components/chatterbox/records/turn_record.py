@@ -6,10 +6,10 @@ stored. `SIGNAL_TURN` passes the finished record to usage, diagnostics and senso
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final, override
+from typing import Any, Final, NamedTuple, override
 
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
@@ -395,6 +395,22 @@ class TurnRecord:
 
 SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
 """Sent once for each turn, even if it was cut off."""
+
+
+class RequestRecord(NamedTuple):
+    """A request outside of turns that the model of an agent has answered."""
+
+    agent: str
+    """Id of its subentry."""
+    usage: Usage
+    is_priced: bool = True
+    """False for another model of the same service, whose price is unknown."""
+
+
+SIGNAL_REQUEST: Final[SignalType[RequestRecord]] = SignalType(f"{DOMAIN}_request")
+"""Sent for each such request."""
+SIGNAL_USAGE: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_usage")
+"""Sent when the stored usage of these agents has changed; None for all agents, when a day has begun."""
 
 
 UNREACHABLE: Final = "It cannot be reached."

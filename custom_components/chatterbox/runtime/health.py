@@ -27,6 +27,7 @@ from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import BreakerState
 from ..const import CONF_BASE_URL, DOMAIN, LOGGER
 from ..data import singleton
+from ..records.turn_record import SIGNAL_USAGE
 from ..repairs import (
     async_report_model_gone,
     async_report_prompt_too_long,
@@ -35,7 +36,6 @@ from ..repairs import (
     async_report_spent_budget,
 )
 from ..settings.service_address import is_local_address
-from ..usage.tracker import SIGNAL_USAGE, async_get_usage_tracker
 from .models import AgentModel, offered_models
 
 _INTERVAL: Final = 30.0
@@ -163,7 +163,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
     @callback
     def _async_report(self, _changed: Collection[str] | None = None) -> None:
         """Tell the owner what only they can repair, until the model answers again."""
-        tracker = async_get_usage_tracker(self.hass)
         errors = [model.managed.breaker.last_error for model in self._open()]
         is_down = any(error is not None and issubclass(error, ProviderUnreachable | ProviderFailed) for error in errors)
         if is_down is not (self._down_since is not None):
@@ -172,11 +171,12 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
             refusal = model.provider.tools_refusal or ("?" if error is ToolsRefused else "")
-            state = error, model.provider.overflow, tracker.spent_budget(agent_id), refusal
+            spent = model.managed.spent()
+            state = error, model.provider.overflow, (spent.period, spent.limit) if spent else None, refusal
             if self._reported.get(agent_id, _NOTHING_WRONG) != state:
                 self._reported[agent_id] = state
                 async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
-                async_report_spent_budget(self.hass, model.agent, tracker.spent_budget(agent_id))
+                async_report_spent_budget(self.hass, model.agent, spent)
                 async_report_refused_tools(self.hass, model.agent, refusal)
                 if error is ModelNotFound or error is None:
                     async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)

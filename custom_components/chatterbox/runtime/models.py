@@ -7,6 +7,7 @@ from typing import Final
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 
 from ..agent.conversation.prompt_fitter import PromptFitter
 from ..agent.conversation.summary import MOST_TOKENS, summarize
@@ -17,7 +18,7 @@ from ..agent.protocols import CompletionRequest
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import ManagedProvider
 from ..agent.wire.model_lists import ChatModel
-from ..usage.tracker import async_get_usage_tracker
+from ..records.turn_record import SIGNAL_REQUEST, RequestRecord
 
 _FOR_ANSWER: Final = 1_500
 """Tokens that a model needs in addition to the text that it summarizes."""
@@ -70,8 +71,9 @@ class CountedModel:
             async for event in events:
                 if isinstance(event, CompletionResult):
                     self.usage += event.usage
-                    tracker = async_get_usage_tracker(self._hass)
-                    tracker.async_count_request(self._model.agent.subentry_id, event.usage)
+                    async_dispatcher_send(
+                        self._hass, SIGNAL_REQUEST, RequestRecord(self._model.agent.subentry_id, event.usage)
+                    )
                 yield event
 
     async def summary(self, messages: Transcript, earlier: Summary | None, seconds: float) -> Summary:

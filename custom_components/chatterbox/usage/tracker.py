@@ -17,7 +17,6 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dis
 from homeassistant.helpers.event import async_track_time_change
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
-from homeassistant.util.signal_type import SignalType
 from pydantic import TypeAdapter
 
 from ..agent.errors import BudgetPeriod, BudgetSpent
@@ -25,7 +24,16 @@ from ..agent.events import StopReason
 from ..agent.messages import JsonObject, Usage
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
-from ..records.turn_record import SIGNAL_TURN, InferenceFacts, ToolFacts, TurnFacts, TurnRecord
+from ..records.turn_record import (
+    SIGNAL_REQUEST,
+    SIGNAL_TURN,
+    SIGNAL_USAGE,
+    InferenceFacts,
+    RequestRecord,
+    ToolFacts,
+    TurnFacts,
+    TurnRecord,
+)
 from ..settings.tool_names import SENTENCE_TOOL
 from .prices import ModelPrice
 
@@ -198,9 +206,6 @@ _STORAGE_VERSION: Final = 1
 _SAVE_DELAY: Final = 10.0
 """Seconds from the first change until it is stored. A crash loses no more than that, and never a spent budget."""
 
-SIGNAL_USAGE: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_usage")
-"""Sent when the stored usage of these agents has changed; None for all agents, when a day has begun."""
-
 
 @dataclass(frozen=True, slots=True)
 class LastTurn:
@@ -252,6 +257,7 @@ class UsageTracker:
         except Exception as error:  # noqa: BLE001  # whatever the file holds, agents have to come up
             LOGGER.error("The usage of agents cannot be read and begins at zero: %s", type(error).__name__)
         async_dispatcher_connect(self._hass, SIGNAL_TURN, self._async_count_turn)
+        async_dispatcher_connect(self._hass, SIGNAL_REQUEST, self._async_count_request)
         timers = (
             async_track_time_change(self._hass, self._async_end_day, hour=23, minute=59, second=58),
             async_track_time_change(self._hass, self._async_begin_day, hour=0, minute=0, second=0),
@@ -276,14 +282,14 @@ class UsageTracker:
         """Return whether the price of an agent's model is known."""
         return self._account(agent).price is not None
 
-    def spent_budget(self, agent: str) -> tuple[BudgetPeriod, float] | None:
+    def _spent_budget(self, agent: str) -> tuple[BudgetPeriod, float] | None:
         """Return the period whose budget an agent has spent, and its limit; None if none is spent."""
         return self._account(agent).budget.spent(self._totals.of(agent), today())
 
     def refusal(self, agent: str) -> BudgetSpent | None:
         """Return why the model of an agent may not be called now; None if it may."""
-        spent = self.spent_budget(agent)
-        return BudgetSpent(spent[0]) if spent else None
+        spent = self._spent_budget(agent)
+        return BudgetSpent(*spent) if spent else None
 
     def last_turn(self, agent: str) -> LastTurn | None:
         """Return the last turn of an agent, since the start."""
@@ -293,13 +299,11 @@ class UsageTracker:
         """Return the usage of the last turn in which the model of an agent answered, since the start."""
         return self._last_usages.get(agent)
 
-    def async_count_request(self, agent: str, usage: Usage, *, is_priced: bool = True) -> None:
-        """Count a request outside of turns, to the model of an agent.
-
-        `is_priced` is false for another model of the same service, whose price is unknown.
-        """
-        price = self._account(agent).price if is_priced else None
-        self._async_change(self._totals.with_request(agent, usage, price, today()), {agent})
+    @callback
+    def _async_count_request(self, request: RequestRecord) -> None:
+        price = self._account(request.agent).price if request.is_priced else None
+        totals = self._totals.with_request(request.agent, request.usage, price, today())
+        self._async_change(totals, {request.agent})
 
     def async_forget_removed(self) -> None:
         """Forget the usage of agents that were removed."""
@@ -327,10 +331,10 @@ class UsageTracker:
 
     def _async_change(self, totals: UsageTotals, agents: Collection[str]) -> None:
         """Have changed usage of these agents stored."""
-        spent_before = [self.spent_budget(agent) for agent in agents]
+        spent_before = [self._spent_budget(agent) for agent in agents]
         self._totals = totals
         self._changed.update(agents)
-        if self._hass.is_stopping or spent_before != [self.spent_budget(agent) for agent in agents]:
+        if self._hass.is_stopping or spent_before != [self._spent_budget(agent) for agent in agents]:
             self._async_save_now()
         elif not self._is_save_planned:  # otherwise each call would delay the save
             self._is_save_planned = True

@@ -7,6 +7,7 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.recorder import Recorder, get_instance
 from homeassistant.components.recorder.statistics import statistics_during_period
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.components.recorder.common import (
@@ -15,7 +16,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import (
 )
 
 from custom_components.chatterbox.agent.messages import Usage
-from custom_components.chatterbox.usage.tracker import async_get_usage_tracker
+from custom_components.chatterbox.records.turn_record import SIGNAL_REQUEST, RequestRecord
 from tests.support.config_entries import only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script
@@ -45,7 +46,7 @@ async def test_sums_continue_over_midnight(hass: HomeAssistant, freezer: FrozenD
     for step in range(4):
         freezer.move_to(LATE + step * STEP + timedelta(minutes=1))
         async_fire_time_changed(hass)
-        async_get_usage_tracker(hass).async_count_request(agent, Usage(1000))
+        async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord(agent, Usage(1000)))
         async_fire_time_changed(hass, LATE + step * STEP + timedelta(minutes=1, seconds=11))
         await hass.async_block_till_done()
         await async_wait_recording_done(hass)
