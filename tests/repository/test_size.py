@@ -23,9 +23,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 28_193,
+    "lines of code of the product": 28_201,
     "modules of the product": 251,
-    "lines of code of the tests": 58_017,
+    "lines of code of the tests": 57_870,
     "fragments": 5,
 }
 

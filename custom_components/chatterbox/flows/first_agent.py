@@ -14,9 +14,9 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from ..effects.recognition import async_recognize
 from ..home.entity_matches import entity_name
 from ..internals.assist_pipeline import assistants
-from ..offline.recognition import async_recognize
 from ..runtime.earlier_agents import async_get_earlier_agents
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import HomeRules, PinUse, Verdict, async_get_home_rules, with_pin_uses

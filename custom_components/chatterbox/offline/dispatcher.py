@@ -19,6 +19,7 @@ from homeassistant.helpers import intent, llm
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
+from ..effects.recognition import async_speaker_area
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
 from ..home.name_index import with_known_names
 from ..internals.conversation import async_texts, built_in_agent, gazetteer
@@ -27,7 +28,7 @@ from ..speech.sentences import TranslatedComposer, async_get_sentences, confirme
 from .context import async_process_in_context
 from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import async_sentence_effects, async_speaker_area
+from .sentence_effects import async_sentence_effects
 from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed
 
 MAX_NESTING: Final = 3

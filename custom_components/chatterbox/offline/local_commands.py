@@ -23,6 +23,7 @@ from ..agent.messages import (
 )
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools, since_last_user_message
+from ..effects.recognition import RecognizedRequest, async_recognize
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import Statement, answer_content, asks_back
 from .provider import (
@@ -32,7 +33,6 @@ from .provider import (
     speech_of,
     without_sentences,
 )
-from .recognition import RecognizedRequest, async_recognize
 
 _OFFERED: Final = frozenset({PROCESS_SENTENCE.name})
 _GIVES_NO_REASON: Final = frozenset({Statement.DONE, Statement.STATE, Statement.CANNOT})

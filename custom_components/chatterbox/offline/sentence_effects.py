@@ -10,17 +10,14 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..agent.messages import JsonValue
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined, run_by
 from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_reading_intent
+from ..effects.recognition import MAX_DELAYS, async_speaker_area
 from ..internals.conversation import built_in_agent, gazetteer
 from .context import async_places
 from .shared_names import is_ambiguous
-
-MAX_DELAYS: Final = 3
-"""Timers that may be nested: the command of a timer may start another one."""
 
 _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
@@ -91,13 +88,3 @@ async def _async_intent_effects(
         effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
     is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
     return Touches(beside_entities=True, intents=effects.intents) if is_beside else effects
-
-
-def async_speaker_area(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
-    """Return the area that the built-in agent assumes for the speaker."""
-    area_id, device_id = None, user_input.device_id
-    if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):
-        area_id, device_id = entry.area_id, entry.device_id
-    if area_id is None and device_id and (device := dr.async_get(hass).async_get(device_id)):
-        area_id = dr.async_get_effective_area_id(hass, device)
-    return ar.async_get(hass).async_get_area(area_id) if area_id else None

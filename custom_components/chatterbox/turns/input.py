@@ -41,10 +41,10 @@ from ..approvals.questions import (
 from ..approvals.review import ApprovalWay, GivenAnswer
 from ..const import REDACTED_PIN
 from ..data import singleton
+from ..effects.recognition import async_is_request
 from ..home.name_index import names_in
 from ..internals.assist_pipeline import debug_runs
 from ..internals.conversation import clear_traces, stored_chat_logs
-from ..offline.recognition import async_is_request
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.pin_hash import PinHash
 from ..settings.rules import async_get_home_rules

@@ -10,7 +10,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.offline.recognition import async_recognize
+from custom_components.chatterbox.effects.recognition import async_recognize
 from tests.support.config_entries import prepare
 from tests.support.one_home import in_one_home
 

@@ -7,7 +7,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.offline.recognition import RecognizedRequest, async_recognize
+from custom_components.chatterbox.effects.recognition import RecognizedRequest, async_recognize
 from custom_components.chatterbox.settings.agent import RequestKind
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import satellite

@@ -16,16 +16,18 @@ from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.person.const import DOMAIN as PERSON_DOMAIN
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import intent
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
 from ..agent.messages import JsonValue
 from ..agent.text import plain_name
-from ..effects.intents import delayed_command, handler_of, intent_naming, is_question_intent, selection
 from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
 from ..internals.conversation import built_in_agent
 from ..settings.agent import RequestKind
-from .sentence_effects import MAX_DELAYS, async_speaker_area
+from .intents import delayed_command, handler_of, intent_naming, is_question_intent, selection
+
+MAX_DELAYS: Final = 3
+"""Timers that may be nested: the command of a timer may start another one."""
 
 _KINDS: Final = {
     INTENT_GET_WEATHER: RequestKind.WEATHER,
@@ -129,3 +131,13 @@ def _is_there(
     # An open window may be a sensor, a closed one a cover: Home Assistant's sentences mean one of them.
     alike = intent.async_match_targets(hass, replace(constraints, domains=None), preferences)
     return len(alike.states) == len(found.states)
+
+
+def async_speaker_area(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
+    """Return the area that the built-in agent assumes for the speaker."""
+    area_id, device_id = None, user_input.device_id
+    if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):
+        area_id, device_id = entry.area_id, entry.device_id
+    if area_id is None and device_id and (device := dr.async_get(hass).async_get(device_id)):
+        area_id = dr.async_get_effective_area_id(hass, device)
+    return ar.async_get(hass).async_get_area(area_id) if area_id else None

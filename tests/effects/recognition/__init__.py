@@ -1,0 +1,1 @@
+"""Tests of `effects/recognition.py`, by topic."""

@@ -1,1 +1,0 @@
-"""Tests of `offline/recognition.py`, by topic."""
