@@ -49,6 +49,8 @@ class ProviderUnreachable(ProviderError):
     """No usable connection to the service."""
 
     retryable = True
+    is_refused: bool = False
+    """Whether nothing listens at the address: asking again takes no time."""
 
 
 class ConnectTimeout(ProviderUnreachable):

@@ -81,7 +81,14 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
 }
 """Translation key of every class of `agent/errors.py` that is raised."""
 
-_CAUSES: Final = (ProviderUnreachable, ProviderRejectedKey, ModelNotFound, ServerOutOfMemory, ToolsRefused)
+_CAUSES: Final = (
+    ProviderUnreachable,
+    ProviderRejectedKey,
+    ModelNotFound,
+    ServerOutOfMemory,
+    PromptTooLong,
+    ToolsRefused,
+)
 """Failures whose sentence tells the cause. A server that is slow is not among them, although it is unreachable."""
 
 CERTIFICATE_KEY: Final = "certificate_invalid"

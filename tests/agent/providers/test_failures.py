@@ -1,5 +1,6 @@
 """Whatever a service or its connection does wrong, one error of ours says so, without keys."""
 
+import errno
 from datetime import UTC, datetime
 from pathlib import Path
 from ssl import SSLCertVerificationError
@@ -87,6 +88,14 @@ def test_exceptions(exception: aiohttp.ClientError | OSError, kind: type[Provide
     with pytest.raises(kind, match=words):
         raise error
     assert "password" not in str(error)
+
+
+@pytest.mark.parametrize(("number", "is_refused"), [(errno.ECONNREFUSED, True), (errno.EHOSTUNREACH, False)])
+def test_a_refused_connection_is_told_from_a_machine_that_is_off(number: int, *, is_refused: bool) -> None:
+    error = error_of_exception(aiohttp.ClientConnectorError(KEY, OSError(number, "No connection")))
+
+    assert isinstance(error, ProviderUnreachable)
+    assert error.is_refused is is_refused
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,18 @@ async def test_with_everything_down_home_assistant_acts_and_says_that_it_is_alon
     assert turns[0].data["stop_reason"] == "completed"
 
 
+async def test_a_home_that_the_model_cannot_read_is_told_as_the_cause(hass: HomeAssistant) -> None:
+    too_long = "request (4567 tokens) exceeds the available context size (2048 tokens), try increasing it"
+    refusing = ScriptedFailure(status=400, body={"error": {"message": too_long, "type": "exceed_context_size_error"}})
+    async with serving_script(Script(answers=(refusing,), after_last="start again")) as primary:
+        await add_agents(hass, primary, ["talker"])
+
+        result = await say(hass, "turn on the kitchen ceiling light")
+
+    assert speech(result).startswith("That's more than my language model can read at once. ")
+    assert speech(result).endswith("settings. Turned on the light")
+
+
 async def test_an_agent_that_may_only_talk_does_not_act_by_another_way(hass: HomeAssistant) -> None:
     async with serving_script(ALWAYS_DOWN) as primary:
         await add_agents(hass, primary, ["talker"], llm_hass_api=[])

@@ -4,6 +4,7 @@ Messages quote what the service said in one short line, without keys. `failures.
 the documentation and the source code of the services named beside them.
 """
 
+import errno
 import json
 import math
 import re
@@ -124,6 +125,8 @@ def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderErro
             detail = ""
     failure = error(f"{message}: {detail}" if detail else message)
     failure.is_cut = isinstance(exception, aiohttp.ClientPayloadError)
+    if isinstance(failure, ProviderUnreachable):
+        failure.is_refused = isinstance(exception, OSError) and exception.errno == errno.ECONNREFUSED
     return failure
 
 

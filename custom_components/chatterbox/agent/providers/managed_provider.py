@@ -86,6 +86,8 @@ class CircuitBreaker:
         self.last_error: type[ProviderError] | None = None
         """The class of the last failure since the last success."""
         self._answered_at = -math.inf
+        self._is_refused = False
+        """Whether the last failure was a refused connection."""
         self._probe_at: float | None = None
         self._probe: Permit | None = None
 
@@ -107,15 +109,16 @@ class CircuitBreaker:
         return math.inf if self.last_error else self._clock.now() - self._answered_at
 
     def admit(self) -> Permit | None:
-        """Return a permit for one request, None if it may not pass."""
+        """Return a permit for one request, None if it may not pass.
+
+        A server that refuses connections delays nobody, so each turn finds out whether it has been started.
+        """
         match self.state:
-            case BreakerState.CLOSED:
-                return Permit(self)
             case BreakerState.HALF_OPEN if self._probe is None:
                 self._probe = Permit(self)
                 return self._probe
-            case _:
-                return None
+            case state:
+                return Permit(self) if state is BreakerState.CLOSED or self._is_refused else None
 
     def insist(self) -> Permit:
         """Return a permit in any state, if there is no other provider."""
@@ -126,7 +129,7 @@ class CircuitBreaker:
         if self._probe_at is None:
             self._cool_down = self._policy.cool_down
         self.failures += 1
-        self.last_error = type(error)
+        self._note(error)
         self._open(error)
 
     def record(self, permit: Permit, outcome: ProviderError | None) -> None:
@@ -140,9 +143,9 @@ class CircuitBreaker:
         if isinstance(outcome, ProviderRejectedRequest):  # it concerns the request: the service is up
             if permit is self._probe:
                 self._close()
-            self.last_error = type(outcome)
+            self._note(outcome)
             return
-        self.last_error = type(outcome)
+        self._note(outcome)
         self.failures += 1
         if permit is self._probe:
             self._cool_down = min(self._cool_down * self._policy.growth, self._policy.longest_cool_down)
@@ -155,6 +158,10 @@ class CircuitBreaker:
         """Take back the permit of a request without an outcome; called by the permit."""
         if permit is self._probe:
             self._probe = None
+
+    def _note(self, error: ProviderError) -> None:
+        self.last_error = type(error)
+        self._is_refused = isinstance(error, ProviderUnreachable) and error.is_refused
 
     def _close(self) -> None:
         self.failures, self.last_error = 0, None

@@ -144,6 +144,27 @@ def test_it_opens_for_no_longer_than_at_first_once_it_was_whole_again(circuit: C
     assert circuit.breaker.seconds_until_probe == 10
 
 
+def test_a_server_that_refuses_connections_is_asked_until_it_is_there_again(circuit: Circuit) -> None:
+    refused = ProviderUnreachable("nothing listens")
+    refused.is_refused = True
+    circuit.fail(4, refused)
+    assert (circuit.breaker.state, circuit.breaker.failures) == (OPEN, 4)
+
+    circuit.admit().succeeded()
+
+    assert circuit.breaker.state is CLOSED
+
+
+def test_a_server_that_no_longer_refuses_connections_is_left_alone_while_it_fails(circuit: Circuit) -> None:
+    refused = ProviderUnreachable("nothing listens")
+    refused.is_refused = True
+    circuit.fail(3, refused)
+
+    circuit.fail(error=ConnectTimeout("nobody picks up"))
+
+    assert circuit.breaker.admit() is None
+
+
 def test_an_open_circuit_stays_open_for_longer_when_it_is_found_out_anew(circuit: Circuit) -> None:
     circuit.open()
     circuit.clock.advance(10)
