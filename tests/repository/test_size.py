@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 28_213,
     "modules of the product": 251,
-    "lines of code of the tests": 57_896,
+    "lines of code of the tests": 58_046,
     "fragments": 5,
 }
 
