@@ -1,5 +1,6 @@
 """The config flow of a service: adding it, a new key, and another server."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +24,6 @@ from homeassistant.helpers import entity_registry as er
 
 from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
-from .agent.providers.failures import server_refusing_tools
 from .agent.providers.http_provider import HTTPProvider
 from .agent.providers.profiles import OTHER
 from .agent.wire.model_lists import ChatModel
@@ -32,7 +32,15 @@ from .flows.dialog import async_viewer_language, docs_url, escaped
 from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_ready, async_use_agent
 from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
 from .flows.moving_in import MovingIn, foreign_agents
-from .flows.service_checks import ToolTrial, answering_interface, check_key, models_of, try_out
+from .flows.service_checks import (
+    AnswerTimes,
+    ToolTrial,
+    answering_interface,
+    async_measure,
+    check_key,
+    models_of,
+    try_out,
+)
 from .flows.service_form import (
     INTERFACES,
     INTERNET_SCHEMA,
@@ -47,7 +55,7 @@ from .flows.service_options import ServiceOptionsFlow
 from .runtime.composition import model_server
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import offered_chat_models
-from .settings.agent import AgentSettings
+from .settings.agent import AgentSettings, settings_of
 from .settings.options import new_agent_data
 from .settings.rules import HomeRules, async_get_home_rules
 from .settings.service_address import InvalidAddress, parse_address, place_of
@@ -79,6 +87,8 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         self._model = ""
         self._trial: ToolTrial | None = None
         """Of the model, where there is one."""
+        self._measuring: asyncio.Task[AnswerTimes | None] | None = None
+        """Measures the model while the last form is filled in; nobody waits for it."""
         self._use_in: list[str] = []
         self._known_servers = ""
         """A sentence about servers in the home that are set up already."""
@@ -204,19 +214,36 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             return self._show_service(self._connect_step, self._refuse(error))
         except ProviderError as error:
             return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
-        if self._trial.uses_tools:
-            return await self.async_step_first_agent()
-        return await self.async_step_no_tools()
+        if not self._trial.uses_tools:
+            return await self.async_step_no_tools()
+        if self._service.known.caches_prefix:
+            agent = settings_of(new_agent_data(self._service.kind, model))
+            measuring = async_measure(self.hass, self._server(settings), self._trial, agent)
+            self._measuring = self.hass.async_create_task(measuring, "chatterbox measurement of a model")
+        return await self.async_step_first_agent()
+
+    @callback
+    @override
+    def async_remove(self) -> None:
+        """Stop to measure."""
+        if self._measuring:
+            self._measuring.cancel()
+
+    @property
+    def _times(self) -> AnswerTimes | None:
+        """The measured times, if the measurement has ended in time."""
+        task = self._measuring
+        is_done = task and task.done() and not task.cancelled() and not task.exception()
+        return task.result() if task and is_done else None
 
     async def async_step_no_tools(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
         """Warn of a model that only talked, or of a server that refuses tools."""
         sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
-        refusal = self._trial.refusal if self._trial else ""
-        sentence = sentences[f"trial_refused_{server_refusing_tools(refusal)}" if refusal else "trial_talked"]
+        warning = self._trial.warning(sentences, model_title(self._model)) if self._trial else ""
         return self.async_show_menu(
             step_id="no_tools",
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
-            description_placeholders=self._placeholders() | {"trial": sentence.format(model=model_title(self._model))},
+            description_placeholders=self._placeholders() | {"trial": warning},
         )
 
     async def async_step_first_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -236,6 +263,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             )
         self._use_in, name = user_input.get(FIELD_USE_IN, []), user_input[CONF_NAME].strip()
         agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
+        agent |= self._times.stored if self._times else {}
         self._change_rules = await form.async_change(user_input)
         subentries = [_subentry(const.SUBENTRY_CONVERSATION, name, agent)]
         if user_input.get(FIELD_AI_TASK):
@@ -257,7 +285,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         )
 
     def _waits(self, settings: AgentSettings) -> dict[str, float]:
-        return self._trial.waits(settings) if self._trial else {}
+        return self._trial.waits(settings, self._times) if self._trial else {}
 
     def _trial_sentence(self, sentences: Mapping[str, str]) -> str:
         if not self._trial or not self._trial.uses_tools:
@@ -274,7 +302,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         registry = er.async_get(self.hass)
         if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
             await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
-        ready = await async_ready(self.hass, self._service.kind, agent.title, self._use_in)
+        ready = await async_ready(self.hass, self._service.kind, agent.title, self._use_in, agent.data)
         result["description"], result["description_placeholders"] = "ready", ready
         return result
 

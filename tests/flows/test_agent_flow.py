@@ -1,24 +1,29 @@
 """The dialogs that add and change a conversation agent, in a real Home Assistant, against real servers."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, override
 
 import pytest
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import SubentryFlowResult
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from homeassistant.helpers import llm
+from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.const import CONF_SERVER, SUBENTRY_CONVERSATION, ServiceKind
 from custom_components.chatterbox.settings.options import SETTINGS, options_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence, template
+from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving_script
-from tests.support.servers.script import Script, ScriptedFailure
+from tests.support.servers.model_server import ModelRequest
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.service_dialogs import display_data, is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -175,8 +180,11 @@ async def test_every_form_points_to_its_page_of_the_docs(hass: HomeAssistant) ->
         assert (Path(__file__).parents[2] / "docs" / f"{page}.md").is_file()
 
 
+SLOW_DOWN = ScriptedFailure(status=429, body={"error": "slow down"})
+
+
 async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssistant) -> None:
-    only = Script(models=("scripted-model",), trial_answer=ScriptedFailure(status=429, body={"error": "slow down"}))
+    only = Script(models=("scripted-model",), trial_answer=SLOW_DOWN, tool_trial_answer=None)
     async with serving_script(only) as address:
         entry = await set_up(hass, server_entry(address))
         step = await add(hass, entry)
@@ -195,7 +203,8 @@ async def test_a_server_that_fails_is_quoted_at_a_part_of_the_form(
     hass: HomeAssistant, form: str, typed: dict[str, object], path: str
 ) -> None:
     trouble = ScriptedFailure(status=500, body={"error": {"message": "CUDA error: out of memory"}})
-    async with serving_script(TALKING.model_copy(update={"trial_answer": trouble})) as address:
+    failing = TALKING.model_copy(update={"trial_answer": trouble, "tool_trial_answer": None})
+    async with serving_script(failing) as address:
         entry = await set_up(hass, server_entry(address))
         step = await submit(hass, await change(hass, entry, form), typed)
 
@@ -318,13 +327,89 @@ async def test_instructions_that_are_no_template_are_refused_and_kept(hass: Home
 async def test_another_model_is_tried_before_it_is_taken(
     hass: HomeAssistant, trial_answer: ScriptedFailure, error: str
 ) -> None:
-    async with serving_script(TALKING.model_copy(update={"trial_answer": trial_answer})) as address:
+    failing = TALKING.model_copy(update={"trial_answer": trial_answer, "tool_trial_answer": None})
+    async with serving_script(failing) as address:
         entry = await set_up(hass, server_entry(address))
         step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
 
     assert text_of_error(step, CONF_MODEL) == sentence(f"{ERRORS}.{error}")
     assert suggested(step)[CONF_MODEL] == "big-model"
     assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
+
+
+def usage(prompt_tokens: int) -> ScriptedAnswer:
+    """Return an answer in words to a prompt of so many tokens."""
+    return ScriptedAnswer(content="Hello!", usage=ScriptedUsage(prompt_tokens=prompt_tokens, completion_tokens=2))
+
+
+@pytest.mark.parametrize(
+    ("tool_trial", "warning"),
+    [
+        (usage(40), "trial_drops_tools"),
+        (usage(140), "trial_talked"),
+        (ScriptedFailure(status=400, body={"error": "requires --enable-auto-tool-choice"}), "trial_refused_vllm"),
+    ],
+)
+async def test_another_model_that_cannot_use_tools_is_warned_of_once(
+    hass: HomeAssistant, tool_trial: ScriptedAnswer | ScriptedFailure, warning: str
+) -> None:
+    script = {"tool_trial_answer": tool_trial, "trial_answer": usage(40), "answers": (usage(40),)}
+    talks = TALKING.model_copy(update=script | {"after_last": "start again"})
+    async with serving_script(talks) as address:
+        entry = await set_up(hass, server_entry(address))
+        step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
+        text = sentence(f"common.{warning}", model="big-model")
+        assert text_of_error(step, CONF_MODEL) == sentence(f"{ERRORS}.no_tools", warning=text)
+        assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
+        result = await submit(hass, step, filled_in(model="big-model"))
+
+    assert result["reason"] == "reconfigure_successful"
+    assert only_agent(entry).data[CONF_MODEL] == "big-model"
+
+
+async def test_a_model_that_is_to_talk_only_is_not_asked_to_use_a_tool(hass: HomeAssistant) -> None:
+    talks = TALKING.model_copy(update={"tool_trial_answer": usage(40)})
+    async with serving_script(talks) as address:
+        entry = await set_up(hass, server_entry(address))
+        result = await submit(hass, await change(hass, entry), filled_in(model="big-model", llm_hass_api=[]))
+
+    assert result["reason"] == "reconfigure_successful"
+
+
+class Slow(ScriptedChatCompletions):
+    """A server that takes 6 seconds to act, and 20 to read a sample."""
+
+    freezer: ClassVar[FrozenDateTimeFactory]
+
+    @override
+    def answer_to(
+        self, body: dict[str, JsonValue], model_request: ModelRequest
+    ) -> ScriptedAnswer | ScriptedFailure | None:
+        self.freezer.tick(6 if model_request.tries_tool else 20)
+        return super().answer_to(body, model_request)
+
+
+async def test_another_model_is_measured_and_the_figures_are_shown(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    Slow.freezer = freezer
+    async with serving_script(TALKING, Slow) as address:
+        entry = await set_up(hass, server_entry(address, first_answer=400, later_answer=7))
+        hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SERVER: "llama_cpp"})
+        before = await open_menu(hass, entry)
+        await submit(hass, await choose(hass, before, "settings"), filled_in())
+        assert only_agent(entry).data["first_answer"] == 400, "the same model"
+        await submit(hass, await change(hass, entry), filled_in(model="big-model"))
+        after = await open_menu(hass, entry)
+        await submit(hass, await change(hass, entry), filled_in(model="scripted-model", llm_hass_api=[]))
+
+    times = sentence("common.answer_times", first="400", later="7")
+    assert (before["description_placeholders"] or {})["times"] == f"{times}\n\n"
+    text = (after["description_placeholders"] or {})["times"]
+    found = re.search(r"about (\d+) s .* 6 s", text)
+    assert found
+    assert int(found[1]) > 6 + 20, "the prompt of a home is longer than the sample"
+    assert "first_answer" not in only_agent(entry).data, "nothing is known of a model that was not measured"
 
 
 async def test_all_but_the_model_can_be_changed_while_the_server_is_away(hass: HomeAssistant) -> None:

@@ -225,7 +225,8 @@ async def test_all_that_is_wrong_is_told_at_once_and_with_its_path(hass: HomeAss
 
 async def test_what_is_wrong_in_the_other_form_is_told_with_its_path(hass: HomeAssistant) -> None:
     refusal = ScriptedFailure(status=400, body={"error": {"message": "not with this model"}})
-    async with serving_script(TALKING.model_copy(update={"trial_answer": refusal})) as address:
+    refusing = TALKING.model_copy(update={"trial_answer": refusal, "tool_trial_answer": None})
+    async with serving_script(refusing) as address:
         entry = await set_up(hass, server_entry(address, temperature=0.4))
         step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
 

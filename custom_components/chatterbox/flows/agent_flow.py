@@ -58,7 +58,7 @@ class ConversationAgentFlow(ModelFlow):
             schema = vol.Schema(fields)
             return await self._async_show_form("assistants", schema, form.suggested_assistants, [], asked=form.approval)
         chosen = (user_input or {}).get(FIELD_USE_IN, [])
-        ready = await async_ready(self.hass, self._kind, self._name, chosen)
+        ready = await async_ready(self.hass, self._kind, self._name, chosen, self._stored)
         async_use_added_agent(self.hass, self._get_entry(), self._name, chosen)
         return self.async_create_entry(
             title=self._name, data=self._stored, description="ready", description_placeholders=ready

@@ -25,6 +25,7 @@ from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
 from .dialog import LIST, async_viewer_language, choice, escaped
 from .rule_form import async_get_rule_labels
+from .service_checks import times_sentence
 from .service_form import PASSWORD
 
 if TYPE_CHECKING:  # it needs packages of its own
@@ -216,8 +217,10 @@ async def async_sentences_to_try(hass: HomeAssistant, kind: ServiceKind, chosen:
     return [*done[: _SENTENCES - len(questions[:1])], *questions[:1], *only_model]
 
 
-async def async_ready(hass: HomeAssistant, kind: ServiceKind, name: str, chosen: Sequence[str]) -> dict[str, str]:
-    """Return the placeholders of the dialog that says that an agent is ready.
+async def async_ready(
+    hass: HomeAssistant, kind: ServiceKind, name: str, chosen: Sequence[str], data: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the placeholders of the dialog that says that an agent with this data is ready.
 
     The address of the frontend takes no assistant, and opens the one that was used last. So the link comes with the
     name of the one to choose where there are several, and not at all where none uses the agent.
@@ -230,5 +233,5 @@ async def async_ready(hass: HomeAssistant, kind: ServiceKind, name: str, chosen:
     return {
         "agent": name,
         "requests": "\n".join(f"- {escaped(request)}" for request in requests),
-        "try_it": sentences[key].format(assistant=escaped(names[0] if names else "")),
+        "try_it": times_sentence(sentences, data) + sentences[key].format(assistant=escaped(names[0] if names else "")),
     }

@@ -15,6 +15,7 @@ from homeassistant.helpers.template import Template
 
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
+from ..agent.providers.http_provider import HTTPProvider
 from ..agent.wire.model_lists import ChatModel
 from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES, known_server, model_server
 from ..runtime.models import offered_models
@@ -47,6 +48,7 @@ from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
 from .dialog import DROPDOWN, async_placeholders, async_viewer_language, choice, marked
+from .service_checks import MEASURED, async_measure, times_sentence, try_out
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_REASONING_EFFORT: REASONING_EFFORTS,
@@ -182,6 +184,10 @@ class ModelFlow(ConfigSubentryFlow):
         self._sentences: Mapping[str, str] = {}
         self._known_price = ""
         """The known price of the model, as text."""
+        self._warned_of = ""
+        """The model of which was said that it cannot control the home."""
+        self._measured: dict[str, Any] = {}
+        """The times of another model, and the timeouts that it needs."""
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
         """Start a new one with its settings."""
@@ -197,10 +203,12 @@ class ModelFlow(ConfigSubentryFlow):
             return self.async_abort(reason="entry_not_loaded")
         subentry = self._get_reconfigure_subentry()
         self._name, self._stored = subentry.title, subentry.data
+        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
+        times = times_sentence(sentences, subentry.data)
         return self.async_show_menu(
             step_id="reconfigure",
             menu_options=["settings", "advanced", *self.extra_steps],
-            description_placeholders=await async_placeholders(self.hass, "reconfigure", agent=self._name),
+            description_placeholders=await async_placeholders(self.hass, "reconfigure", agent=self._name, times=times),
         )
 
     async def async_step_settings(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -240,6 +248,8 @@ class ModelFlow(ConfigSubentryFlow):
             place = CONF_MODEL if step_id == SETTINGS else ANSWERS
             now, stored = self.settings_of(data), self.settings_of(self._stored)
             problems = await self._async_try(now, stored, place)
+            if not problems and now.model != stored.model:
+                data = {name: value for name, value in data.items() if name not in MEASURED} | self._measured
         if problems:
             return await self._async_show(step_id, user_input, problems)
         return await self._async_complete(values.get(CONF_NAME, self._name), data)
@@ -307,7 +317,10 @@ class ModelFlow(ConfigSubentryFlow):
         if problems or asks_alike(settings, stored):
             return problems
         try:
-            await model_server(self.hass, service, settings).check()
+            server = model_server(self.hass, service, settings)
+            if settings.llm_apis and settings.model != stored.model:
+                return await self._async_try_tools(server, settings, place)
+            await server.check()
         except ProviderError as error:
             const.LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
@@ -315,6 +328,18 @@ class ModelFlow(ConfigSubentryFlow):
                 return [Problem(ANSWERS, "options_refused", {"refusal": error.words or str(error)})]
             explanation = [Problem(place, "service_said", {"words": error.words})] if error.words else []
             return [Problem(place, error_key(error), {}), *explanation]
+        return []
+
+    async def _async_try_tools(self, server: HTTPProvider, settings: AgentSettings, place: str) -> list[Problem]:
+        """Try and measure another model; one that cannot use tools is taken the second time. Raises `ProviderError`."""
+        trial = await try_out(server)
+        warning = trial.warning(self._sentences, model_title(settings.model))
+        if warning and self._warned_of != settings.model:
+            self._warned_of = settings.model
+            return [Problem(place, "no_tools", {"warning": warning})]
+        measures = trial.uses_tools and known_server(self._get_entry().data).caches_prefix
+        times = await async_measure(self.hass, server, trial, settings) if measures else None
+        self._measured = trial.waits(settings, times) | times.stored if times else {}
         return []
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -1,14 +1,16 @@
-"""Checks of a model server before it is saved: its interface, its key, and whether a model can use tools."""
+"""Checks of a model server before it is saved: its interface, its key, how fast it reads, and whether tools arrive."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
+from secrets import token_hex
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant
 
 from ..agent.errors import (
     FirstTokenTimeout,
@@ -18,14 +20,17 @@ from ..agent.errors import (
     ProviderRejectedKey,
     ProviderRejectedRequest,
 )
-from ..agent.events import TextDelta, ToolCallReady
-from ..agent.messages import ToolDefinition, UserMessage
-from ..agent.protocols import CompletionRequest
+from ..agent.events import CompletionResult, TextDelta, ToolCallReady
+from ..agent.messages import JsonValue, ToolDefinition, UserMessage, canonical_json
+from ..agent.protocols import LEAST_OUTPUT_TOKENS, AnswerOptions, CompletionRequest
+from ..agent.providers.failures import server_refusing_tools
 from ..agent.providers.http_provider import HTTPProvider
-from ..const import CONF_DEADLINE, CONF_FIRST_TOKEN_TIMEOUT, ServiceKind
+from ..const import CONF_DEADLINE, CONF_FIRST_ANSWER, CONF_FIRST_TOKEN_TIMEOUT, CONF_LATER_ANSWER, ServiceKind
 from ..runtime.models import offered_models
-from ..settings.agent import AgentSettings, settings_of
-from ..settings.options import NUMBERS
+from ..settings.agent import MARGIN, AgentSettings, settings_of
+from ..tools.llm_apis import context_without_speaker
+from ..tools.turn_tools import async_offer_common_tools
+from ..turns.prepare import PromptSources, async_write_prompt
 
 _TRIAL: Final = CompletionRequest(
     instructions="You control the devices of a home with your tools.",
@@ -40,8 +45,14 @@ _TRIAL: Final = CompletionRequest(
 )
 _LONGEST_TRIAL: Final = 120.0
 """Seconds, in which a model may have to be loaded first."""
-_MARGIN: Final = 2
-"""A turn has a longer prompt than the trial."""
+_LONGEST_MEASUREMENT: Final = 30.0
+"""Seconds for each of the requests that only measure or compare."""
+_SAMPLE: Final = 1_200
+"""Characters that are read to measure how fast a server reads: about 300 tokens."""
+MEASURED: Final = frozenset({CONF_FIRST_ANSWER, CONF_LATER_ANSWER})
+"""The times in the data of an agent."""
+_LONGEST_TURN: Final = 300
+"""Seconds after which Home Assistant ends a pipeline for a browser or an app (`assist_pipeline.websocket_api`)."""
 _INFERENCES: Final = 3
 """Of a turn that uses tools, for which there should be time."""
 _MUCH_TALK: Final = 600
@@ -57,14 +68,46 @@ class ToolTrial:
     uses_tools: bool
     refusal: str = ""
     """The words of the server when it refused tools."""
+    drops_tools: bool = False
+    """Whether tools do not make the prompt longer, so that the model cannot know them."""
 
-    def waits(self, settings: AgentSettings) -> dict[str, float]:
+    def waits(self, settings: AgentSettings, times: AnswerTimes | None = None) -> dict[str, float]:
         """Return the timeouts that an agent needs for this model, where those of its settings are too short."""
-        first = ceil(self.seconds * _MARGIN)
-        if first <= settings.first_token_timeout:
-            return {}
-        deadline = min(_INFERENCES * first, NUMBERS[CONF_DEADLINE].most)
-        return {CONF_FIRST_TOKEN_TIMEOUT: first, CONF_DEADLINE: max(deadline, settings.limits.deadline)}
+        times = times or AnswerTimes(self.seconds, self.seconds)
+        first, later = ceil(times.first * MARGIN), ceil(times.later * MARGIN)
+        waits: dict[str, float] = {CONF_FIRST_TOKEN_TIMEOUT: later} if later > settings.first_token_timeout else {}
+        if first > settings.first_token_timeout:
+            deadline = min(first + (_INFERENCES - 1) * later, _LONGEST_TURN)
+            waits[CONF_DEADLINE] = max(deadline, settings.limits.deadline)
+        return waits
+
+    def warning(self, sentences: Mapping[str, str], model: str) -> str:
+        """Return what keeps the model from controlling the home; empty if nothing does."""
+        if self.uses_tools:
+            return ""
+        talks = "trial_drops_tools" if self.drops_tools else "trial_talked"
+        key = f"trial_refused_{server_refusing_tools(self.refusal)}" if self.refusal else talks
+        return sentences[key].format(model=model)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTimes:
+    """The seconds that answers of a model take, as measured and extrapolated."""
+
+    first: float
+    """After a start: the model may have to be loaded, and the whole prompt of the home is read."""
+    later: float
+
+    @property
+    def stored(self) -> dict[str, float]:
+        """The data of an agent."""
+        return {CONF_FIRST_ANSWER: ceil(self.first), CONF_LATER_ANSWER: ceil(self.later)}
+
+
+def times_sentence(sentences: Mapping[str, str], data: Mapping[str, Any]) -> str:
+    """Return a paragraph on the times in the data of an agent; empty without any."""
+    times = {"first": data.get(CONF_FIRST_ANSWER), "later": data.get(CONF_LATER_ANSWER)}
+    return sentences["answer_times"].format(**times) + "\n\n" if times["first"] else ""
 
 
 async def try_out(model: HTTPProvider) -> ToolTrial:
@@ -78,7 +121,49 @@ async def try_out(model: HTTPProvider) -> ToolTrial:
         return ToolTrial(monotonic() - started, uses_tools=False, refusal=error.words)
     except TimeoutError as error:
         raise FirstTokenTimeout("the model did not answer in time") from error
-    return ToolTrial(monotonic() - started, uses_tools, model.tools_refusal)
+    trial = ToolTrial(monotonic() - started, uses_tools, model.tools_refusal)
+    return trial if uses_tools or trial.refusal else replace(trial, drops_tools=await _drops_tools(model))
+
+
+async def _drops_tools(model: HTTPProvider) -> bool:
+    """Return whether a prompt has as many tokens with a tool as without; False if the server does not tell."""
+    alone = replace(_TRIAL, instructions="", options=AnswerOptions(max_output_tokens=LEAST_OUTPUT_TOKENS))
+    counts: list[int] = []
+    with suppress(ProviderError, TimeoutError):
+        async with asyncio.timeout(_LONGEST_MEASUREMENT):
+            for request in (alone, replace(alone, tools=())):
+                async with aclosing(model.stream(request)) as events:
+                    counts += [one.usage.input_tokens async for one in events if isinstance(one, CompletionResult)]
+    return len(counts) > 1 and counts[0] == counts[1] > 0
+
+
+async def async_measure(
+    hass: HomeAssistant, model: HTTPProvider, trial: ToolTrial, settings: AgentSettings
+) -> AnswerTimes | None:
+    """Return how long the answers of an agent with these settings take; None if that could not be measured.
+
+    Only for servers that keep a prompt in their cache: these are local, and cost nothing.
+    """
+    offer = await async_offer_common_tools(hass, settings)
+    sources = PromptSources(settings.prompt, offer.prompt, offer.context)
+    prompt = async_write_prompt(hass, context_without_speaker(hass), sources).instructions
+    rest: JsonValue = [[one.name, one.description, one.short_parameters or one.parameters] for one in offer.definitions]
+    prompt += canonical_json(rest)
+    # It begins with something that no cache holds.
+    sample = CompletionRequest("", (UserMessage(f"{token_hex()}\n{prompt[:_SAMPLE]}"),))
+    try:
+        later = await _seconds(_acts(model))
+        reading = await _seconds(model.prefill(sample))
+    except ProviderError, TimeoutError:
+        return None
+    return AnswerTimes(trial.seconds + reading * len(prompt) / len(prompt[:_SAMPLE]), later)
+
+
+async def _seconds(work: Awaitable[object]) -> float:
+    started = monotonic()
+    async with asyncio.timeout(_LONGEST_MEASUREMENT):
+        await work
+    return monotonic() - started
 
 
 async def _acts(model: HTTPProvider) -> bool:

@@ -1,10 +1,12 @@
 """From "Add integration" to an agent that assistants use: what is found, tried, asked and said."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, override
+from typing import Any, ClassVar, override
 
 import pytest
+from aiohttp import web
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigFlowResult, SubentryFlowResult
@@ -25,13 +27,14 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.rules import Verdict, async_get_home_rules
+from tests.agent.turns import run_other_tasks
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama
 from tests.support.servers.in_process import always, serving, serving_script
 from tests.support.servers.model_server import ModelRequest, ScriptedModelServer
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.service_dialogs import (
     TALKING,
     add,
@@ -136,6 +139,115 @@ async def test_an_agent_waits_long_enough_for_a_slow_model(hass: HomeAssistant, 
     assert (agent.first_token_timeout, agent.limits.deadline) == (50, 150)
     (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
     assert "first_token_timeout" not in task.data, "a task waits that long already"
+
+
+class Measured(ScriptedChatCompletions):
+    """A server that takes 6 seconds to act, and 20 to read a sample, which it does once it may."""
+
+    freezer: ClassVar[FrozenDateTimeFactory]
+    may_read: ClassVar[asyncio.Event]
+    samples: ClassVar[list[int]]
+
+    @override
+    def answer_to(
+        self, body: dict[str, JsonValue], model_request: ModelRequest
+    ) -> ScriptedAnswer | ScriptedFailure | None:
+        self.freezer.tick(6 if model_request.tries_tool else 20)
+        return super().answer_to(body, model_request)
+
+    @override
+    async def _answer(
+        self, request: web.Request, parsed: ModelRequest, answer: ScriptedAnswer | ScriptedFailure | None
+    ) -> web.StreamResponse:
+        if not parsed.tries_tool:
+            self.samples.append(len(self.requests))
+            await self.may_read.wait()
+        return await super()._answer(request, parsed, answer)
+
+
+@pytest.fixture
+def measured(freezer: FrozenDateTimeFactory) -> type[Measured]:
+    """Return a server that reads slowly by a clock of the test, once it may."""
+    Measured.freezer, Measured.may_read, Measured.samples = freezer, asyncio.Event(), []
+    return Measured
+
+
+async def test_set_up_says_how_long_answers_of_a_server_at_home_take(
+    hass: HomeAssistant, measured: type[Measured]
+) -> None:
+    measured.may_read.set()
+    async with nearby(hass, LLAMA, measured) as (_, step):
+        last = await choose(hass, step, "found_0")
+        result = await submit(hass, last, **suggested(last), ai_task=True)
+
+    agent = settings_of(only_agent(result["result"]).data)
+    assert agent.first_answer > 6 + 20, "the prompt of a home is longer than the sample"
+    assert (agent.later_answer, agent.first_token_timeout) == (6, 20)
+    assert agent.limits.deadline > 2 * agent.first_answer
+    times = sentence("common.answer_times", first=f"{agent.first_answer:g}", later="6")
+    assert (result["description_placeholders"] or {})["try_it"].startswith(f"{times}\n\n")
+    (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
+    assert "first_answer" not in task.data, "a task has another prompt"
+
+
+async def _end_reading(hass: HomeAssistant, measured: type[Measured]) -> None:
+    """Let a server go on whose client has left, so that it closes its connection."""
+    measured.may_read.set()
+    await hass.async_block_till_done()
+    await run_other_tasks()
+
+
+async def test_nobody_waits_for_a_server_that_is_measured(hass: HomeAssistant, measured: type[Measured]) -> None:
+    flow = hass.config_entries.flow
+    async with nearby(hass, LLAMA, measured) as (_, step):
+        last = await flow.async_configure(step["flow_id"], {"next_step_id": "found_0"})
+        result = await flow.async_configure(last["flow_id"], {**suggested(last)})
+        await _end_reading(hass, measured)
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert "first_answer" not in only_agent(result["result"]).data
+    assert sentence("common.answer_times", first="", later="")[:11] not in str(result["description_placeholders"])
+
+
+async def test_a_dialog_that_is_left_measures_nothing_more(hass: HomeAssistant, measured: type[Measured]) -> None:
+    async with nearby(hass, LLAMA, measured) as (_, step):
+        last = await hass.config_entries.flow.async_configure(step["flow_id"], {"next_step_id": "found_0"})
+        hass.config_entries.flow.async_abort(last["flow_id"])
+        await hass.async_block_till_done()
+        await _end_reading(hass, measured)
+
+    assert not hass.config_entries.flow.async_progress()
+
+
+@pytest.mark.parametrize("status", [400, 500, 503])
+async def test_a_failure_to_measure_holds_nobody_up(hass: HomeAssistant, status: int) -> None:
+    script = LLAMA.model_copy(update={"trial_answer": ScriptedFailure(status=status, body={"error": "no"})})
+    async with nearby(hass, script) as (_, step):
+        last = await choose(hass, step, "found_0")
+        result = await submit(hass, last, **suggested(last))
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert "first_answer" not in only_agent(result["result"]).data
+
+
+async def test_a_server_that_may_cost_something_is_not_measured(hass: HomeAssistant, measured: type[Measured]) -> None:
+    async with serving_script(TALKING, measured) as address:
+        last = await submit(hass, await connect(hass, address), model="big-model")
+        result = await submit(hass, last, **suggested(last))
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert measured.samples == []
+
+
+async def test_a_template_that_drops_tools_is_found(hass: HomeAssistant) -> None:
+    counted = ScriptedAnswer(content="Done.", usage=ScriptedUsage(prompt_tokens=40, completion_tokens=2))
+    script = TALKING.model_copy(update={"tool_trial_answer": counted, "trial_answer": counted})
+    async with serving_script(script) as address:
+        step = await submit(hass, await connect(hass, address), model="big-model")
+
+    warning = sentence("common.trial_drops_tools", model="big-model")
+    assert (step["description_placeholders"] or {})["trial"] == warning
+    assert "`--jinja`" in warning
 
 
 async def test_of_many_models_the_first_are_offered_and_the_others_are_behind_one_choice(hass: HomeAssistant) -> None:
