@@ -12,15 +12,13 @@ from custom_components.chatterbox.const import CONF_BASE_URL
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.service_address import is_local_address
 from custom_components.chatterbox.usage.prices import (
-    FREE,
     KnownModel,
     KnownModels,
-    ModelPrice,
-    Rates,
     async_known_price,
     entered_price,
     read_known_models,
 )
+from custom_components.chatterbox.usage.tracker import FREE, ModelPrice, Rates
 from tests.support.one_home import in_one_home
 
 OPENAI = "https://api.openai.com/v1"

@@ -46,7 +46,8 @@ from ..settings.options import (
 from ..settings.tasks import image_model_of, new_task_data, task_settings_of
 from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
-from ..usage.prices import FREE, ModelPrice, async_known_price, entered_price
+from ..usage.prices import async_known_price, entered_price
+from ..usage.tracker import FREE, ModelPrice
 from .dialog import DROPDOWN, async_placeholders, async_viewer_language, choice, marked
 from .service_checks import MEASURED, async_measure, times_sentence, try_out
 

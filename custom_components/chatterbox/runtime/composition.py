@@ -41,7 +41,7 @@ from ..offline.provider import without_sentences
 from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
 from ..settings.tasks import settings_of_subentry
 from ..tools.turn_tools import for_models
-from ..usage.prices import async_context_window, async_known_price, entered_price
+from ..usage.prices import async_known_model, async_known_price, entered_price
 from ..usage.tracker import Account, Budget, async_get_usage_tracker
 from .agents import Agent, ChatterboxConfigEntry, ProviderChain, Runtime, async_get_models, offline_provider, service_of
 from .health import HealthMonitor
@@ -180,7 +180,8 @@ def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSuben
 async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
     settings = settings_of_subentry(agent)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
-    fitter = _prompt_fitter(hass, entry, agent, provider)
+    known = await async_known_model(hass, entry.data[CONF_BASE_URL], settings.model)
+    fitter = _prompt_fitter(hass, entry, agent, provider, known.window if known else None)
     price = entered_price(settings, await async_known_price(hass, entry.data, known_server(entry.data), settings))
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
@@ -226,15 +227,19 @@ def _fallbacks(hass: HomeAssistant, agent_ids: Collection[str]) -> list[ManagedP
     return [models[agent_id].managed for agent_id in dict.fromkeys(agent_ids) if agent_id in models]
 
 
-def _prompt_fitter(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: HTTPProvider) -> PromptFitter:
+def _prompt_fitter(
+    hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry, model: HTTPProvider, known: int | None
+) -> PromptFitter:
     """Return what fits conversations into the context window of an agent's model.
 
-    The server is asked for the size of the window, in the background, once the model has answered.
+    The server is asked for the size of the window, in the background, once the model has answered. Until then, and if
+    it does not say, the size is the `known` one.
     """
     settings, is_ollama = settings_of(agent.data), entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
     loaded_with = settings.num_ctx if is_ollama else None
-    ask = partial(async_context_window, hass, model, entry.data[CONF_BASE_URL], settings.model)
     name = f"chatterbox context window of {agent.title}"
     in_background = partial(entry.async_create_background_task, hass, name=name)
-    context = ContextWindow(settings.context_window, loaded_with or DEFAULT_WINDOW, ask, in_background)
+    context = ContextWindow(
+        settings.context_window, known, loaded_with or DEFAULT_WINDOW, model.context_window, in_background
+    )
     return PromptFitter(context, Allowance(settings.history_tokens, settings.max_tokens), server_cuts=is_ollama)

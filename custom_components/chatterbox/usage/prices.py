@@ -5,7 +5,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -15,50 +14,15 @@ from homeassistant.core import HomeAssistant
 from pydantic import BaseModel
 from yarl import URL
 
-from ..agent.messages import Usage
-from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.profiles import ServerProfile
 from ..const import CONF_BASE_URL
 from ..settings.agent import AgentSettings
 from ..settings.service_address import is_local_address
+from .tracker import FREE, ModelPrice, Rates
 
 _FILE: Final = Path(__file__).with_suffix(".json")
-_MILLION: Final = 1_000_000
 _FOLDER: Final = "models/"
 """Prefix of model names in the list of one service, which accepts them without it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """US dollars for a million tokens."""
-
-    input: float
-    cached: float
-    """Of cached input."""
-    output: float
-
-    def cost(self, usage: Usage) -> float:
-        """Return the US dollars that tokens cost."""
-        cached = min(usage.cached_tokens, usage.input_tokens)
-        fresh = usage.input_tokens - cached
-        return (fresh * self.input + cached * self.cached + usage.output_tokens * self.output) / _MILLION
-
-
-FREE: Final = Rates(0, 0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelPrice:
-    """The price of a model, which may be higher for long requests."""
-
-    usual: Rates
-    longer: tuple[tuple[int, Rates], ...] = ()
-    """For requests of more input tokens than these, in rising order, the rates of the whole request."""
-
-    def cost(self, usage: Usage) -> float:
-        """Return the US dollars that one request costs."""
-        rates = [self.usual, *(dearer for than, dearer in self.longer if usage.input_tokens > than)]
-        return rates[-1].cost(usage)
 
 
 class _Priced(BaseModel):
@@ -148,12 +112,9 @@ def read_known_models() -> KnownModels:
     return KnownModels.model_validate_json(_FILE.read_bytes())
 
 
-async def async_context_window(hass: HomeAssistant, server: HTTPProvider, base_url: str, model: str) -> int | None:
-    """Return the context window that a server tells of its model, else that of a known one, if there is any."""
-    if tokens := await server.context_window():
-        return tokens
-    known = (await hass.async_add_executor_job(read_known_models)).find(base_url, model)
-    return known.window if known else None
+async def async_known_model(hass: HomeAssistant, base_url: str, model: str) -> KnownModel | None:
+    """Return a model of the service at an address; None for an unknown one."""
+    return (await hass.async_add_executor_job(read_known_models)).find(base_url, model)
 
 
 async def async_known_price(
@@ -166,7 +127,7 @@ async def async_known_price(
     base_url = service[CONF_BASE_URL]
     if is_local_address(base_url):
         return None if server.passes_on else ModelPrice(FREE)
-    found = (await hass.async_add_executor_job(read_known_models)).find(base_url, settings.model)
+    found = await async_known_model(hass, base_url, settings.model)
     return None if found is None else found.price(settings.service_tier)
 
 

@@ -1,4 +1,4 @@
-"""Usage of agents: tokens, costs, turns and tool calls, which are added up, stored and shown by sensors.
+"""Usage of agents: tokens, their costs, turns and tool calls, which are added up, stored and shown by sensors.
 
 Sensors show stored values, so that no crash makes a total smaller, which long-term statistics would take for a new
 meter. Usage is stored some seconds after the first change, to spare the disk, and at once when a budget is spent, so
@@ -35,8 +35,8 @@ from ..records.turn_record import (
     TurnRecord,
 )
 from ..settings.tool_names import SENTENCE_TOOL
-from .prices import ModelPrice
 
+_MILLION: Final = 1_000_000
 _TURNS_KNOWN: Final = 50
 """Ids of counted turns that are kept: duplicate reports of a turn come soon."""
 _DAYS_KNOWN: Final = 40
@@ -59,6 +59,39 @@ def _came_to_nothing(facts: TurnFacts) -> bool:
             return name == SENTENCE_TOOL
         case _:
             return False
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """US dollars for a million tokens."""
+
+    input: float
+    cached: float
+    """Of cached input."""
+    output: float
+
+    def cost(self, usage: Usage) -> float:
+        """Return the US dollars that tokens cost."""
+        cached = min(usage.cached_tokens, usage.input_tokens)
+        fresh = usage.input_tokens - cached
+        return (fresh * self.input + cached * self.cached + usage.output_tokens * self.output) / _MILLION
+
+
+FREE: Final = Rates(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """The price of a model, which may be higher for long requests."""
+
+    usual: Rates
+    longer: tuple[tuple[int, Rates], ...] = ()
+    """For requests of more input tokens than these, in rising order, the rates of the whole request."""
+
+    def cost(self, usage: Usage) -> float:
+        """Return the US dollars that one request costs."""
+        rates = [self.usual, *(dearer for than, dearer in self.longer if usage.input_tokens > than)]
+        return rates[-1].cost(usage)
 
 
 type PriceOf = Callable[[str], ModelPrice | None]

@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import JsonValue, Usage
 from custom_components.chatterbox.records.turn_record import HandoverFacts, InferenceFacts, ToolFacts, TurnFacts
-from custom_components.chatterbox.usage.prices import ModelPrice, Rates
-from custom_components.chatterbox.usage.tracker import AgentUsage, Budget, UsageTotals
+from custom_components.chatterbox.usage.tracker import AgentUsage, Budget, ModelPrice, Rates, UsageTotals
 
 DAY = date(2026, 11, 22)
 PRICES = {"cheap": ModelPrice(Rates(1, 0.5, 2)), "dear": ModelPrice(Rates(10, 1, 50)), "unpriced": None}

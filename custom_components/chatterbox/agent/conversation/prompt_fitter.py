@@ -75,13 +75,17 @@ class ContextWindow:
     def __init__(
         self,
         chosen: int | None = None,
+        known: int | None = None,
         guess: int = DEFAULT_WINDOW,
         ask: WindowQuery | None = None,
         in_background: InBackground | None = None,
     ) -> None:
-        """Start with the configured value, if any, and with a guess. Without a configured value, `ask` the server."""
+        """Start with the configured value, if any, or else the known one, or a guess.
+
+        Without a configured value, `ask` the server, which knows better.
+        """
         self._chosen = chosen
-        self._reported: int | None = None
+        self._reported = known
         self._guess = guess
         self._limit: int | None = None
         self._ask = ask
@@ -122,7 +126,7 @@ class ContextWindow:
         finally:
             self._is_asking = False
         self._tries = 0
-        self._reported = tokens
+        self._reported = tokens or self._reported
 
 
 _ANSWER: Final = 2_048
