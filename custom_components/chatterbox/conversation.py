@@ -27,12 +27,12 @@ from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .speech.sentences import async_get_sentences
 from .speech.text import asks_back, speakable_in_pieces
+from .turns.chat_log import FILLERS, SpokenDeltas, filling_silence, speaking, tool_names
 from .turns.input import InputReader, TurnInput
 from .turns.record import reported
 from .turns.resume import async_resume
 from .turns.run import AgentTurns
 from .turns.source import TurnSource
-from .turns.spoken_answer import FILLERS, SpokenDeltas, filling_silence, speaking, tool_names
 from .turns.warm_up import WarmUp
 
 PARALLEL_UPDATES = 0

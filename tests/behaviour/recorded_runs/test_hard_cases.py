@@ -42,7 +42,7 @@ WHOLE = ScriptedAnswer(piece_characters=100_000)
 MARKUP = re.compile(r"[*_`#{}<>\[\]|\n]|\b(?:assistant|analysis|commentary)(?=[A-Z])")
 """Text that nobody should hear. None of the cases means any of it."""
 END = "\n\n"
-"""Ends a message that another one comes after, so that a voice need not wait for it; see `turns/spoken_answer.py`."""
+"""Ends a message that another one comes after, so that a voice need not wait for it; see `turns/chat_log.py`."""
 LISTS = {"domain", "device_class"}
 FILTERS = {"area", "floor", "domain", "device_class"}
 

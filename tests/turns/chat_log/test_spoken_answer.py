@@ -20,7 +20,7 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from sentence_stream import SentenceBoundaryDetector
 
 from custom_components.chatterbox import const
-from custom_components.chatterbox.turns.spoken_answer import FILLERS
+from custom_components.chatterbox.turns.chat_log import FILLERS
 from tests.agent.turns import run_other_tasks
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import register
