@@ -47,12 +47,19 @@ async def measure(folder: Path, entities: int) -> list[Row]:
 
 async def _replay(turns: Sequence[RecordedTurn], *, warm: bool) -> list[int]:
     async with llama_server() as server, aiohttp.ClientSession() as session:
-        counts = []
-        for turn in turns:
-            if warm:
-                await _tokens(session, server.url, turn.warm_up)
-            counts.append(await _tokens(session, server.url, turn.requests))
-        return counts
+        return await count(session, server.url, turns, warm=warm)
+
+
+async def count(
+    session: aiohttp.ClientSession, url: str, turns: Sequence[RecordedTurn], *, warm: bool = False
+) -> list[int]:
+    """Return the tokens that a server reads in each turn; with `warm`, after it was warmed up for each."""
+    counts = []
+    for turn in turns:
+        if warm:
+            await _tokens(session, url, turn.warm_up)
+        counts.append(await _tokens(session, url, turn.requests))
+    return counts
 
 
 async def _tokens(session: aiohttp.ClientSession, url: str, bodies: Iterable[bytes]) -> int:
@@ -80,6 +87,14 @@ def _missed(entities: int, rows: Iterable[Row]) -> Iterator[str]:
             yield f"missed: {entities} entities, {name}: {ours} tokens, at most {most}"
 
 
+def report(entities: int, rows: Sequence[Row], *, is_checked: bool) -> int:
+    """Print the table and the missed targets; return the exit status."""
+    missed = [*_missed(entities, rows)]
+    sys.stdout.write("\n".join((*_table(entities, rows), "", *missed, "")))
+    sys.stdout.flush()
+    return int(bool(missed) and is_checked)
+
+
 def main() -> None:
     """Measure, print the tables, and with `--check` end with status 1 if a target is missed."""
     parser = argparse.ArgumentParser(prog="script/first_word", description=__doc__)
@@ -97,10 +112,7 @@ def main() -> None:
     asyncio.set_event_loop(loop)
     with tempfile.TemporaryDirectory(prefix="chatterbox-first-word-", ignore_cleanup_errors=True) as folder:
         rows = loop.run_until_complete(measure(Path(folder), given.entities))
-    missed = [*_missed(given.entities, rows)]
-    sys.stdout.write("\n".join((*_table(given.entities, rows), "", *missed, "")))
-    sys.stdout.flush()
-    sys.exit(int(bool(missed) and given.check))
+    sys.exit(report(given.entities, rows, is_checked=given.check))
 
 
 if __name__ == "__main__":

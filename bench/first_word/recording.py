@@ -62,13 +62,15 @@ class RecordedTurn:
     requests: tuple[bytes, ...]
 
 
-async def record(folder: Path, entities: int) -> dict[str, list[RecordedTurn]]:
+async def record(
+    folder: Path, entities: int, steps: Sequence[Step] = STEPS, domains: Sequence[str] = (OURS, REFERENCE)
+) -> dict[str, list[RecordedTurn]]:
     """Return the turns of our agent and of core's, by name, in a home of so many entities."""
-    async with _agents(folder, entities) as (hass, server, agents):
+    async with _agents(folder, entities, domains) as (hass, server, agents):
         rooms = [area.id for area in ar.async_get(hass).async_list_areas()][:2]
         satellites = [place_satellite(hass, area) for area in rooms]
         recorded: dict[str, list[RecordedTurn]] = {agent.name: [] for agent in agents}
-        for step in STEPS:
+        for step in steps:
             if step.renames:
                 er.async_get(hass).async_update_entity("light.r1_floor_lamp", name="Living Room Dinosaur")
                 await hass.async_block_till_done()
@@ -92,9 +94,11 @@ async def _bodies(server: Server) -> tuple[bytes, ...]:
 
 
 @asynccontextmanager
-async def _agents(folder: Path, entities: int) -> AsyncIterator[tuple[HomeAssistant, Server, Sequence[Agent]]]:
+async def _agents(
+    folder: Path, entities: int, domains: Sequence[str]
+) -> AsyncIterator[tuple[HomeAssistant, Server, Sequence[Agent]]]:
     async with model_server() as server, started_home(folder, entities) as hass:
-        chosen = [one for one in participants(server) if one.spoken is Format.CHAT and one.domain in (OURS, REFERENCE)]
+        chosen = [one for one in participants(server) if one.spoken is Format.CHAT and one.domain in domains]
         as_llama = [replace(one, data={**one.data, **({"server": REFERENCE} if one.is_ours else {})}) for one in chosen]
         agents = [await set_up(hass, participant) for participant in as_llama]
         await hass.async_block_till_done()
