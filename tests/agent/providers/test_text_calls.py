@@ -1,7 +1,7 @@
 """Reasoning and calls in the text of a model become events, and the rest is said, however it is cut."""
 
-import asyncio
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -718,18 +718,15 @@ def test_a_native_call_is_made_although_the_conversation_holds_it() -> None:
     assert heard.calls == [(TURN_ON, '{"name": "Kitchen Light"}')]
 
 
-async def test_patterns_of_many_tools_are_compiled_beside_the_event_loop() -> None:
+def test_other_tools_need_no_other_patterns() -> None:
     """An API client may name 128 tools, and others with each request."""
-    model, passes = TextCalls(), 0
-    model_request = replace(request(), tools=tuple(tool(f"t{number}_{'x' * 58}") for number in range(128)))
-    preparing = asyncio.create_task(model.prepare(model_request))
+    model, entered = TextCalls(), set[str]()
+    model.message(request())
+    many = replace(request(), tools=tuple(tool(f"t{number}_{'x' * 58}") for number in range(128)))
 
-    while not preparing.done():
-        await asyncio.sleep(0)
-        passes += 1
+    sys.setprofile(lambda frame, _event, _argument: entered.add(frame.f_code.co_filename))
+    model.message(many)
+    sys.setprofile(None)
 
-    assert passes > 10
-    model.message(model_request)
-    passing = asyncio.create_task(model.prepare(model_request))
-    await asyncio.sleep(0)
-    assert passing.done(), "they are known"
+    assert any("text_markup" in file for file in entered)
+    assert not any("_compiler" in file for file in entered)

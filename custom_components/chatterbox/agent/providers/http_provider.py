@@ -184,7 +184,6 @@ class HTTPProvider(ABC):
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
         payload = self._payload(request)
-        await self._text_calls.prepare(request)
         reply = self._reply(request, payload)
         try:
             while not reply.complete:

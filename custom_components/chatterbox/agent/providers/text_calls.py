@@ -43,8 +43,6 @@ from .quoted_calls import Quotations
 
 _LOGGER = logging.getLogger(__name__)
 _SPACE: Final = string.whitespace
-_MANY: Final = 500
-"""Characters of names, whose patterns take 30 ms to compile; those of an API client take up to half a second."""
 _MAX_CALLS: Final = 256
 """Written calls in one message; more are dropped."""
 _PIECE: Final = 512
@@ -76,14 +74,6 @@ class TextCalls:
         """True once a message with text was complete. Before, first words that look like reasoning are held."""
         self._offered: tuple[ToolDefinition, ...] = ()
         self._names: tuple[str, ...] = ()
-        self._preparing = asyncio.Lock()
-
-    async def prepare(self, request: CompletionRequest) -> None:
-        """Compile the patterns of tools that were not offered before, in a thread where they are many."""
-        if request.tools == self._offered or sum(len(tool.name) for tool in request.tools) < _MANY:
-            return
-        async with self._preparing:
-            await asyncio.to_thread(markers_for, spellings(request.tools))
 
     def message(self, request: CompletionRequest) -> TextCallReader:
         """Return a reader for the answer to a request."""

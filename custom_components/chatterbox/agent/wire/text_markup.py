@@ -34,8 +34,22 @@ class Run:
     least: int = 0
 
 
-type MarkerPart = str | OneOf | Run
-"""Plain text, in any case, a choice of texts, or a run of characters."""
+@dataclass(frozen=True, slots=True)
+class OfferedName:
+    """The name of an offered tool, in any case. It is looked up, so no pattern depends on the tools of a turn."""
+
+    names: tuple[str, ...]
+    """Sorted, in lower case."""
+
+    def is_in(self, found: re.Match[str]) -> bool:
+        """Return whether the text in a match is one of the names, or begins one where the whole text ends."""
+        text = found[1].casefold()
+        known = next((name for name in self.names if name >= text), "")
+        return known.startswith(text) if found.end(1) == len(found.string) else known == text
+
+
+type MarkerPart = str | OneOf | Run | OfferedName
+"""Plain text, in any case, a choice of texts, a run of characters, or the only name in a marker."""
 
 NOT_YET: Final = "not yet"
 
@@ -51,19 +65,29 @@ class Opening:
         if then:
             begun.append("".join(whole))
             whole.append(f"(?={then})")
+        at = next((at for at, part in enumerate(parts) if isinstance(part, OfferedName)), None)
+        self._name = None if at is None else parts[at]
+        begun[:at] = [f"(?:{'|'.join(begun[:at])})"]
         self._whole = re.compile("".join(whole), re.IGNORECASE)
-        self._begun = re.compile(f"(?:{'|'.join(begun)})\\Z", re.IGNORECASE)
+        self._begun = [re.compile(rf"{one}\Z", re.IGNORECASE) for one in begun]
 
     def match(self, text: str, position: int) -> re.Match[str] | Literal["not yet"] | None:
         """Match at `position`; `NOT_YET` if the text ends too early to decide."""
-        if found := self._whole.match(text, position):
+        found = self._whole.match(text, position)
+        if found and self._is_named(found):
             return found
-        return NOT_YET if self._begun.match(text, position) else None
+        started = (pattern.match(text, position) for pattern in self._begun)
+        return NOT_YET if any(one and self._is_named(one) for one in started) else None
+
+    def _is_named(self, found: re.Match[str]) -> bool:
+        return not (isinstance(self._name, OfferedName) and found.re.groups) or self._name.is_in(found)
 
 
 def _patterns(part: MarkerPart) -> tuple[str, str]:
     """Return the pattern of a part, and one for each of its prefixes, from empty to whole."""
     match part:
+        case OfferedName():
+            return r"([\w-]{1,64})", r"([\w-]{0,64})"
         case str():
             return re.escape(part), _begun_text(part)
         case OneOf(texts, case_counts):
@@ -283,8 +307,7 @@ _FENCE: Final[tuple[MarkerPart, ...]] = (
 _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
 
 
-def _maybe_calls(names: Iterable[str]) -> Iterator[Marker]:
-    tools = OneOf(tuple(names))
+def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
     fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
     python: tuple[MarkerPart, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
@@ -294,9 +317,8 @@ def _maybe_calls(names: Iterable[str]) -> Iterator[Marker]:
         yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
 
 
-def _bare_calls(names: Iterable[str]) -> Iterator[Marker]:
+def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     """Yield the calls without markup: lines that begin with the name of an offered tool."""
-    tools = OneOf(tuple(names))
     balanced = Region(Kind.MAYBE_CALL)
     line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
     yield Marker(
@@ -387,7 +409,8 @@ def markers_for(names: tuple[str, ...], *, in_thoughts: bool = False, may_begin_
     Without tools, only markup is taken for a call. In thoughts, there are only markers of calls. A message that
     `may_begin_in_thought` does so if its first words speak for that.
     """
-    bare, maybe = (_at(Place.LINE_START, _bare_calls(names)), tuple(_maybe_calls(names))) if names else ((), ())
+    tools = OfferedName(names)
+    bare, maybe = (_at(Place.LINE_START, _bare_calls(tools)), tuple(_maybe_calls(tools))) if names else ((), ())
     calls = (*bare, *_OF_CALLS, *maybe, *_TOKENS)
     if in_thoughts:
         return Markers(*calls)
