@@ -14,6 +14,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
+from ..agent.json.text import objects_in
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_DIAGNOSE_WORDS, DOMAIN
 from ..data import singleton
@@ -41,7 +42,7 @@ class RecentTurn:
         Times are in milliseconds, as in `TurnFacts.as_json`. The speaker is left out.
         """
         data = self.facts.as_json()
-        inferences = zip(self.facts.inferences, _objects(data["inferences"]), strict=True)
+        inferences = zip(self.facts.inferences, objects_in(data["inferences"]), strict=True)
         data["inferences"] = [{**data_of_inference, **_answer(one, models)} for one, data_of_inference in inferences]
         data["began_at"] = dt_util.utc_from_timestamp(self.facts.began_at).isoformat(timespec="milliseconds")
         origin: JsonObject = {name: self.origin[name] for name in ("turn_id", "conversation_id", "language")}
@@ -111,10 +112,6 @@ def _answer(inference: InferenceFacts, models: Mapping[str, str]) -> JsonObject:
         return {"answered_by": None, "cache_hit_percent": None}
     percent = round(100 * usage.cached_tokens / usage.input_tokens) if usage.input_tokens else None
     return {"answered_by": models.get(by, by or "Home Assistant"), "cache_hit_percent": percent}
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 async_get_recent_turns: Final = singleton(RecentTurns)

@@ -49,6 +49,11 @@ def is_json_object(text: str) -> bool:
         return False
 
 
+def objects_in(value: JsonValue) -> list[JsonObject]:
+    """Return the objects of a list; none of another value."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def check_json(value: JsonValue) -> None:
     """Check a value that another decoder has parsed against the same rules. Raises ValueError."""
     for depth, level in enumerate(_levels(value)):

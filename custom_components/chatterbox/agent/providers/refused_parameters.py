@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..json.text import objects_in
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
 from .failures import TOOLS_REFUSED
@@ -189,8 +190,8 @@ class Adjustment:
 def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Leave out thinking: it came from another model, or something before it has changed."""
     messages: list[JsonValue] = []
-    for message in _objects(payload.get("messages")):
-        content = [block for block in _objects(message.get("content")) if block.get("type") not in _THOUGHTS]
+    for message in objects_in(payload.get("messages")):
+        content = [block for block in objects_in(message.get("content")) if block.get("type") not in _THOUGHTS]
         messages.append({**message, "content": [*content]})
     changed: JsonObject = {**payload, "messages": messages}
     if _kind(payload) == "enabled":  # which requires the thinking that was left out
@@ -294,7 +295,7 @@ def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     remaining = {name: value for name, value in payload.items() if name not in _TOOL_FIELDS}
     if isinstance(instructions := remaining.get("instructions"), str):
         return {**remaining, "instructions": f"{instructions}\n\n{_NO_TOOLS}"}
-    messages = _objects(remaining.get("messages"))
+    messages = objects_in(remaining.get("messages"))
     match messages[:1]:
         case [{"role": "system", "content": str(instructions)}]:
             messages = [{"role": "system", "content": f"{instructions}\n\n{_NO_TOOLS}"}, *messages[1:]]
@@ -354,14 +355,10 @@ def _with_effort(payload: JsonObject, effort: ReasoningEffort | None) -> JsonObj
 
 def _is_amid_unthought_calls(payload: JsonObject) -> bool:
     """Return whether the last results belong to calls without thinking: it cannot begin among them."""
-    contents = [_objects(message.get("content")) for message in _objects(payload.get("messages"))]
+    contents = [objects_in(message.get("content")) for message in objects_in(payload.get("messages"))]
     before, last = [[], [], *contents][-2:]
     has_results = any(block.get("type") == "tool_result" for block in last)
     return has_results and all(block.get("type") not in _THOUGHTS for block in before[:1])
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _without_field(value: JsonValue, field: str) -> JsonValue:

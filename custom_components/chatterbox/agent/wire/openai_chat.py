@@ -14,7 +14,7 @@ from typing import Annotated, Final, assert_never, override
 from pydantic import JsonValue as AnyJson, NonNegativeInt, TypeAdapter
 
 from ..events import PromptProgress, ProviderEvent
-from ..json.text import sendable_arguments
+from ..json.text import objects_in, sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
     AssistantMessage,
@@ -154,11 +154,11 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
     `content: null` is accepted: servers send it with calls themselves.
     """
     items = [item.data for item in message.provider_items if item.format == FORMAT] if dialect.returns_items else []
-    details = [detail for item in items for detail in _objects(item.get("reasoning_details"))]
+    details = [detail for item in items for detail in objects_in(item.get("reasoning_details"))]
     extras = {
         call_id: extra
         for item in items
-        for signed in _objects([item.get("extra_content")])
+        for signed in objects_in([item.get("extra_content")])
         for call_id, extra in signed.items()
         if isinstance(extra, dict)
     }
@@ -169,10 +169,6 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
         written[dialect.reasoning_field] = message.reasoning
     written["tool_calls"] = [_call(call, dialect, extras.get(call.id)) for call in message.tool_calls]
     return written
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _call(call: ToolCall, dialect: ChatDialect, extra: JsonObject | None) -> JsonObject:
