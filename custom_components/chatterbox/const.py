@@ -69,6 +69,7 @@ CONF_LOCAL_COMMANDS: Final = "local_commands"
 CONF_MODEL_REQUESTS: Final = "model_requests"
 CONF_FILLER_AFTER: Final = "filler_after"
 CONF_COMPACT_HOME: Final = "compact_home"
+CONF_READ_AHEAD: Final = "read_ahead"
 CONF_CONNECT_TIMEOUT: Final = "connect_timeout"
 CONF_FIRST_TOKEN_TIMEOUT: Final = "first_token_timeout"  # noqa: S105  # a wait, no secret
 CONF_BETWEEN_TOKENS_TIMEOUT: Final = "between_tokens_timeout"

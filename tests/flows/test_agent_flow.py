@@ -137,6 +137,7 @@ async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own
                 "confirmation": "result",
             },
             "speed": {
+                "read_ahead": True,
                 "compact_home": True,
                 "most_listed": 500,
                 "filler_after": 4.0,

@@ -5,26 +5,33 @@ import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Protocol
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
-from homeassistant.core import HomeAssistant
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_STARTED
+from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
+from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.agent.providers.managed_provider import READ_FOR
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_CONTEXT_WINDOW,
     CONF_KIND,
+    CONF_PRICE_INPUT,
+    CONF_READ_AHEAD,
     CONF_SERVER,
     DOMAIN,
     ServiceKind,
 )
-from custom_components.chatterbox.turns.warm_up import KEPT_FOR
+from custom_components.chatterbox.runtime.agents import async_get_models
+from custom_components.chatterbox.runtime.health import async_check_health
+from custom_components.chatterbox.turns.warm_up import IDLE, QUIET
 from tests.support.prefixes import prefix_of
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 from tests.support.servers.script import ScriptedAnswer
@@ -113,8 +120,9 @@ async def test_it_is_sent_once_a_minute(hass: HomeAssistant, serve_raw: Serve, f
     for _ in range(2):
         await _prepare(hass)
     assert _methods(server) == ["POST", "HEAD"]
-    freezer.tick(KEPT_FOR + 1)
+    freezer.tick(READ_FOR + 1)
     async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
     await _prepare(hass)
 
     assert _methods(server) == ["POST", "HEAD", "POST"]
@@ -126,10 +134,10 @@ async def test_a_turn_has_been_read_as_well(
     server = await serve_raw(HELLO, HELLO, NOTHING, HELLO)
 
     await say(hass, "hello")
-    freezer.tick(KEPT_FOR - 1)
+    freezer.tick(READ_FOR - 1)
     async_fire_time_changed(hass)
     await say(hass, "hello again")
-    freezer.tick(KEPT_FOR - 1)
+    freezer.tick(READ_FOR - 1)
     async_fire_time_changed(hass)
     await _prepare(hass)
 
@@ -231,6 +239,192 @@ async def test_a_broken_template_is_told_by_the_turn_and_not_before(
     ahead, turn = _bodies(server)
     ahead.pop("max_tokens")
     assert prefix_of(ahead) == prefix_of(turn)
+
+
+async def _pass(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float) -> None:
+    freezer.tick(seconds)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+def _rename(hass: HomeAssistant, name: str) -> None:
+    er.async_get(hass).async_update_entity("light.kitchen_ceiling", name=name)
+
+
+async def test_the_prefix_is_read_once_before_anyone_speaks(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    assert _methods(server) == []
+    await _pass(hass, freezer, QUIET + 1)
+    await _pass(hass, freezer, IDLE + 1)
+    await say(hass, "hello")
+
+    ahead, turn = _bodies(server)
+    assert ahead.pop("max_tokens") == 1
+    assert prefix_of(ahead) == prefix_of(turn)
+
+
+async def test_a_home_that_is_still_starting_is_not_read(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    hass.set_state(CoreState.starting)
+    server = await serve_raw(HELLO)
+    _rename(hass, "Not yet")
+    await _pass(hass, freezer, QUIET + 1)
+    before = _methods(server)
+    hass.set_state(CoreState.running)
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_STARTED)
+    await hass.async_block_till_done()
+    await _pass(hass, freezer, QUIET + 1)
+
+    assert before == []
+    assert _methods(server) == ["POST"]
+
+
+async def test_many_changes_are_read_once_when_they_have_ended(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    await _pass(hass, freezer, QUIET + 1)
+    for number in range(500):
+        _rename(hass, f"Lamp {number}")
+        if number % 100 == 0:
+            await _pass(hass, freezer, QUIET - 1)
+    before = len(server.requests)
+    await _pass(hass, freezer, QUIET + 1)
+    hass.states.async_set("zone.not_exposed", "on")
+    await _pass(hass, freezer, QUIET + 1)
+
+    assert before == 1
+    assert len(server.requests) == 2
+    assert "Lamp 499" in prefix_of(_bodies(server)[1])
+
+
+async def test_an_open_conversation_keeps_its_prefix_at_the_server(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    await _pass(hass, freezer, QUIET + 1)
+    await say(hass, "hello")
+    _rename(hass, "The new lamp")
+    await _pass(hass, freezer, QUIET + 1)
+    await say(hass, "hello again")
+    await _pass(hass, freezer, IDLE - 1)
+    before = len(server.requests)
+    await _pass(hass, freezer, 2)
+
+    assert before == 3
+    *_, turn, ahead = map(prefix_of, _bodies(server))
+    assert "The new lamp" not in turn
+    assert "The new lamp" in ahead
+
+
+@pytest.mark.parametrize(
+    ("server", "options"),
+    [
+        ("openrouter", {}),
+        ("llama_cpp", {CONF_READ_AHEAD: False}),
+        ("llama_cpp", {CONF_PRICE_INPUT: 0.1}),
+        ("ollama", {CONF_MODEL: "gpt-oss:120b-cloud"}),
+    ],
+)
+async def test_nothing_is_read_where_it_is_not_wanted_or_not_free(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory, server: str, options: dict[str, object]
+) -> None:
+    raw = await serve_raw(HELLO, server=server, **options)
+    _rename(hass, "The new lamp")
+    await _pass(hass, freezer, QUIET + 1)
+    if CONF_READ_AHEAD in options:
+        await _prepare(hass)
+
+    assert _methods(raw) == (["HEAD"] if CONF_READ_AHEAD in options else [])
+
+
+async def test_a_server_that_is_down_is_left_alone_and_reads_once_it_is_back(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    await _pass(hass, freezer, QUIET + 1)
+    (model,) = async_get_models(hass).values()
+    model.managed.tripped(ProviderUnreachable("gone"))
+    async_check_health(hass)
+    _rename(hass, "The new lamp")
+    await _pass(hass, freezer, QUIET + 1)
+    await _prepare(hass)
+    before = _methods(server)
+    await _pass(hass, freezer, 60)
+    checks = len(server.requests) - len(before)
+    await _pass(hass, freezer, QUIET + 1)
+
+    assert before == ["POST"]
+    assert checks == 1
+    assert len(server.requests) == 3
+    assert "The new lamp" in prefix_of(_bodies(server)[-1])
+
+
+async def test_a_turn_waits_for_its_own_prefix_and_for_no_other(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    release = asyncio.Event()
+    held = replace(HELLO, held={0: release})
+    server = await serve_raw(held, HELLO, SILENCE, HELLO)
+    freezer.tick(QUIET + 1)
+    async_fire_time_changed(hass)
+    await server.arrived.wait()
+    turn = asyncio.create_task(say(hass, "hello"))
+    await hass.async_block_till_done()
+    before = len(server.requests)
+    release.set()
+    assert speech(await turn) == "Hello."
+
+    _rename(hass, "The new lamp")
+    server.arrived.clear()
+    freezer.tick(IDLE + QUIET + 1)
+    async_fire_time_changed(hass)
+    await server.arrived.wait()
+    assert speech(await say(hass, "hello again")) == "Hello."
+    await server.left.wait()
+
+    assert before == 1
+    assert len(server.requests) == 4
+
+
+async def test_a_local_command_does_not_wait_for_a_server_that_reads(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(SILENCE, local_commands="first")
+    freezer.tick(QUIET + 1)
+    async_fire_time_changed(hass)
+    await server.arrived.wait()
+
+    await say(hass, "turn on the floor lamp")
+
+    assert len(server.requests) == 1
+    assert not server.left.is_set()
+
+
+async def test_what_a_turn_or_a_failure_ended_is_read_later(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(reply(b"{}", status=503), HELLO)
+    await _pass(hass, freezer, QUIET + 1)
+    await _pass(hass, freezer, IDLE + 1)
+    await _pass(hass, freezer, IDLE + 1)
+
+    assert _methods(server) == ["POST", "POST"]
+
+
+async def test_a_plan_ends_with_its_agent(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    (entry,) = hass.config_entries.async_entries(DOMAIN)
+    await hass.config_entries.async_unload(entry.entry_id)
+    _rename(hass, "The new lamp")
+    await _pass(hass, freezer, QUIET + 1)
+
+    assert server.requests == []
 
 
 @pytest.mark.usefixtures("offline")

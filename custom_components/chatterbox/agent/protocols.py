@@ -174,25 +174,6 @@ class ImageProvider(Protocol):
         """
 
 
-class Prefiller(Protocol):
-    """A provider that can prepare for a request.
-
-    Preparing is not an inference: nobody sees an answer, and nothing is counted. Both methods raise a `ProviderError`,
-    and close their connection when they are cancelled.
-    """
-
-    async def prefill(self, request: CompletionRequest) -> None:
-        """Have the service read a request, so that a request with the same beginning is answered sooner.
-
-        The answer is kept as short as the service allows. All other options must be as in `stream`, reasoning included,
-        since some models read them before anything else. Where prefilling is useless or has a price, this only calls
-        `connect`.
-        """
-
-    async def connect(self) -> None:
-        """Open a connection for the next request, by a request that costs nothing."""
-
-
 class ToolDispatcher(Protocol):
     """Runs tools."""
 

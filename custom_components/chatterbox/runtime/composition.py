@@ -90,7 +90,7 @@ async def async_build_agent(
     agent_id = subentry.subentry_id
     runtime.built[agent_id] = subentry.title, subentry.data
     has_model = entry.data[CONF_KIND] != ServiceKind.OFFLINE
-    model = await _async_agent_model(hass, entry, subentry) if has_model else None
+    model = await _async_agent_model(hass, entry, runtime, subentry) if has_model else None
     if model is not None:
         runtime.models[agent_id] = model
     agents = runtime.tasks if subentry.subentry_type == SUBENTRY_AI_TASK else runtime.agents
@@ -177,7 +177,9 @@ def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSuben
     )
 
 
-async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> AgentModel:
+async def _async_agent_model(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, runtime: Runtime, agent: ConfigSubentry
+) -> AgentModel:
     settings = settings_of_subentry(agent)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
     known = await async_known_model(hass, entry.data[CONF_BASE_URL], settings.model)
@@ -201,6 +203,7 @@ async def _async_agent_model(hass: HomeAssistant, entry: ChatterboxConfigEntry, 
         spent=partial(tracker.refusal, agent.subentry_id),
         fitter=fitter,
         refuses_when_spent=settings.when_spent is WhenSpent.REFUSE,
+        ahead=runtime.ahead,
     )
     return AgentModel(agent, provider, fitter, managed)
 

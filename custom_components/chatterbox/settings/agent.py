@@ -121,6 +121,8 @@ class AgentSettings:
     local_commands: LocalCommands = LocalCommands.FIRST
     model_requests: frozenset[str] = frozenset(RequestKind)
     """Kinds of requests that always go to the model; values of `RequestKind`."""
+    read_ahead: bool = True
+    """Whether a server that caches prompts at no cost gets the prefix before anyone speaks."""
     filler_after: float = 4.0
     """Seconds of silence after which a satellite speaks a filler; 0 for never."""
     connect_timeout: float = 5.0

@@ -107,6 +107,7 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_REASONING_EFFORT),
         Option(const.CONF_SERVICE_TIER, kinds=_RESPONSES),
         Option(const.CONF_KEEP_ALIVE, NumberOption(-1, 604_800, unit="seconds"), kinds=_OLLAMA),
+        Option(const.CONF_READ_AHEAD, used_by=_AGENTS),
         Option(const.CONF_COMPACT_HOME),
         Option(const.CONF_MOST_LISTED, NumberOption(0, 100_000)),
         Option(const.CONF_FILLER_AFTER, NumberOption(0, 60, 0.5, unit="seconds"), used_by=_AGENTS),

@@ -5,7 +5,7 @@ The input was read before (`input.py`); a turn starts with a request, or with an
 
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -43,7 +43,6 @@ from .prepare import PreparedTurn, SentPrompts, async_prepare
 from .record import TurnRecorder, async_audit, async_start_recording, reply_events, turn_origin
 from .script_hooks import ScriptHooks, SpeechScriptHooks
 from .source import TurnSource
-from .warm_up import WarmUp
 
 
 @dataclass(slots=True)
@@ -56,7 +55,6 @@ class AgentTurns:
     _entry: ConfigEntry
     _subentry: ConfigSubentry
     _agent: Agent
-    _warm_up: WarmUp | None = None
     _template_error: str | None = None
     _missing_apis: tuple[str, ...] = ()
     _is_over: bool = False
@@ -137,7 +135,9 @@ class AgentTurns:
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
         tools, record, language = prepared.tools, prepared.record, turn_input.user_input.language
-        turn = await self._async_turn(turn_input.source, prepared, thread)
+        turn = prepared.turn
+        if summaries := turn_input.source.summaries(self._agent.summaries):
+            turn = summaries.async_begin_turn(thread.id, turn)
         record.context, record.omitted, record.attachments = turn.context, turn.omitted, turn.attachments
         composer = await async_get_composer(
             self._hass, language, tools.definitions, self._agent.settings.confirmation, tools.done_keys
@@ -155,18 +155,6 @@ class AgentTurns:
             local_requests=self._local_requests(turn_input, turn, guard),
         )
         return loop.stream(turn)
-
-    async def _async_turn(self, source: TurnSource, prepared: PreparedTurn, thread: Thread) -> Turn:
-        """Return the input of the loop, with the summary of its conversation, once the service is free for it."""
-        turn, limits = prepared.turn, self._agent.settings.limits
-        if summaries := source.summaries(self._agent.summaries):
-            turn = summaries.async_begin_turn(thread.id, turn)
-        if self._warm_up is not None:
-            if self._warm_up.is_under_way:
-                await self._warm_up.async_give_way(max(limits.preparation - prepared.record.duration, 0))
-                turn = replace(turn, limits=source.limits(limits).after(prepared.record.duration))
-            self._warm_up.async_note((turn.instructions, turn.tools))
-        return turn
 
     def _guard(self, turn_input: TurnInput, tools: TurnTools, turn: Turn, thread: Thread) -> CallGuard:
         """Return the guard of a turn: the rules of the home, for the person and the words of the turn."""

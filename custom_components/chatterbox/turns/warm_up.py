@@ -1,106 +1,178 @@
-"""Warms up an agent while a person is still speaking: its service reads the prompt prefix in advance.
+"""Warms up an agent before its turns: its server reads the prompt prefix in advance.
 
-No failure here is worth an error, a wait or a log line: it only means a later answer.
+It does so while a person is still speaking and, where that costs nothing, once an agent comes up, after its server is
+back, and when the home has changed. Turns do not wait for it, but for what they need of it; see `ReadAhead`. No failure
+here is worth an error or a log line: it only means a later answer.
 """
 
 import asyncio
+import math
 import time
+from collections.abc import Coroutine
+from datetime import datetime
 from typing import Final
 
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, CoreState, HassJob, HomeAssistant, callback
+from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
+from homeassistant.helpers.event import async_call_later
+from homeassistant.helpers.start import async_at_started
 
 from ..agent.errors import ProviderError
-from ..agent.messages import ToolDefinition, UserMessage
-from ..agent.protocols import CompletionRequest, Prefiller
-from ..const import LOGGER
-from ..settings.agent import AgentSettings
+from ..agent.messages import UserMessage
+from ..agent.protocols import CompletionRequest
+from ..agent.providers.managed_provider import READ_FOR, BreakerState, Prefix
+from ..const import CONF_BASE_URL, LOGGER
+from ..home.entities import async_listen_home
+from ..runtime.agents import Runtime
+from ..runtime.composition import known_server
+from ..runtime.models import AgentModel
+from ..settings.agent import MARGIN, AgentSettings
+from ..settings.service_address import is_local_address
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools, for_models
 from .prepare import PromptSources, async_write_prompt
 
-KEPT_FOR: Final = 60.0
-"""Seconds for which a service is assumed to cache a prefix."""
+QUIET: Final = 5.0
+"""Seconds without a change of the home after which its prefix is read."""
 
-LONGEST: Final = 60.0
-"""Seconds that reading may take. It is cancelled as soon as a turn begins."""
+IDLE: Final = CONVERSATION_TIMEOUT.total_seconds()
+"""Seconds after a turn for which its conversation may go on with the prefix that it keeps."""
 
-_A_MOMENT: Final = 1.0
-"""Seconds that a cancelled task may take to close its connection."""
-
-type Prefix = tuple[str, tuple[ToolDefinition, ...]]
-"""Instructions and tools, which a service reads before anything else."""
+_LONGEST: Final = 600.0
+"""Seconds that reading may take. It gives way to every turn."""
 
 
 class WarmUp:
-    """Keeps the prompt prefix of one agent cached at its service, until it is closed."""
+    """Keeps the prompt prefix of one agent cached at its server, until it is closed."""
 
-    def __init__(self, hass: HomeAssistant, entry: ConfigEntry, model: Prefiller, settings: AgentSettings) -> None:
+    def __init__(self, hass: HomeAssistant, entry: ConfigEntry, model: AgentModel, settings: AgentSettings) -> None:
         """Start idle."""
         self._hass = hass
         self._entry = entry
         self._model = model
         self._settings = settings
-        self._prefixes: list[tuple[Prefix, float]] = []
-        """Recent prefixes of turns with their times, in seconds of `time.monotonic`."""
+        self._ahead = model.managed.ahead
         self._task: asyncio.Task[None] | None = None
+        self._timer: CALLBACK_TYPE | None = None
+        self._endings: list[CALLBACK_TYPE] = []
+        self._caches_prefix = known_server(entry.data).caches_prefix
+        self._was_down = False
         self._is_closed = False
+
+    def async_start(self, runtime: Runtime) -> None:
+        """Read the prefix once Home Assistant has started, and follow the home and the server."""
+        if self._settings.read_ahead and self._is_free:
+            assistant = context_without_speaker(self._hass).assistant or ""
+            self._endings = [
+                async_at_started(self._hass, self._async_plan),
+                async_listen_home(self._hass, assistant, self._async_plan),
+                runtime.health.async_add_listener(self._async_follow_server),
+            ]
 
     async def async_prepare(self) -> None:
         """Collect the prefix of the next turn, and start to send it; returns as soon as it is being sent."""
-        if self.is_under_way:
+        if self._ahead.is_under_way or self._is_down:
             return
+        prefix = await self._async_prefix()
+        if self._is_closed or self._ahead.is_under_way:
+            return
+        since = time.monotonic() - READ_FOR
+        is_known = any(at > since and known == prefix for known, at in self._ahead.known)
+        new = prefix if self._settings.read_ahead and self._caches_prefix and not is_known else None
+        self._run(self._async_send(new), new)
+
+    @callback
+    def async_close(self) -> None:
+        """Stop for good."""
+        self._is_closed = True
+        self._end_plan()
+        for end in self._endings:
+            end()
+        if self._task is not None:
+            self._task.cancel()
+
+    @property
+    def _is_free(self) -> bool:
+        """Return whether the server caches prompts, and reading costs nothing."""
+        if self._settings.model.endswith("cloud") or self._settings.price_input:  # Ollama passes such models on
+            return False
+        return self._caches_prefix and is_local_address(self._entry.data[CONF_BASE_URL])
+
+    @property
+    def _is_down(self) -> bool:
+        return self._model.managed.breaker.state is not BreakerState.CLOSED
+
+    async def _async_prefix(self) -> Prefix:
         offer = await async_offer_common_tools(self._hass, self._settings)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
         prompt = async_write_prompt(self._hass, context_without_speaker(self._hass), sources)
-        if self._is_closed or self.is_under_way:
+        return prompt.instructions, for_models(offer.definitions)
+
+    @callback
+    def _async_plan(self, _hass: HomeAssistant | None = None, *, seconds: float = QUIET) -> None:
+        """Have the prefix read after so many seconds, in place of any earlier plan."""
+        self._end_plan()
+        job = HassJob(self._async_begin, "chatterbox warm-up", cancel_on_shutdown=True)
+        self._timer = async_call_later(self._hass, seconds, job)
+
+    def _end_plan(self) -> None:
+        if self._timer is not None:
+            self._timer()
+            self._timer = None
+
+    @callback
+    def _async_follow_server(self) -> None:
+        if self._was_down and not self._is_down:
+            self._ahead.known, self._ahead.latest_turn = [], -math.inf
+            self._async_plan()
+        self._was_down = self._is_down
+
+    @callback
+    def _async_begin(self, _now: datetime) -> None:
+        """Begin to read the prefix, later if the server reads another one, or if a conversation may go on."""
+        self._timer = None
+        idle_for = time.monotonic() - self._ahead.latest_turn
+        if self._hass.state is not CoreState.running or self._is_down:
             return
-        prefix, since = (prompt.instructions, offer.definitions), time.monotonic() - KEPT_FOR
-        is_known = any(at > since and _as_models_read(request) == prefix for request, at in self._prefixes)
-        if not is_known:
-            self.async_note(prefix)
-        self._task = self._entry.async_create_background_task(
-            self._hass,
-            self._async_send(None if is_known else prefix),
-            f"chatterbox warm-up of {self._model}",
-            eager_start=False,
-        )
+        if self._ahead.is_under_way:
+            self._async_plan()
+        elif idle_for < IDLE:
+            self._async_plan(seconds=IDLE - idle_for)
+        else:
+            self._run(self._async_read_early(), None)
 
-    @property
-    def is_under_way(self) -> bool:
-        """Return whether the service is reading a prefix now."""
-        return self._task is not None and not self._task.done()
+    def _run(self, reading: Coroutine[object, object, None], prefix: Prefix | None) -> None:
+        name = f"chatterbox warm-up of {self._model.agent.title}"
+        self._task = self._entry.async_create_background_task(self._hass, reading, name, eager_start=False)
+        self._begin(prefix)
 
-    async def async_give_way(self, seconds: float) -> None:
-        """Cancel reading for a turn; returns when the service is free, after `seconds` at the latest."""
-        if (task := self._task) is not None:
-            task.cancel()
-            await asyncio.wait({task}, timeout=min(seconds, _A_MOMENT))
+    def _begin(self, prefix: Prefix | None) -> None:
+        longest_wait = max(self._settings.first_token_timeout, self._settings.first_answer * MARGIN)
+        self._ahead.task, self._ahead.prefix = self._task, prefix
+        self._ahead.waits_until = time.monotonic() + longest_wait
+
+    async def _async_read_early(self) -> None:
+        """Read the prefix, unless it is what the server has read last; again later if a turn or a failure ends this."""
+        self._async_plan(seconds=IDLE)
+        prefix = await self._async_prefix()
+        if not self._ahead.known or self._ahead.known[-1][0] != prefix:
+            self._begin(prefix)
+            await self._async_send(prefix)
+        if self._ahead.known and self._ahead.known[-1][0] == prefix:
+            self._end_plan()
 
     async def _async_send(self, prefix: Prefix | None) -> None:
         """Have the service read a prefix; without one, only open a connection."""
         try:
-            async with asyncio.timeout(LONGEST):
+            async with asyncio.timeout(_LONGEST):
                 if prefix is None:
-                    await self._model.connect()
+                    await self._model.provider.connect()
                 else:
                     instructions, tools = prefix
-                    await self._model.prefill(CompletionRequest(instructions, (UserMessage("Hi"),), tools))
+                    await self._model.provider.prefill(CompletionRequest(instructions, (UserMessage("Hi"),), tools))
+                    self._ahead.note(prefix)
+                    self._ahead.result = "read"
         except (ProviderError, TimeoutError) as error:
-            LOGGER.debug("%s was not warmed up: %s", self._model, type(error).__name__)
-
-    def async_note(self, prefix: Prefix) -> None:
-        """Note a prefix that the service has read or is about to read."""
-        now = time.monotonic()
-        self._prefixes = [one for one in self._prefixes if one[1] > now - KEPT_FOR and one[0] != prefix]
-        self._prefixes.append((prefix, now))
-
-    @callback
-    def async_close(self) -> None:
-        """Stop for good; Home Assistant cancels the tasks of an entry that it unloads."""
-        self._is_closed = True
-
-
-def _as_models_read(prefix: Prefix) -> Prefix:
-    instructions, tools = prefix
-    return instructions, for_models(tools)
+            self._ahead.result = type(error).__name__
+            LOGGER.debug("%s was not warmed up: %s", self._model.agent.title, self._ahead.result)

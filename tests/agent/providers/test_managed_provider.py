@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 import pytest
 from hypothesis import given, strategies as st
@@ -31,6 +33,8 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     BreakerState,
     CircuitBreaker,
     ManagedProvider,
+    Prefix,
+    ReadAhead,
     Retries,
     StartedStream,
     Timeouts,
@@ -482,3 +486,58 @@ def test_waits_stay_within_what_was_set(
 
 def test_jitter_is_a_part_of_one() -> None:
     assert all(0 <= RANDOM_JITTER() < 1 for _ in range(100))
+
+
+HELLO: Final = CompletionRequest("Be kind.", (UserMessage("Hello"),))
+
+
+async def _reading(ahead: ReadAhead, prefix: Prefix | None, seconds: float = 60.0) -> asyncio.Event:
+    """Have a prefix read until the event is set."""
+    done = asyncio.Event()
+
+    async def read() -> None:
+        await done.wait()
+
+    ahead.task, ahead.prefix, ahead.waits_until = asyncio.create_task(read()), prefix, time.monotonic() + seconds
+    await run_other_tasks()
+    return done
+
+
+async def test_a_request_waits_for_its_prefix_to_be_read() -> None:
+    ahead = ReadAhead()
+    done = await _reading(ahead, ("Be kind.", ()))
+    assert ahead.is_under_way
+    assert ahead.task
+    waiting = asyncio.create_task(ahead.give_way(HELLO, 60))
+    await run_other_tasks()
+    assert not waiting.done()
+    done.set()
+    await waiting
+
+    assert not ahead.task.cancelled()
+    assert [prefix for prefix, _ in ahead.known] == [("Be kind.", ())]
+    await ahead.give_way(HELLO, 60)
+    assert [prefix for prefix, _ in ahead.known] == [("Be kind.", ())]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "seconds", "longest"),
+    [
+        (("Be brief.", ()), 60.0, 60.0),
+        (None, 60.0, 60.0),
+        (("Be kind.", ()), -1.0, 60.0),
+        (("Be kind.", ()), 60.0, 0.0),
+    ],
+)
+async def test_a_request_ends_the_reading_of_another_prefix_or_one_that_takes_too_long(
+    prefix: Prefix | None, seconds: float, longest: float
+) -> None:
+    ahead = ReadAhead()
+    await _reading(ahead, prefix, seconds)
+    assert ahead.task
+
+    await ahead.give_way(HELLO, longest)
+    await asyncio.wait({ahead.task})
+
+    assert ahead.task.cancelled()
+    assert not ahead.is_under_way

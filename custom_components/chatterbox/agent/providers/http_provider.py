@@ -328,14 +328,19 @@ class HTTPProvider(ABC):
         await self._client.await_first(self.stream(request))
 
     async def prefill(self, request: CompletionRequest) -> None:
-        """Have the server process a request, if it caches prompts; otherwise only connect. See `Prefiller.prefill`."""
+        """Have the server read a request, so that one with the same beginning is answered sooner.
+
+        The answer is as short as the server allows; all other options are as in `stream`, reasoning included, since
+        some models read them before anything else. Where prefilling is useless or has a price, this only connects.
+        Raises a `ProviderError`, and closes its connection when it is cancelled. Nothing is counted.
+        """
         if self._profile.caches_prefix:
             await self._client.prefill(self._PATH, self._shortest(self._payload(request)))
         else:
             await self.connect()
 
     async def connect(self) -> None:
-        """Open a connection for the next request; see `Prefiller.connect`."""
+        """Open a connection for the next request, by a request that costs nothing. Raises a `ProviderError`."""
         await self._client.connect(self._FREE_PATH)
 
     def _options_for(self, request: CompletionRequest) -> ModelOptions:

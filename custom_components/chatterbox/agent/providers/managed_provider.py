@@ -7,8 +7,9 @@ counts, never that of the reader between two events. The turn as a whole has its
 import asyncio
 import logging
 import math
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import SystemRandom
 from typing import Final, Self
@@ -345,6 +346,59 @@ def without_budget() -> None:
     """Allow all requests to a provider, whatever they cost."""
 
 
+type Prefix = tuple[str, Tools]
+"""Instructions and tools, which a service reads before anything else."""
+
+_A_MOMENT: Final = 1.0
+"""Seconds that a cancelled task may take to close its connection."""
+
+
+@dataclass(slots=True)
+class ReadAhead:
+    """The prefix that a server reads before a turn needs it, and those that it has read. It gives way to every turn."""
+
+    task: asyncio.Task[None] | None = None
+    prefix: Prefix | None = None
+    """The prefix that the task has the server read; None for none."""
+    waits_until: float = 0.0
+    """Until when a turn waits for it, in seconds of `time.monotonic` as all times here."""
+    known: list[tuple[Prefix, float]] = field(default_factory=list)
+    """The prefixes that the server has read, the latest one last, with their times."""
+    latest_turn: float = -math.inf
+    result: str | None = None
+    """`read`, or the name of the error, of the latest reading that no turn has ended; None before."""
+
+    @property
+    def is_under_way(self) -> bool:
+        """Return whether the task is running."""
+        return self.task is not None and not self.task.done()
+
+    async def give_way(self, request: CompletionRequest, longest: float) -> None:
+        """Have the server free for a request of a turn, after `longest` seconds at most.
+
+        A request with the prefix that is being read waits for it. A llama.cpp server that is cut off finishes a batch
+        of up to 2,048 tokens before it takes the next request, and then reads the rest of the prefix in any case.
+        """
+        prefix = request.instructions, request.tools
+        if self.task is not None and not self.task.done():
+            if self.prefix == prefix:
+                await asyncio.wait({self.task}, timeout=max(min(longest, self.waits_until - time.monotonic()), 0))
+            if self.task.cancel():  # else it is done
+                await asyncio.wait({self.task}, timeout=min(longest, _A_MOMENT))
+        self.note(prefix)
+        self.latest_turn = time.monotonic()
+
+    def note(self, prefix: Prefix) -> None:
+        """Note a prefix that the server has read or, in a turn, is about to read."""
+        now = time.monotonic()
+        self.known = [one for one in self.known if one[1] > now - READ_FOR and one[0] != prefix]
+        self.known.append((prefix, now))
+
+
+READ_FOR: Final = 60.0
+"""Seconds for which a service is assumed to cache a prefix."""
+
+
 @dataclass(frozen=True, slots=True)
 class ManagedProvider:
     """One provider of a chain. Built once and used by many turns; `failover.py` decides their order."""
@@ -371,6 +425,8 @@ class ManagedProvider:
     """Fits requests into the context window of the model. None sends them as they are."""
     refuses_when_spent: bool = False
     """Whether no other provider takes over if it is the first of a chain and its budget is spent."""
+    ahead: ReadAhead = field(default_factory=ReadAhead)
+    """The same for all models of a server."""
 
     @property
     def first_wait(self) -> float:
@@ -399,6 +455,7 @@ class ManagedProvider:
         more, shorter. Raises the `ProviderError` of the last request, at once if there is no time for another one.
         """
         ends_at = clock.now() + longest
+        await self.ahead.give_way(request, longest)
         deadline = min(clock.now() + self.first_wait, ends_at)
         fitted = self.fitter.fit(request) if self.fitter else None
         attempt = 1
