@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -99,7 +99,6 @@ async def _agents(
 ) -> AsyncIterator[tuple[HomeAssistant, Server, Sequence[Agent]]]:
     async with model_server() as server, started_home(folder, entities) as hass:
         chosen = [one for one in participants(server) if one.spoken is Format.CHAT and one.domain in domains]
-        as_llama = [replace(one, data={**one.data, **({"server": REFERENCE} if one.is_ours else {})}) for one in chosen]
-        agents = [await set_up(hass, participant) for participant in as_llama]
+        agents = [await set_up(hass, participant) for participant in chosen]
         await hass.async_block_till_done()
         yield hass, server, agents

@@ -73,6 +73,8 @@ def participants(server: Server) -> tuple[Participant, ...]:
 def _ours(server: Server) -> Iterator[Participant]:
     for spoken, kind in _KINDS.items():
         data: dict[str, object] = {"kind": kind, "base_url": server.base_url(spoken), "api_key": _KEY}
+        if spoken is Format.CHAT:
+            data["server"] = REFERENCE  # the server that core's agent has
         yield Participant(OURS, spoken, data, {**_ASSIST, "model": MODEL, "local_commands": "never"})
 
 

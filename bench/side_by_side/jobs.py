@@ -78,7 +78,10 @@ def everything(share: float = 1) -> Plan:
                 for name in (REFERENCE, ALONE)
             ),
         ),
-        meanwhile=[(Job("prompts", size),) for size in SIZES],
+        meanwhile=[
+            *((Job("prompts", size),) for size in SIZES),
+            *((Job("warm_up", size, only=(OURS, REFERENCE)),) for size in THOROUGH),
+        ],
         then=[  # what the table of targets is about comes first, should there be no time for all
             *((Job("turns", size, of(4)),) for _ in range(of(_PROCESSES)) for size in THOROUGH),
             *((Job("growth", rounds=of(2)),), (Job("five", rounds=of(6)),)),
@@ -99,7 +102,9 @@ def a_little() -> Plan:
     """Return what is measured in about a minute: the table of targets, with few samples."""
     return Plan(
         beside=(),
-        meanwhile=[(Job("prompts", 300), Job("prefix", 300, only=(OURS, REFERENCE)))],
+        meanwhile=[
+            (Job("prompts", 300), *(Job(kind, 300, only=(OURS, REFERENCE)) for kind in ("prefix", "warm_up"))),
+        ],
         then=[
             *((Job("turns", size, 3),) for size in THOROUGH),
             (Job("growth", rounds=1, only=(OURS, REFERENCE)),),

@@ -39,6 +39,10 @@ _SCENARIOS: Final[Mapping[str, str]] = {
     "tool, pipeline": "A turn with one call through the Assist pipeline.",
     "fragments": "The cost of each fragment of an answer, from answers of 400 and of 40.",
     "first request": "The first request of a conversation. Tokens are those of Qwen's tokenizer.",
+    "warm-up": (
+        "What is sent when someone begins to speak, before the words are known, and the share of the first request's "
+        "prompt that the service has read then."
+    ),
     "two satellites": (
         "Ten alternating turns of two satellites in two areas: the share of the prompt's bytes, from its beginning, "
         "that an earlier request had too."

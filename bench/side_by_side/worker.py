@@ -23,7 +23,7 @@ from bench.side_by_side import start
 from bench.side_by_side.cost import measure_crowds, measure_fragments, measure_pipeline, measure_turns
 from bench.side_by_side.growth import measure_five_tools, measure_growth
 from bench.side_by_side.memory import measure_allocations, measure_idle
-from bench.side_by_side.prompts import measure_prefix, measure_prompts
+from bench.side_by_side.prompts import measure_prefix, measure_prompts, measure_warm_up
 from bench.side_by_side.results import MEASURED, RESTS, Measured
 from bench.side_by_side.setting import Extent, Setting, furnished
 from bench.side_by_side.where_time_goes import measure_first_words, measure_where_time_goes
@@ -35,6 +35,7 @@ KINDS: Final[Mapping[str, Callable[[Setting], Awaitable[Measured]]]] = {
     "crowds": measure_crowds,
     "prompts": measure_prompts,
     "prefix": measure_prefix,
+    "warm_up": measure_warm_up,
     "growth": measure_growth,
     "five": measure_five_tools,
     "allocations": measure_allocations,

@@ -1,6 +1,8 @@
 """The results that the benchmark draws from its figures, and the answers of its model server."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, strategies as st
@@ -9,7 +11,8 @@ from pydantic import JsonValue
 from bench.side_by_side import page, targets
 from bench.side_by_side.answers import Call, Format, calling_answer, spoken_answer, whole_message, words
 from bench.side_by_side.prompt_text import prompt_of, same_share
-from bench.side_by_side.results import Figure, Machine, Measure, Profile, Results, figure
+from bench.side_by_side.results import MEASURED, Figure, Machine, Measure, Profile, Results, figure
+from tests import REPOSITORY
 
 MACHINE = Machine(
     date="2026-11-22 12:00 UTC",
@@ -17,7 +20,7 @@ MACHINE = Machine(
     cores=2,
     system="Linux 6.1",
     python="3.14.2",
-    versions={"homeassistant": "2026.10.4"},
+    versions={"homeassistant": "2026.11.0"},
     others_before=0.02,
     quick=False,
 )
@@ -147,6 +150,17 @@ def test_words_are_sent_in_as_many_fragments_as_are_planned(spoken: Format) -> N
     for number, fragment in enumerate(stream.fragments):
         assert json.dumps(text[number * 5 : number * 5 + 5]).encode() in fragment
     assert b"intent__HassTurnOn" in calling_answer(spoken, [Call("intent__HassTurnOn", '{"name": "Lamp"}')]).ending
+
+
+def test_the_prompt_that_is_sent_before_the_words_is_measured_in_a_real_home() -> None:
+    """Core's agents need packages that the tests do not have."""
+    command = (sys.executable, "-m", "bench.side_by_side.worker", "warm_up", "--entities", "14", "--only", "chatterbox")
+    finished = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    measured = MEASURED.validate_json(finished.stdout.splitlines()[-1])
+    figures = {one.measure: one for one in measured if isinstance(one, Figure)}
+
+    assert figures["request_bytes"].median > 2_000
+    assert 0.8 < figures["same_as_any_before"].median < 1
 
 
 def test_an_answer_without_a_stream_holds_words_or_calls() -> None:
