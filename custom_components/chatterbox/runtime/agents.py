@@ -1,4 +1,4 @@
-"""The runtime of a loaded entry: its agents and their models, and access to those of all entries.
+"""The runtime of a loaded entry: its agents, the providers that answer for them, and access to those of all entries.
 
 `runtime/composition.py` builds them.
 """
