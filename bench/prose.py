@@ -12,19 +12,19 @@ from tests.behaviour.recorded_runs.hard_cases import read_hard_cases
 from tests.behaviour.recorded_runs.runs import RecordedMessage, read_runs
 
 WITH_UNITS: Final[Mapping[str, str]] = {
-    "en": "The kitchen is at 21.5 K, and it's 50 % humid. I've turned on the lights (all three), as you asked. "
+    "en": "The kitchen is at 21.5 %, and it's 50 % humid. I've turned on the lights (all three), as you asked. "
     "Assistants are patient: a call is a call. Is there anything else? Then final words: good night!",
-    "de": "In der Küche sind es 21,5 K, und die Luftfeuchte beträgt 50 %. Das Licht (alle drei Lampen) ist an. "
-    "Der Wind kommt mit 12 km/h aus Westen. Soll ich um 7:30 Uhr wecken?",
-    "fr": "Il fait 21,5 K dans la cuisine, avec 50 % d'humidité. J'ai allumé les lampes (toutes les trois). "
-    "Voulez-vous que je les éteigne à 7 h 30 ?",
-    "es": "En la cocina hay 21,5 K y un 50 % de humedad. He encendido las luces (las tres). ¿Quieres algo más?",
-    "it": "In cucina ci sono 21,5 K e il 50 % di umidità. Ho acceso le luci (tutte e tre). Vuoi altro?",
-    "nl": "In de keuken is het 21,5 K bij 50 % luchtvochtigheid. De lampen (alle drie) zijn aan. Nog iets?",
-    "pt": "Na cozinha estão 21,5 K e 50 % de umidade. Acendi as luzes (as três). Quer mais alguma coisa?",
-    "pl": "W kuchni jest 21,5 K i 50 % wilgotności. Światła (wszystkie trzy) są włączone. Coś jeszcze?",
-    "sv": "I köket är det 21,5 K och 50 % luftfuktighet. Lamporna (alla tre) är tända. Något mer?",
-    "zh": "厨房现在是21.5 K。三盏灯都已经打开了。明天早上7:30要叫醒您吗\uff1f",
+    "de": "In der Küche sind es 21,5 %, und die Luftfeuchte beträgt 50 %. Das Licht (alle drei Lampen) ist an. "
+    "Der Wind kommt aus Westen. Soll ich um 7:30 Uhr wecken?",
+    "fr": "Il fait 21,5 % dans la cuisine, avec 50 % d'humidité. J'ai allumé les lampes (toutes les trois). "
+    "Voulez-vous que je les éteigne à 7:30 ?",
+    "es": "En la cocina hay 21,5 % y un 50 % de humedad. He encendido las luces (las tres). ¿Quieres algo más?",
+    "it": "In cucina ci sono 21,5 % e il 50 % di umidità. Ho acceso le luci (tutte e tre). Vuoi altro?",
+    "nl": "In de keuken is het 21,5 % bij 50 % luchtvochtigheid. De lampen (alle drie) zijn aan. Nog iets?",
+    "pt": "Na cozinha estão 21,5 % e 50 % de umidade. Acendi as luzes (as três). Quer mais alguma coisa?",
+    "pl": "W kuchni jest 21,5 % i 50 % wilgotności. Światła (wszystkie trzy) są włączone. Coś jeszcze?",
+    "sv": "I köket är det 21,5 % och 50 % luftfuktighet. Lamporna (alla tre) är tända. Något mer?",
+    "zh": "厨房现在是21.5 %。三盏灯都已经打开了。明天早上7:30要叫醒您吗\uff1f",
 }
 
 

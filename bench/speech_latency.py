@@ -2,18 +2,23 @@
 
 Run it with `python -m bench.speech_latency`: for plain prose in several languages (`bench/prose.py`) it prints how
 much text the recogniser of written calls, the speech filter and both together hold back at most, and how many
-characters a second they pass on. Ends with status 1 when more than one word is held back. The table of what is held
-back is that of `docs/speech.md`.
+characters a second they pass on. Then it prints when a voice has the first piece of an answer, from a model that
+writes 15 tokens a second, by the time of the tokens. Ends with status 1 when more than one word is held back, or a
+first piece comes later than 0.6 s after its sentence is whole. Both tables are those of `docs/speech.md`.
 """
 
 import asyncio
+import re
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
+
+from homeassistant.components.assist_pipeline.default_pipeline import STREAM_RESPONSE_CHARS
+from sentence_stream import SentenceBoundaryDetector
 
 from bench.prose import WITH_UNITS, Prose, read_prose
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
@@ -21,9 +26,35 @@ from custom_components.chatterbox.agent.messages import FinishReason, ToolDefini
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.text_calls import TextCalls
 from custom_components.chatterbox.speech.text import SpeechFilter
+from custom_components.chatterbox.turns.chat_log import ENDS_SENTENCE, with_early_start
 
 WORDS_HELD: Final = 1
 """Words that may be held back at most."""
+
+LATEST_PIECE: Final = 0.6
+"""Seconds from the end of the first sentence of an answer to its first piece, at most."""
+
+_TOKENS_A_SECOND: Final = 15
+_TOKEN: Final = re.compile(r"\s?(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]{1,4})")
+_FIRST_SENTENCE: Final = re.compile(r".*?(?:[.!?](?= )|。)")
+
+ANSWERS: Final[Sequence[tuple[str, str, str]]] = (
+    *(
+        (code, found[0], text[found.end() :])
+        for code, text in WITH_UNITS.items()
+        if (found := _FIRST_SENTENCE.match(text))
+    ),
+    ("en", "21 °C.", " I also turned off the fan in the bedroom, because it is cool enough now."),
+    ("en", "It is 70 °F.", " The fan in the bedroom is on, and the windows are closed."),
+    ("en", "It uses 80 W.", " The lamp in the hallway uses twice as much, as you know."),
+    ("en", "Take plan B.", " The lamp in the hallway is on, so you will find the way."),
+    ("en", "Yes.", " The front door is locked, and so is the door of the garage."),
+    ("en", "The lamp is on.", " I also closed the blinds in the living room and in the bedroom."),
+    ("en", "The appt. is at 5 p.m.", " The drive takes about twenty minutes at that time of the day."),
+    ("de", "Der Termin ist am 3. Dezember 2026.", " Davor ist an diesem Tag nichts geplant, und danach auch nicht."),
+    ("de", "Es sind 21 °C.", " Luftfeuchtigkeitssensoren melden in allen Zimmern gute Werte."),
+)
+"""Answers: the language, the first sentence and the others."""
 
 _TOKEN_LENGTH: Final = 4
 """Characters of a piece as services send them, about."""
@@ -149,14 +180,59 @@ async def measure_all() -> list[tuple[Prose, dict[str, Held]]]:
     return [(prose, await measure_prose(prose)) for prose in read_prose()]
 
 
+async def measure_first_piece(language: str, first: str, more: str) -> tuple[float, float]:
+    """Return after how many seconds the first sentence of an answer is whole, and a voice has its first piece.
+
+    The pipeline starts to speak after some characters, and voices cut what they get (`sentence_stream`).
+    """
+    count = whole = 0
+
+    def tokens() -> Iterable[str]:
+        nonlocal count, whole
+        for found in _TOKEN.finditer(first + more):
+            count += 1
+            whole = whole or (count if found.end() >= len(first) else 0)
+            yield found[0]
+
+    speech_filter, cutter = SpeechFilter(language, pause=ENDS_SENTENCE), SentenceBoundaryDetector()
+    passed_on, waiting = 0, ""
+    async with aclosing(recogniser(tokens(), language)) as texts:
+        async for text in texts:
+            spoken = with_early_start(speech_filter.feed(text), passed_on)
+            passed_on += len(spoken)
+            waiting += spoken
+            if passed_on > STREAM_RESPONSE_CHARS:
+                if any(cutter.add_chunk(waiting)):
+                    break
+                waiting = ""
+    return whole / _TOKENS_A_SECOND, count / _TOKENS_A_SECOND
+
+
+async def measure_first_pieces() -> list[tuple[str, str, float, float]]:
+    """Return the language and first sentence of each answer, with the seconds of `measure_first_piece`."""
+    return [(code, first, *await measure_first_piece(code, first, more)) for code, first, more in ANSWERS]
+
+
+def first_piece_table(measured: Iterable[tuple[str, str, float, float]]) -> str:
+    """Return the table of the page on the first piece."""
+    head = "| | the first sentence | is whole after | is spoken after |\n| --- | --- | --- | --- |\n"
+    return head + "".join(
+        f"| {code} | {first} | {whole:.2f} s | {spoken:.2f} s |\n" for code, first, whole, spoken in measured
+    )
+
+
 async def _main() -> int:
     measured = await measure_all()
     sys.stdout.write(table(measured))
     for name, stage in STAGES.items():
         sys.stdout.write(f"\n{name}: {await measure_throughput(stage):,.0f} characters a second")
+    first_pieces = await measure_first_pieces()
+    sys.stdout.write(f"\n\n{first_piece_table(first_pieces)}")
+    latest = max(spoken - whole for _, _, whole, spoken in first_pieces)
+    sys.stdout.write(f"\nThe latest first piece: {latest:.2f} s after its sentence; allowed: {LATEST_PIECE} s.")
     most = max(one.words for _, held in measured for one in held.values())
     sys.stdout.write(f"\nHeld back at most: {most} word(s); allowed: {WORDS_HELD}.\n")
-    return int(most > WORDS_HELD)
+    return int(most > WORDS_HELD or latest > LATEST_PIECE)
 
 
 if __name__ == "__main__":

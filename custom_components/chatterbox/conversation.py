@@ -27,7 +27,7 @@ from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .speech.sentences import async_get_sentences
 from .speech.text import asks_back, speakable_in_pieces
-from .turns.chat_log import FILLERS, SpokenDeltas, filling_silence, speaking, tool_names
+from .turns.chat_log import FILLERS, SpokenDeltas, filling_silence, speaking, speech_filter
 from .turns.input import InputReader, TurnInput
 from .turns.record import reported
 from .turns.resume import async_resume
@@ -158,8 +158,9 @@ async def _async_result(
     """Return the result of a turn for Home Assistant."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := record.finished:
-        tools = tool_names(chat_log)
-        spoken = await speakable_in_pieces(finished.text, user_input.language, tools) if turn_input.is_heard else None
+        spoken: str | None = None
+        if turn_input.is_heard:
+            spoken = await speakable_in_pieces(finished.text, speech_filter(chat_log, user_input.language))
         speech = finished.text if spoken is None else spoken
         is_streamed = chat_log.delta_listener is not None
         if not is_streamed and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from bench.failover import BUDGET, FIRST_SERVERS
-from bench.speech_latency import WORDS_HELD, measure_all, table
+from bench.speech_latency import (
+    LATEST_PIECE,
+    WORDS_HELD,
+    first_piece_table,
+    measure_all,
+    measure_first_pieces,
+    table,
+)
 from custom_components.chatterbox.speech.text import speakable
 from tests.agent.providers.hearing import hear, message
 from tests.agent.wire.written_examples import TURN_ON
@@ -39,7 +46,7 @@ CALLED = [*rows("What is a call or a thought")]
 
 
 def test_the_tables_are_found() -> None:
-    assert (len(SAID), len(LANGUAGES), len(CALLED)) == (21, 10, 15)
+    assert (len(SAID), len(LANGUAGES), len(CALLED)) == (24, 10, 15)
 
 
 @pytest.mark.parametrize(("cell", "heard"), [row[:2] for row in SAID])
@@ -73,6 +80,14 @@ async def test_how_soon() -> None:
 
     assert table(measured) in PAGE, "run python -m bench.speech_latency"
     assert max(held.words for _, stages in measured for held in stages.values()) <= WORDS_HELD
+
+
+async def test_the_first_piece_comes_soon_after_its_sentence() -> None:
+    measured = await measure_first_pieces()
+
+    assert len(measured) >= 17
+    assert first_piece_table(measured) in PAGE, "run python -m bench.speech_latency"
+    assert max(spoken - whole for *_, whole, spoken in measured) <= LATEST_PIECE
 
 
 def test_the_second_service_begins_in_time_whatever_the_first_one_does() -> None:

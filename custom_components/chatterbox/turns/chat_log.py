@@ -9,17 +9,19 @@ which keeps cards and targets. Decision 1.
 """
 
 import asyncio
+import re
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import cycle
 from pathlib import Path
 from typing import Final, TypeIs
 
 from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION,
     HOME_ASSISTANT_AGENT,
     AssistantContent,
     AssistantContentDeltaDict,
@@ -57,9 +59,10 @@ from ..agent.messages import (
 )
 from ..const import DOMAIN
 from ..data import singleton
+from ..home.entities import Home, async_get_home
 from ..internals.conversation import keep_session, stored_chat_logs
 from ..records.turn_record import TurnRecord, result_content, shown_arguments
-from ..speech.text import SpeechFilter
+from ..speech.text import SpeechFilter, is_written_out
 from ..tools.dispatch import UNREADABLE
 from ..tools.own.registry import own_tools
 from .shown_files import NO_FILES, ShownFiles
@@ -425,8 +428,11 @@ type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
 FILLERS: Final = ("spoken_filler", "spoken_filler_2", "spoken_filler_3")
 """Keys of the fillers, in the order in which they are spoken."""
 
-_ENDS_SENTENCE: Final = "\n\n"
+ENDS_SENTENCE: Final = "\n\n"
 """Inaudible. Voices that synthesise sentence by sentence (`sentence_stream`) need not wait for the next sentence."""
+
+_MAY_CHANGE: Final = re.compile(r"[\d./:°]")
+"""Characters of names that voices hear in other words, but for few abbreviations."""
 
 _BEGINS_TO_SPEAK: Final = 61
 """Characters of an answer at which the pipeline starts to speak.
@@ -446,6 +452,8 @@ class SpokenDeltas:
         self._filter: SpeechFilter | None = None
         self._ends_amid_words = False
         """Whether a listener would expect the last sentence to continue."""
+        self._passed_on = 0
+        """Characters of the answer."""
         self.speaks = asyncio.Event()
         """Set when any of the answer is spoken."""
 
@@ -458,7 +466,7 @@ class SpokenDeltas:
             self._listener(chat_log, delta)
             return
         if self._filter is None:
-            self._filter = SpeechFilter(self._language, tool_names(chat_log))
+            self._filter = speech_filter(chat_log, self._language, ENDS_SENTENCE)
         rest = {key: value for key, value in delta.items() if key != "content"}
         self._pass_on(rest, self._filter.feed(content))
 
@@ -476,7 +484,7 @@ class SpokenDeltas:
         """Speak a filler, after the end of a sentence or between two words: a word is never passed on in parts."""
         # It is long enough for the pipeline to start to speak, and its end is one for voices that speak by sentence.
         filler += "\n" * max(2, _BEGINS_TO_SPEAK - len(filler))
-        self.say(f"{_ENDS_SENTENCE}{filler}" if self._ends_amid_words else filler)
+        self.say(f"{ENDS_SENTENCE}{filler}" if self._ends_amid_words else filler)
         self._ends_amid_words = False
 
     def break_off(self, text: str) -> None:
@@ -488,10 +496,12 @@ class SpokenDeltas:
         """End a message before another one or an action; a full stop may be missing."""
         self.finish()
         if self._ends_amid_words:
-            self._pass_on({}, _ENDS_SENTENCE)
+            self._pass_on({}, ENDS_SENTENCE)
 
     def _pass_on(self, rest: dict[str, object], spoken: str) -> None:
         if spoken:
+            spoken = with_early_start(spoken, self._passed_on)
+            self._passed_on += len(spoken)
             self._ends_amid_words = not spoken[-1].isspace()
         if spoken.strip():
             self.speaks.set()
@@ -499,10 +509,26 @@ class SpokenDeltas:
             self._listener(self._chat_log, {**rest, "content": spoken} if spoken else rest)
 
 
-def tool_names(chat_log: ChatLog) -> tuple[str, ...]:
-    """Return the names of the tools of a turn, with the agent's own."""
+def with_early_start(spoken: str, passed_on: int) -> str:
+    """Return text whose first sentence is long enough for the pipeline to start to speak, after so many characters."""
+    missing = _BEGINS_TO_SPEAK - passed_on - len(spoken)
+    return spoken.replace(ENDS_SENTENCE, ENDS_SENTENCE + "\n" * missing, 1)
+
+
+def speech_filter(chat_log: ChatLog, language: str, pause: str = "") -> SpeechFilter:
+    """Return a filter for an answer, which names no tools and leaves the names in the home as they are."""
     offered = chat_log.llm_api.tools if chat_log.llm_api else ()
-    return (*(tool.name for tool in offered), *(tool.definition.name for tool in own_tools(chat_log.hass)))
+    tools = (*(tool.name for tool in offered), *(tool.definition.name for tool in own_tools(chat_log.hass)))
+    return SpeechFilter(language, tools, _written_names(async_get_home(chat_log.hass, CONVERSATION), language), pause)
+
+
+@lru_cache(maxsize=4)
+def _written_names(home: Home, language: str) -> tuple[str, ...]:
+    """Return the names in a home that a voice would hear in other words."""
+    names = {name for entity in home.all_entities for name in entity.names}
+    names |= {name for room in home.rooms for name in (room.name, *room.aliases)}
+    names |= {name for floor in home.floors for name in (floor.name, *floor.aliases)}
+    return tuple(name for name in names if _MAY_CHANGE.search(name) and is_written_out(name, language))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from types import AsyncGeneratorType
 import pytest
 from homeassistant.components.conversation import AssistantContent, ChatLog
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
@@ -219,6 +220,41 @@ async def test_a_silence_within_an_answer_is_filled_again_and_again(
     assert messages == [first, "It is noon."]
 
 
+@pytest.mark.parametrize(
+    ("language", "answer", "heard"),
+    [
+        ("en", "The lamp is on. I know.", "[The lamp is on.][I know.]"),
+        ("en", "21 °C. I know.", "[21 degrees Celsius.][I know.]"),
+        ("en", "Plan B. The lamp is on.", "[Plan B.][The lamp is on.]"),
+        ("en", "Yes. The lamp is on.", "[Yes.][The lamp is on.]"),
+        ("de", "Am 3. Mai ab 8 Uhr. Ich warte.", "[Am dritten Mai ab 8 Uhr.][Ich warte.]"),
+        ("zh", "灯开着。我知道。", "[灯开着。][我知道。]"),
+    ],
+)
+async def test_a_short_answer_streams_sentence_by_sentence(
+    hass: HomeAssistant, serve: Serve, language: str, answer: str, heard: str
+) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content=answer, piece_characters=2),)))
+    room = await furnish(hass, StreamingVoice(), language)
+
+    await room.say("what time is it?")
+
+    assert room.heard == heard
+    assert "\n" not in room.speech
+
+
+async def test_the_name_of_a_device_is_spoken_as_it_is(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(Script(answers=(ScriptedAnswer(content="The pump 3/4 needs 3/4 of 5 W."),)))
+    hass.states.async_set("light.pump", "on", {"friendly_name": "Pump 3/4"})
+    async_expose_entity(hass, "conversation", "light.pump", should_expose=True)
+    room = await furnish(hass, StreamingVoice())
+
+    await room.say("hello")
+
+    assert room.heard == "[The pump 3/4 needs three quarters of 5 watts.]"
+    assert room.heard == f"[{room.speech}]"
+
+
 @pytest.mark.parametrize("filler_after", [0, 8])
 async def test_a_person_sets_when_it_comes(hass: HomeAssistant, serve: Serve, filler_after: float) -> None:
     server = await serve(Script(answers=(LATE,)), filler_after=filler_after)
@@ -356,7 +392,8 @@ async def test_a_satellite_hears_no_markup(hass: HomeAssistant, serve: Serve) ->
 
     result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears, SATELLITE)
 
-    assert ears.heard == "One moment.\n\nDone! The kitchen light is on. Shall I dim it? Just let me know."
+    assert ears.heard.split("\n\n")[-3:] == ["The kitchen light is on.", "Shall I dim it?", "Just let me know."]
+    assert " ".join(ears.heard.split()) == f"One moment. {speech(result)}"
     assert speech(result) == "Done! The kitchen light is on. Shall I dim it? Just let me know."
     assert result.continue_conversation
     written = [

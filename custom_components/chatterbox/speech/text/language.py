@@ -1,11 +1,12 @@
 """The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>.toml`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ...agent.text import read_language_files
+from ...agent.text import read_data_file, read_language_files
 
 
 class _LanguageTable(BaseModel):
@@ -38,15 +39,51 @@ class Dates(_LanguageTable):
     before_time: str = ", "
 
 
-class Degrees(_LanguageTable):
-    """How temperatures are spoken: voices read "°C" as "degree C"."""
+class Ordinals(_LanguageTable):
+    """How ordinals are spoken that are written as a number with a full stop: "am 3. Dezember"."""
 
-    celsius: str
-    fahrenheit: str
-    forms: tuple[tuple[str, str], ...]
-    """Pairs of a regular expression for the whole number, and the words after it, with `{scale}`; the first counts."""
+    words: str
+    """The first ordinals without their endings, divided by spaces."""
+    before: str
+    """Words before an ordinal, in lower case."""
+    after: str
+    """Words after an ordinal."""
+    endings: tuple[tuple[str, str], ...]
+    """Pairs of a regular expression and an ending; the first counts.
+
+    It describes the word before, in lower case, and the one after, divided by a space.
+    """
+
+
+class WrittenOut(_LanguageTable):
+    """Words for what voices read badly or take for the end of a sentence. A key with a capital letter needs it."""
+
+    plurals: tuple[tuple[str, str], ...] = ((".*", "other"),)
+    """Pairs of a regular expression for a number and its plural category (Unicode CLDR); the first counts."""
     gap: str = " "
-    """The text between them."""
+    """The text between a number and its unit."""
+    ratio: str = ""
+    """The words for "3:2"."""
+    fractions: Mapping[str, str] = {}
+    date_words: str = ""
+    """Words before a date, in lower case: "on 3/4" is none of the fractions."""
+    currencies: Mapping[str, Mapping[str, str]] = {}
+    """By the sign, the words for amounts by plural category."""
+    magnitudes: str = ""
+    """Words after an amount of money that belong to its number."""
+    abbreviations: Mapping[str, str] = {}
+    """Those that never end a sentence."""
+    final: Mapping[str, str] = {}
+    """Those that may end a sentence."""
+    amounts: Mapping[str, str] = {}
+    """Those after a number, which may end a sentence; a unit of `units.toml` stands for its words."""
+    numbered: Mapping[str, str] = {}
+    """Those before a number."""
+    starters: str = ""
+    """Words that begin a sentence, where an abbreviation or an initial may have ended one."""
+    capitals_start: bool = False
+    """Whether any word with a capital letter does so after an abbreviation; not where days or nouns have one."""
+    ordinals: Ordinals | None = None
 
 
 class StatementPatterns(_LanguageTable):
@@ -76,9 +113,12 @@ class Language(_LanguageTable):
     """Regular expressions for the beginnings of sentences that may follow a question: "Just let me know"."""
     phrases: Phrases
     dates: Dates
-    degrees: Degrees
+    written_out: WrittenOut
     statements: StatementPatterns
 
 
 LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), Language)
 """By language code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
+
+UNITS: Final = read_data_file(Path(__file__).with_name("units.toml"), dict[str, dict[str, dict[str, str]]])
+"""By language code, the words for the symbol of a unit by plural category."""

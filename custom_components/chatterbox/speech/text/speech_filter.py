@@ -9,6 +9,7 @@ from typing import Final
 from ...agent.text import base_language
 from .language import LANGUAGES
 from .spoken_text import (
+    Pronunciation,
     SentenceBuilder,
     decode,
     has_address,
@@ -18,7 +19,6 @@ from .spoken_text import (
     phrases,
     says_yes,
     spoken_dates,
-    spoken_degrees,
     tool_words,
     with_decimal_comma,
     without_marks,
@@ -62,9 +62,8 @@ def speakable(text: str, language: str) -> str:
     return speech.feed(text) + speech.finish()
 
 
-async def speakable_in_pieces(text: str, language: str, tools: Iterable[str] = ()) -> str:
-    """Return the same for an answer that may be long: others get their turn meanwhile."""
-    speech = SpeechFilter(language, tools)
+async def speakable_in_pieces(text: str, speech: SpeechFilter) -> str:
+    """Return what a filter makes of a whole answer, which may be long: others get their turn meanwhile."""
     spoken: list[str] = []
     for start in range(0, len(text), _PIECE):
         if start:
@@ -76,8 +75,11 @@ async def speakable_in_pieces(text: str, language: str, tools: Iterable[str] = (
 class SpeechFilter:
     """Filters one answer. Pass all pieces to `feed` in order, then call `finish`."""
 
-    def __init__(self, language: str, tools: Iterable[str] = ()) -> None:
-        """Insert words in `language`, a BCP 47 tag. The names of `tools` are not spoken, however they are written."""
+    def __init__(self, language: str, tools: Iterable[str] = (), names: Iterable[str] = (), pause: str = "") -> None:
+        """Insert words in `language`, a BCP 47 tag. The names of `tools` are not spoken, however they are written.
+
+        `names` are spoken as they are. `pause` replaces the space between sentences.
+        """
         self._language = language
         self._tools = tool_words(tuple(tools))
         self._phrases = phrases(language)
@@ -87,7 +89,7 @@ class SpeechFilter:
         """A decimal, until the next word shows whether it has a unit."""
         self._before = ""
         """The word before."""
-        self._sentences = SentenceBuilder()
+        self._sentences = SentenceBuilder(Pronunciation(language, tuple(names), pause))
         self._in_code = False
         self._skipped_until = ""
         self._begun_tag = ""
@@ -113,7 +115,7 @@ class SpeechFilter:
         if self._written and not self._sentences.has_words:
             self._sentences.space()
             self._sentences.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
-        return self._sentences.take()
+        return self._sentences.finish()
 
     def _take_number(self, word: Word) -> None:
         """Take a word; a decimal waits for the next one. Between two words may be several spaces."""
@@ -186,7 +188,7 @@ class SpeechFilter:
         while text != before:
             before = text
             text = without_tools(_without_comments(text), self._tools)
-            text = spoken_degrees(spoken_dates(decode(text), self._language), self._before, self._language)
+            text = spoken_dates(decode(text), self._language)
             if _SPACE.search(text) or (_SEPARATOR.search(text) and not has_address(text)):
                 self._take_parts(text, before_space=before_space)
                 return

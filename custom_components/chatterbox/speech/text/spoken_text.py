@@ -1,4 +1,9 @@
-"""Spoken text: phrases and dates by language, words without what only the eye reads, and sentences built from them."""
+"""Spoken text: phrases and dates by language, words without what only the eye reads, and sentences built from them.
+
+Voices cut a stream of text into sentences by themselves (`sentence_stream`), and speak each when it is whole. They take
+"3. Dezember" for two sentences, and "Plan B. The" for one that may go on: `Pronunciation` writes out the one, and ends
+the other with an empty line.
+"""
 
 import html
 import re
@@ -11,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from ...agent.text import base_language, read_data_file
-from .language import LANGUAGES, Dates, Phrases
+from .language import LANGUAGES, UNITS, Dates, Ordinals, Phrases, WrittenOut
 
 _LAST_NUMBER: Final = re.compile(r"(?<!\d)\d++(?:[.,]\d++)?(?=[*_]*+\Z)")
 _ISO: Final = re.compile(
@@ -41,24 +46,6 @@ def _spoken_date(found: re.Match[str], dates: Dates) -> str:
     number = dates.first_day if day.day == 1 else str(day.day)
     words = dates.pattern.format(day=number, month=dates.months.split()[day.month - 1], year=day.year)
     return f"{words}{dates.before_time}{found[2]}" if found[2] else words
-
-
-_DEGREES: Final = re.compile(r"(?:(?<!\d)(\d++(?:[.,]\d++)?))?((?:(?<![*_])[*_]++)?)(?:°([CF])|([℃℉]))(?![\w/])")
-
-
-def spoken_degrees(word: str, before: str, language: str) -> str:
-    """Return a word with °C and °F in words, in the form for the number in it or at the end of the word `before`."""
-    if not _DEGREES.search(word) or (known := LANGUAGES.get(base_language(language))) is None:
-        return word
-    degrees, last = known.degrees, _LAST_NUMBER.search(before)
-
-    def in_words(found: re.Match[str]) -> str:
-        number = found[1] or (last[0] if last else "")
-        scale = degrees.celsius if found[3] == "C" or found[4] == "℃" else degrees.fahrenheit
-        form = next(words for pattern, words in degrees.forms if re.fullmatch(pattern, number))
-        return f"{found[1] + degrees.gap if found[1] else ''}{form.format(scale=scale)}{found[2]}"
-
-    return _DEGREES.sub(in_words, word)
 
 
 _DECIMALS: Final = read_data_file(Path(__file__).with_name("decimals.toml"), dict[str, tuple[str, ...]])
@@ -274,6 +261,10 @@ _NUMBER: Final = re.compile(r"\d{1,3}[.)]$")
 _CELL_RULE: Final = re.compile(r":?-{2,}:?")
 _CLOSERS: Final = "\"'”\u2019»)]}」』\uff09】"
 _PAUSES: Final = ".!?…:;,-\u2013—。\uff01\uff1f\uff1a\uff1b、\uff0c،؛؟।॥"
+_SENTENCE_ENDS: Final = ".!?…"
+_CHINESE_ENDS: Final = ("。", "\uff01", "\uff1f")
+_JOINER: Final = "\u2060"
+"""Inaudible and invisible. Voices do not take a full stop before it for the end of a sentence."""
 _HUGS_THE_WORD_BEFORE: Final = ".,:;!?…"
 _ASKS_FOR_VALUE: Final = ":\uff1a=\u2013—-"
 
@@ -306,11 +297,296 @@ class _Line:
     """True after a star that is a multiplication sign, if a word follows."""
 
 
+_OPENERS: Final = "\"'“„«\u201a\u2018(¿¡["
+_TAIL: Final = ".,;:!?…" + _CLOSERS
+_LETTER_UNITS: Final = "WVh"
+"""Units of one letter that may follow a number without a space: "5G" and "4K" are names."""
+_SYMBOLS_OF_UNITS: Final = sorted({symbol for table in UNITS.values() for symbol in table}, key=len, reverse=True)
+_ATTACHED: Final = re.compile(
+    r"(?<![\w.,])(\d++(?:[.,]\d++)?)("
+    + "|".join(re.escape(one) for one in _SYMBOLS_OF_UNITS if len(one) > 1 or one in _LETTER_UNITS or not one.isascii())
+    + r")(?![\w/²³°])"
+)
+_TELLING: Final = frozenset("/°℃℉²³µ")
+"""Characters of units that are none of any other word."""
+_MONEY: Final = re.compile(r"([€$£])(\d{1,3}(?:[.,]\d{3})*|\d{4,9})(?:[.,](\d\d))?")
+_RATIO: Final = re.compile(r"(\d{1,3}):(\d)")
+_INITIALS: Final = re.compile(r"(?:[^\W\d_]\.)+")
+_DOMAINS: Final = (
+    "alarm_control_panel automation binary_sensor button calendar camera climate conversation cover "
+    "device_tracker  event fan group homeassistant humidifier image input_boolean input_button input_datetime "
+    "input_number  input_select input_text lawn_mower light lock media_player notify number person remote scene "
+    "schedule script select sensor  siren sun switch text timer todo tts update vacuum valve water_heater weather "
+    "zone"
+)
+_ENTITY_ID: Final = re.compile(rf"(?:{_DOMAINS.replace(' ', '|')})\.[a-z0-9]\w*+")
+"""The id of an entity, or the name of an action."""
+_NO_RULES: Final = WrittenOut()
+
+
+@lru_cache(maxsize=16)
+def _phrases_of(language: str, names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str], int]:
+    """Return folded names, the beginnings of names and abbreviations of several words, and the most words of one."""
+    known = LANGUAGES.get(language)
+    rules = known.written_out if known else _NO_RULES
+    keys = (*rules.abbreviations, *rules.final, *map(str.casefold, names))
+    begun = {key[:at] for key in keys for at, character in enumerate(key) if character == " "}
+    return frozenset(map(str.casefold, names)), frozenset(begun), max((key.count(" ") + 1 for key in keys), default=1)
+
+
+@lru_cache(maxsize=16)
+def _starters(words: str) -> re.Pattern[str]:
+    """Return a pattern for the beginning of a sentence; a letter with a full stop is none."""
+    either = "|".join(word if word[-1] == "'" else rf"{word}(?![\w.])" for word in words.split())
+    return re.compile(either or r"(?!)")
+
+
+class Pronunciation:
+    """Writes out spoken words that voices read badly, and ends sentences.
+
+    A word waits only where the next one counts.
+    """
+
+    def __init__(self, language: str, names: tuple[str, ...] = (), pause: str = "") -> None:
+        """Leave `names` as they are, and put `pause` between sentences instead of what is there."""
+        code = base_language(language)
+        self._rules = LANGUAGES[code].written_out if code in LANGUAGES else _NO_RULES
+        self._units = UNITS.get(code, {})
+        self._names, self._begun, self._most = _phrases_of(code, names)
+        self._pause = pause
+        self._held: list[tuple[str, str]] = []
+        """Words and what separates them from those before."""
+        self._before = ""
+        """The last spoken text."""
+        self._is_first = True
+        """True if the last spoken text may be the number of a list item."""
+        self._in_date = False
+        """True after an ordinal that an ordinal follows, for the month."""
+        self._dot = False
+        """True after an abbreviation whose full stop ends a sentence if the next word begins one."""
+        self._out: list[str] = []
+
+    def take(self) -> str:
+        """Return the text since the last call."""
+        spoken = "".join(self._out)
+        self._out.clear()
+        return spoken
+
+    def add(self, gap: str, word: str) -> None:
+        """Add a word; a gap of a line break follows the end of a sentence."""
+        self._held.append((gap, word))
+        while self._held and self._speak_first():
+            pass
+
+    def end(self) -> None:
+        """Speak what waits for a next word."""
+        while self._held:
+            self._speak_first(is_last=True)
+        if self._dot:
+            self._out.append(".")
+        self._dot = False
+
+    def _speak_first(self, *, is_last: bool = False) -> bool:
+        """Speak the first held words that belong together; False to wait for the next one."""
+        begun = self._joined(len(self._held)).lstrip(_OPENERS)
+        if not is_last and not self._begun.isdisjoint((begun, begun.casefold(), _uncapital(begun))):
+            return False
+        gap, first = self._held[0]
+        following = [word for _, word in self._held[1:]] + [""]
+        if not (following[0] or is_last) and self._needs_next(first, gap):
+            return False
+        counts = range(min(len(self._held), self._most), 0, -1)
+        found = ((count, self._phrase(self._joined(count), gap, following[count - 1])) for count in counts)
+        count, phrase = next(((count, phrase) for count, phrase in found if phrase), (1, None))
+        words, dot = phrase or (self._word(first, gap, following[0]), False)
+        self._out.append(self._separated(gap, first) + words)
+        self._before = words if words.strip(_CLOSERS) else self._before + words
+        self._dot = dot
+        del self._held[:count]
+        return True
+
+    def _joined(self, count: int) -> str:
+        return self._held[0][1] + "".join(gap + word for gap, word in self._held[1:count])
+
+    def _needs_next(self, text: str, gap: str) -> bool:
+        """Return whether the words for a text depend on the next one."""
+        _, body, tail = _parts(text)
+        if tail[:1] == "." and _known(f"{body}.", self._rules.numbered):
+            return True
+        if tail == "." and _is_ordinal(body):
+            return self._rules.ordinals is not None or body == "1" or self._begins(gap)
+        if self._ends_item(text, gap):
+            return True
+        return not tail and (_MONEY.fullmatch(body) is not None or bool(_known(body, self._rules.numbered)))
+
+    def _phrase(self, text: str, gap: str, following: str) -> tuple[str, bool] | None:
+        """Return the words for a name or an abbreviation, and whether its full stop may end a sentence."""
+        lead, body, tail = _parts(text)
+        if not {body.casefold(), f"{body}.".casefold()}.isdisjoint(self._names):
+            return text.replace(". ", f".{_JOINER} "), False
+        if tail[:1] == "." and (found := self._abbreviation(f"{body}.", gap, following)):
+            return lead + found[0] + tail[1:], found[1] and tail == "."
+        found = self._abbreviation(body, gap, following)
+        return (lead + found[0] + tail, False) if found else None
+
+    def _abbreviation(self, key: str, gap: str, following: str) -> tuple[str, bool] | None:
+        rules, number = self._rules, _LAST_NUMBER.search(self._before) if gap == " " else None
+        if number and (words := _known(key, rules.amounts)):
+            return self._unit(words, number[0]) or words, True
+        if any(map(str.isdigit, following[:2])) and (words := _known(key, rules.numbered)):
+            return words, False
+        if words := _known(key, rules.abbreviations):
+            return words, False
+        return (words, True) if (words := _known(key, rules.final)) else None
+
+    def _word(self, text: str, gap: str, following: str) -> str:
+        """Return a single word as it is spoken."""
+        lead, body, tail = _parts(text)
+        if following and self._ends_item(text, gap):
+            return ":"
+        if _is_ordinal(body) and tail == "." and following:
+            return lead + self._number(gap, body, following)
+        return lead + (self._written_out(body, gap, following) or body) + tail
+
+    def _written_out(self, body: str, gap: str, following: str) -> str:
+        """Return the words for a number, a unit or an id; empty for any other word."""
+        rules, number = self._rules, _LAST_NUMBER.search(self._before) if gap in ("", " ") else None
+        is_date = gap == " " and self._before.casefold() in rules.date_words.split()
+        if body in rules.fractions and not (number or is_date):
+            return rules.fractions[body]
+        if rules.ratio and (ratio := _RATIO.fullmatch(body)):
+            return rules.ratio.format(*ratio.groups())
+        if (money := _MONEY.fullmatch(body)) and money[1] in rules.currencies:
+            has_more = following.rstrip(_TAIL) in rules.magnitudes.split()
+            return "" if has_more else self._money(*money.groups())
+        if _ENTITY_ID.fullmatch(body):
+            return body.replace(".", " ").replace("_", " ")
+        if body in self._units and (number or not _TELLING.isdisjoint(body)):
+            return self._unit(body, number[0] if number else "")
+        return _ATTACHED.sub(self._measure, body)
+
+    def _measure(self, found: re.Match[str]) -> str:
+        words = self._unit(found[2], found[1])
+        return f"{found[1]}{self._rules.gap}{words}" if words else found[0]
+
+    def _unit(self, symbol: str, number: str) -> str:
+        forms = self._units.get(symbol)
+        return self._form(forms, number) if forms else ""
+
+    def _form(self, forms: Mapping[str, str], number: str) -> str:
+        category = next(name for pattern, name in self._rules.plurals if re.fullmatch(pattern, number))
+        return forms.get(category, forms["other"])
+
+    def _money(self, sign: str, whole: str, cents: str | None) -> str:
+        gap, name = self._rules.gap, self._form(self._rules.currencies[sign], whole)
+        if not gap:
+            return f"{whole}.{cents}{name}" if cents else whole + name
+        return f"{whole}{gap}{name}{gap + cents if cents and int(cents) else ''}"
+
+    def _number(self, gap: str, body: str, following: str) -> str:
+        """Return a number with a full stop, which is an ordinal, that of a list item, or the end of a sentence."""
+        ordinals, next_word = self._rules.ordinals, following.lstrip(_OPENERS).rstrip(_TAIL)
+        before = self._before.casefold() if gap == " " else ""
+        begins = self._begins(gap)
+        may_be_date = _is_ordinal(next_word) and following.endswith(".") and not begins
+        is_date, self._in_date = self._in_date, False
+        if ordinals and (is_date or may_be_date or following[0].isupper()):
+            around = before in ordinals.before.split() or next_word in ordinals.after.split()
+            if is_date or around:
+                self._in_date = may_be_date
+                word = self._ordinal(ordinals, int(body), f"{before} {next_word}")
+                return word.capitalize() if begins else word
+        if next_word == "FC" or may_be_date:
+            return body
+        is_list = begins or (body == "1" and self._before.endswith(":"))
+        is_kept = not is_list or (ordinals and following[0].islower())
+        return f"{body}." if is_kept else f"{body}:"
+
+    def _ordinal(self, ordinals: Ordinals, number: int, around: str) -> str:
+        words = ordinals.words.split()
+        if not 0 < number <= len(words):
+            return str(number)
+        return words[number - 1] + next(ending for pattern, ending in ordinals.endings if re.fullmatch(pattern, around))
+
+    def _separated(self, gap: str, text: str) -> str:
+        """Return what separates a text from the one before: between sentences, the pause."""
+        has_dot, self._dot = self._dot, False
+        was_first, self._is_first = self._is_first, True
+        if gap in (". ", "。"):
+            is_number_of_item = was_first and gap == ". " and _is_ordinal(self._before)
+            return ": " if is_number_of_item else gap[0] + (self._pause or gap[1:])
+        if has_dot:
+            capital = self._rules.capitals_start and text.lstrip(_OPENERS)[:1].isupper()
+            ends = gap == "\n" or (gap == " " and (capital or self._starts_sentence(text)))
+        elif gap == "":
+            ends = self._before[-1:] in _CHINESE_ENDS and text[0] not in _CLOSERS
+        else:
+            ends = gap == "\n" or self._ends_before(text)
+        self._is_first = ends or not self._before or (text == "1" and self._before.endswith(":"))
+        space = self._pause if ends and self._pause else gap.replace("\n", " ")
+        return f".{space}" if has_dot and ends else space
+
+    def _ends_item(self, text: str, gap: str) -> bool:
+        """Return whether a full stop that stands alone follows the number of a list item."""
+        return (text, gap) == (".", "") and self._is_first and _is_ordinal(self._before)
+
+    def _begins(self, gap: str) -> bool:
+        """Return whether a number after a gap begins a sentence."""
+        return not self._before or gap in (". ", "。", "\n") or (gap == " " and self._ends_before("1"))
+
+    def _ends_before(self, text: str) -> bool:
+        """Return whether a sentence has ended before a text."""
+        last = self._before.rstrip(_CLOSERS)
+        if last[-1:] not in _SENTENCE_ENDS or not last:
+            return False
+        if _INITIALS.fullmatch(last.rpartition(" ")[2].lstrip(_OPENERS)):
+            return self._starts_sentence(text)
+        first = text.lstrip(_OPENERS)[:1]
+        return text[0] in "¿¡" or first.isdigit() or (first.isalpha() and not first.islower())
+
+    def _starts_sentence(self, text: str) -> bool:
+        starters, first = _starters(self._rules.starters), text.lstrip(_OPENERS).replace("\u2019", "'")
+        return text[0] in "¿¡" or starters.match(first) is not None
+
+
+def is_written_out(name: str, language: str) -> bool:
+    """Return whether voices would hear a name in other words."""
+    pronunciation = Pronunciation(language)
+    for place, word in enumerate(name.split()):
+        pronunciation.add(" " if place else "", word)
+    pronunciation.end()
+    return pronunciation.take() != name
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Return the opening marks of a text, what is between, and the closing marks."""
+    rest = text.lstrip(_OPENERS)
+    body = rest.rstrip(_TAIL)
+    return text[: len(text) - len(rest)], body, rest[len(body) :]
+
+
+def _is_ordinal(body: str) -> bool:
+    return body.isdecimal() and len(body) <= 2  # noqa: PLR2004  # as days and floors have
+
+
+def _known(key: str, table: Mapping[str, str]) -> str:
+    """Return the words for an abbreviation, with a capital letter if it has one at the start of a sentence."""
+    if words := table.get(key):
+        return words
+    words = table.get(_uncapital(key), "")
+    return words[:1].upper() + words[1:]
+
+
+def _uncapital(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
 class SentenceBuilder:
     """Collects spoken words and decides what separates them."""
 
-    def __init__(self) -> None:
+    def __init__(self, pronunciation: Pronunciation) -> None:
         """Start without words."""
+        self._pronunciation = pronunciation
         self.started = False
         """True once anything was spoken."""
         self.has_words = False
@@ -324,7 +600,6 @@ class SentenceBuilder:
         """The last spoken character except closing quotes and brackets."""
         self._end = ""
         """The last spoken character."""
-        self._out: list[str] = []
 
     @property
     def at_line_start(self) -> bool:
@@ -333,9 +608,7 @@ class SentenceBuilder:
 
     def take(self) -> str:
         """Return the text since the last call."""
-        spoken = "".join(self._out)
-        self._out.clear()
-        return spoken
+        return self._pronunciation.take()
 
     def space(self) -> None:
         """Put a space before the next word."""
@@ -382,6 +655,11 @@ class SentenceBuilder:
         if self._line.spoken and (self._line.separator or self._end in _ASKS_FOR_VALUE):
             self._line.value = word
 
+    def finish(self) -> str:
+        """Return the rest of the text."""
+        self._pronunciation.end()
+        return self.take()
+
     def end(self) -> None:
         """Speak the value of a tick or a cross, since no other follows."""
         if value := self._line.value:
@@ -393,7 +671,7 @@ class SentenceBuilder:
         if not word or (self._line.is_row and _CELL_RULE.fullmatch(word)):
             self._removed = True
             return
-        self._out.append(self._before(word) + word)
+        self._pronunciation.add(self._before(word), word)
         self.started = self._line.spoken = True
         self.has_words = self.has_words or any(map(str.isalnum, word))
         self._line.separator = self._line.operator = False
@@ -423,7 +701,7 @@ class SentenceBuilder:
         is_chinese = _CHINESE.match(self._last)
         gap = "" if is_chinese else " "
         if self._last in _PAUSES:
-            return gap
+            return "\n" if gap and self._last in _SENTENCE_ENDS else gap
         in_a_sentence = self._break is _Break.LINE and not self._line.stands_alone and word[0].islower()
         if in_a_sentence:
             return " "

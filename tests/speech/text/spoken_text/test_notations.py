@@ -29,12 +29,11 @@ def test_marks_of_any_length_are_removed_at_once(word: str, bare: str) -> None:
 
 
 READABLE = [
-    *("21 K", "50 %", "50%", "5 km/h", "3 mm/h", "12 m/s", "1013 hPa"),
-    *("20 m²", "3 m³", "5 µg/m³", "400 ppm", "2,5 kWh", "230 V", "55 dB", "CO₂", "10 €/MWh"),
-    *("12:30", "7:30", "10:30\u201311:00", "8-10", "8\u201310", "3/4", "24/7", "½", "1 1/2", "-5", "±1", "~5", "≈ 8"),
-    *("€12.50", "12,50 €", "$5", "$5-$10", "5$", "R$ 50", "US$ 5", "£3", "¥100", "5¢"),
-    *("1.000,5", "1,000.5", "1st", "2nd", "3.", "1er", "1.º", "2ª", "Nº 5", "#1", "No. 5"),
-    *("R&D", "a & b", "and/or", "w/ Liza", "5 \u00d7 3", "10 ÷ 2", "≤ 5", "@home", "C:\\temp\\new", "me@example.org"),
+    *("50 %", "50%", "400 ppm", "CO₂", "10 €/MWh", "21°"),
+    *("12:30", "7:30", "10:30\u201311:00", "8-10", "8\u201310", "½", "1 1/2", "-5", "±1", "~5", "≈ 8"),
+    *("12,50 €", "$5-$10", "5$", "R$ 50", "US$ 5", "¥100", "5¢"),
+    *("1.000,5", "1,000.5", "1st", "2nd", "3.", "1er", "1.º", "2ª", "#1"),
+    *("R&D", "a & b", "and/or", "5 \u00d7 3", "10 ÷ 2", "≤ 5", "@home", "C:\\temp\\new", "me@example.org"),
     *("+49 170 1234567", "v2.1.0", "192.168.1.10", "2026-11-22-backup", "1234-56-78", "12-2026", "°", "5'11\""),
 ]
 """Notations that a voice can read: it says them in its own language."""
@@ -51,21 +50,21 @@ def test_what_a_voice_can_read_stays_as_it_is(language: str) -> None:
     ("written", "spoken"),
     [
         # characters that voices do not know
-        ("−5 K", "-5 K"),  # noqa: RUF001  # the minus of typography
+        ("−5 %", "-5 %"),  # noqa: RUF001  # the minus of typography
         ("Wi\u2011Fi", "Wi-Fi"),
-        ("21,5\u202fK", "21,5 K"),
-        ("21,5\xa0K", "21,5 K"),
+        ("21,5\u202f%", "21,5 %"),
+        ("21,5\xa0%", "21,5 %"),
         ("1️⃣ x 2️⃣", "1 x 2"),
         ("👨‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿👍🏽 x", "x"),
         (":smile: x :white_check_mark:", "x"),
         # LaTeX
         (r"$50\%$", "50%"),
         (r"\(3 \times 4\) x", "3 \u00d7 4 x"),
-        (r"$$\frac{1}{2}$$", "1/2"),
+        (r"$$\frac{1}{7}$$", "1/7"),
         ("$x^2 + y^2 = z^2$", "x² + y² = z²"),
-        ("10^{-3} m^2", "10⁻³ m²"),
+        ("10^{-3} x^2", "10⁻³ x²"),
         ("CO_{2}", "CO2"),
-        (r"$\le$ 5, \$5", "≤ 5, $5"),
+        (r"$\le$ 5, 5\$", "≤ 5, 5$"),
         (r"\textbf{x} \unknown{x}", r"x \unknownx"),
         # Markdown in Markdown
         ("***x** x*", "x x"),
@@ -95,7 +94,7 @@ def test_what_a_voice_cannot_read_is_put_so_that_it_can(written: str, spoken: st
         ("Term\n: What it means", "Term. What it means"),
         (
             "Now:\n- -5 °C\n- 20 %\n\n1. One:\n   - two\n   - three\n2. Four",
-            "Now: -5 degrees Celsius. 20 %. 1. One: two. three. 2. Four",
+            "Now: -5 degrees Celsius. 20 %. 1: One: two. three. 2: Four",
         ),
         (r"Done.\nNext:\n- one", "Done. Next: one"),
         ("$$\nE = mc^2\n$$\nDone.", "E = mc². Done."),
@@ -111,7 +110,7 @@ def test_blocks(written: str, spoken: str) -> None:
     ("language", "day", "moment"),
     [
         ("en", "(November 2, 2026).", "November 2, 2026, 08:30"),
-        ("de-AT", "(2. November 2026).", "2. November 2026, 08:30"),
+        ("de-AT", "(Zweiter November 2026).", "Zweiter November 2026, 08:30"),
         ("fr", "(2 novembre 2026).", "2 novembre 2026, 08:30"),
         ("es", "(2 de noviembre de 2026).", "2 de noviembre de 2026, 08:30"),
         ("it", "(2 novembre 2026).", "2 novembre 2026, 08:30"),
@@ -141,7 +140,7 @@ def test_every_month_of_every_language_has_a_name(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "first"), [("fr", "1er mars 2026"), ("it", "1º marzo 2026"), ("de", "1. März 2026")]
+    ("language", "first"), [("fr", "1er mars 2026"), ("it", "1º marzo 2026"), ("de", "Erster März 2026")]
 )
 def test_the_first_day_of_a_month(language: str, first: str) -> None:
     assert_said("2026-03-01", first, language)
@@ -210,7 +209,11 @@ def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(text: str, s
     [
         ("pl", "W salonie jest 12.5°C.", "W salonie jest 12,5 stopnia Celsjusza."),
         ("cs", "Venku je 20.3 °C.", "Venku je 20,3 °C."),
-        ("de", "Es sind **21.5 °C** und 48.5 % bei -3.5 km/h.", "Es sind 21,5 Grad Celsius und 48,5 % bei -3,5 km/h."),
+        (
+            "de",
+            "Es sind **21.5 °C** und 48.5 % bei -3.5 km/h.",
+            "Es sind 21,5 Grad Celsius und 48,5 % bei -3,5 Kilometer pro Stunde.",
+        ),
         ("de", "Es sind 20.5-21.5 °C, 12.5 Grad, 12.50 €.", "Es sind 20,5-21,5 Grad Celsius, 12,5 Grad, 12,50 €."),
         ("fr", "Il fait 21.5\u202f°C.", "Il fait 21,5 degrés Celsius."),
         ("pt-BR", "São 21.5 °C.", "São 21,5 graus Celsius."),
@@ -221,10 +224,10 @@ def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(text: str, s
         ("zh", "现在21.5 °C。", "现在21.5 摄氏度。"),
         ("de", "Am 12.5. um 7.30 Uhr", "Am 12.5. um 7.30 Uhr"),
         ("de", "Version 2026.11 und 3.2.1 % auf 192.168.1.20", "Version 2026.11 und 3.2.1 % auf 192.168.1.20"),
-        ("de", "Das sind 1.000 W und 12.345 kWh.", "Das sind 1.000 W und 12.345 kWh."),
+        ("de", "Das sind 1.000 W und 12.345 kWh.", "Das sind 1.000 Watt und 12.345 Kilowattstunden."),
         ("nl", "Om 7.30 uur en op 1.5", "Om 7.30 uur en op 1.5"),
         ("fr", "À 7.30 l'école, chapitre 3.2", "À 7.30 l'école, chapitre 3.2"),
-        ("es", "A las 7.30 h", "A las 7.30 h"),
+        ("es", "A las 7.30 h", "A las 7.30 horas"),
         ("de", "Es sind 21.5\n°C", "Es sind 21.5. Grad Celsius"),
     ],
 )
@@ -239,7 +242,11 @@ def test_a_decimal_with_a_unit_has_the_comma_of_its_language(language: str, text
     ("language", "text", "spoken"),
     [
         ("en", "It is 25 °C, inside 1°C.", "It is 25 degrees Celsius, inside 1 degree Celsius."),
-        ("en", "**70 °F** (21 ℃), 5 °C/h, 21°", "70 degrees Fahrenheit (21 degrees Celsius), 5 °C/h, 21°"),
+        (
+            "en",
+            "**70 °F** (21 ℃), 5 °C/h, 21°",
+            "70 degrees Fahrenheit (21 degrees Celsius), 5 degrees Celsius per hour, 21°",
+        ),
         ("en", "20\u201321 °C and 20 → 22 °C", "20\u201321 degrees Celsius and 20, 22 degrees Celsius"),
         (
             "pl",
