@@ -9,9 +9,7 @@ from tests.repository.test_size import imported, modules
 REPOSITORY = Path(__file__).parents[2]
 KNOWN_TO: Final = {
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
-    "offline": {
-        *("runtime/agents.py", "runtime/composition.py", "tools/dispatch.py", "tools/turn_tools.py", "turns/run.py"),
-    },
+    "offline": {"runtime/agents.py", "runtime/composition.py", "tools/dispatch.py", "tools/turn_tools.py"},
     "responses": {"__init__.py"},
     "usage": {"__init__.py", "flows/model_flow.py", "runtime/composition.py", "sensor.py"},
 }

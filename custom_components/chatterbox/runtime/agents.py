@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN, ConversationInput
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Limits
-from ..agent.messages import ToolDefinition
+from ..agent.messages import ToolDefinition, Transcript
 from ..agent.protocols import HookPoint, Hooks, LLMProvider, ResponseComposer
 from ..agent.providers.failover import FailoverProvider
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, ReadAhead, is_available
@@ -95,14 +95,19 @@ class Agent:
         """Return whether it can do more than talk."""
         return self.understands_sentences or bool(self.settings.llm_apis)
 
-    @property
-    def acts_locally(self) -> bool:
-        """Return whether Home Assistant's own understanding acts beside its model.
+    def local_requests(
+        self, user_input: ConversationInput, history: Transcript, is_refused: Callable[[], bool], *, is_new: bool
+    ) -> LocalRequests | None:
+        """Return the requests that Home Assistant may handle beside the model; None if the model handles all.
 
-        A script that judges each call knows the tools of models, so it judges all calls then.
+        A script that judges each call knows the tools of models, so it judges all calls then. `is_refused` and `is_new`
+        are explained at `LocalRequests`.
         """
-        is_wanted = self.settings.local_commands is not LocalCommands.NEVER
-        return is_wanted and self.chain.ends_offline and HookPoint.PRE_TOOL_USE not in self.settings.scripts
+        settings = self.settings
+        is_never = settings.local_commands is LocalCommands.NEVER or not self.chain.ends_offline
+        if is_never or HookPoint.PRE_TOOL_USE in settings.scripts:
+            return None
+        return LocalRequests(self.hass, settings, user_input, history, is_refused, is_new=is_new)
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""

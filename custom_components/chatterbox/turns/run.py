@@ -26,7 +26,6 @@ from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..approvals.review import Refusal
 from ..const import LOGGER
 from ..history.stores import async_get_histories
-from ..offline.local_commands import LocalRequests
 from ..people.speakers import in_turn
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
@@ -145,14 +144,20 @@ class AgentTurns:
         guard = self._guard(turn_input, tools, turn, thread)
         recorder.audit.reviewed_by(guard)
         recorder.requester = self._requester(turn_input, record, guard, composer)
+        source, user_input, local_requests = turn_input.source, turn_input.user_input, None
+        if source.falls_back() and source.acts_locally():
+            is_new = turn_input.answered is None and not turn.attachments and not user_input.extra_system_prompt
+            local_requests = self._agent.local_requests(
+                user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
+            )
         loop = self._agent.build_loop(
             tools,
             turn.limits,
             self._hooks(turn_input, tools, recorder, composer, guard),
             _Composer(self._hass, composer, guard, turn_input),
             partial(self._agent.took_over, composer.sentences),
-            falls_back=turn_input.source.falls_back(),
-            local_requests=self._local_requests(turn_input, turn, guard),
+            falls_back=source.falls_back(),
+            local_requests=local_requests,
         )
         return loop.stream(turn)
 
@@ -187,16 +192,6 @@ class AgentTurns:
         scripts = self._scripts(turn_input, recorder.record, composer) if self._agent.settings.scripts else ()
         before_guard = (*scripts, *turn_input.source.hooks(tools))
         return (tools.name_resolver, *((recorder.audit, *before_guard) if before_guard else ()), guard)
-
-    def _local_requests(self, turn_input: TurnInput, turn: Turn, guard: CallGuard) -> LocalRequests | None:
-        """Return the requests that Home Assistant may handle without the model; None if the model handles all."""
-        user_input, source = turn_input.user_input, turn_input.source
-        if not (self._agent.acts_locally and source.falls_back() and source.acts_locally()):
-            return None
-        is_new = turn_input.answered is None and not turn.attachments and not user_input.extra_system_prompt
-        return LocalRequests(
-            self._hass, self._agent.settings, user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
-        )
 
     def _requester(
         self, turn_input: TurnInput, record: TurnRecord, guard: CallGuard, composer: TranslatedComposer
