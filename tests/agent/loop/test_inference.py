@@ -12,6 +12,7 @@ from custom_components.chatterbox.agent.events import (
     CompletionResult,
     Phase,
     PhaseEntered,
+    PromptProgress,
     PromptReplaced,
     TextDelta,
     ToolCallReady,
@@ -56,6 +57,15 @@ async def until(events: AsyncGenerator[TurnEvent], kind: type[TurnEvent]) -> lis
         if isinstance(event, kind):
             break
     return seen
+
+
+async def test_progress_with_the_prompt_is_no_part_of_a_turn() -> None:
+    provider = ScriptedProvider([PromptProgress(0, 9), PromptProgress(9, 9), *say("Yes.")])
+
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+
+    assert spoken(events) == "Yes."
+    assert not any(isinstance(event, PromptProgress) for event in events)
 
 
 async def test_a_reading_call_starts_while_the_model_still_writes() -> None:

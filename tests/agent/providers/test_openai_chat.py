@@ -261,6 +261,15 @@ async def test_an_answer_that_the_server_cannot_parse_is_asked_for_once_as_a_who
     assert bodies[1] == {key: bodies[0][key] for key in ("model", "messages")} | {"stream": False}
 
 
+async def test_words_of_the_model_in_a_refusal_name_no_parameter(session: aiohttp.ClientSession) -> None:
+    words = 'Failed to parse input at pos 3: <tool_call>{"temperature": 21}'
+    async with raw_http_server(reply(_unparsed(words), status=500), WHOLE) as server:
+        wishes, address = ModelOptions(temperature=0.5), f"http://127.0.0.1:{server.port}"
+        await collect(OpenAIChatProvider(session, address, "small-1", options=wishes, profile=LLAMA_CPP))
+
+    assert [json.loads(request.body)["temperature"] for request in server.requests] == [0.5, 0.5]
+
+
 @pytest.mark.parametrize("before", [[], [TOLD]], ids=["at once", "after the prompt was read"])
 async def test_a_stream_that_fails_before_its_first_word_is_asked_for_as_a_whole(
     session: aiohttp.ClientSession, before: list[bytes]
