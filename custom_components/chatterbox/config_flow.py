@@ -52,7 +52,7 @@ from .flows.service_form import (
     title_of,
 )
 from .flows.service_options import ServiceOptionsFlow
-from .runtime.composition import model_server
+from .runtime.composition import model_server, reads_free
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import offered_chat_models
 from .settings.agent import AgentSettings, settings_of
@@ -216,8 +216,8 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
         if not self._trial.uses_tools:
             return await self.async_step_no_tools()
-        if self._service.known.caches_prefix:
-            agent = settings_of(new_agent_data(self._service.kind, model))
+        agent = settings_of(new_agent_data(self._service.kind, model))
+        if reads_free(self._service.data, agent):
             measuring = async_measure(self.hass, self._server(settings), self._trial, agent)
             self._measuring = self.hass.async_create_task(measuring, "chatterbox measurement of a model")
         return await self.async_step_first_agent()

@@ -15,7 +15,7 @@ from homeassistant.helpers import llm
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import CONF_SERVER, SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
 from custom_components.chatterbox.settings.options import SETTINGS, options_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
@@ -395,8 +395,8 @@ async def test_another_model_is_measured_and_the_figures_are_shown(
 ) -> None:
     Slow.freezer = freezer
     async with serving_script(TALKING, Slow) as address:
-        entry = await set_up(hass, server_entry(address, first_answer=400, later_answer=7))
-        hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SERVER: "llama_cpp"})
+        known = server_entry(address, server="llama_cpp", first_answer=400, later_answer=7, read_ahead=False)
+        entry = await set_up(hass, known)
         before = await open_menu(hass, entry)
         await submit(hass, await choose(hass, before, "settings"), filled_in())
         assert only_agent(entry).data["first_answer"] == 400, "the same model"

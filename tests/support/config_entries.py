@@ -12,6 +12,7 @@ from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_KIND,
     CONF_LOCAL_COMMANDS,
+    CONF_SERVER,
     DOMAIN,
     SUBENTRY_CONVERSATION,
     ServiceKind,
@@ -37,13 +38,19 @@ async def set_up(hass: HomeAssistant, entry: MockConfigEntry, *, wait_for_servic
 
 
 def server_entry(
-    base_url: str, api_key: str | None = None, kind: ServiceKind = ServiceKind.OPENAI_CHAT, **options: object
+    base_url: str,
+    api_key: str | None = None,
+    kind: ServiceKind = ServiceKind.OPENAI_CHAT,
+    *,
+    server: str = "",
+    **options: object,
 ) -> MockConfigEntry:
-    """Return an entry for a model server, made before entries said which server it is, with one agent.
+    """Return an entry for a model server, made before entries said which `server` it is if that is empty.
 
-    The model gets all requests, unless the options say otherwise. Rules of the home among them are entered by `set_up`.
+    It has one agent, whose model gets all requests, unless the options say otherwise. Rules of the home among them are
+    entered by `set_up`.
     """
-    data = {CONF_KIND: kind.value, CONF_BASE_URL: base_url}
+    data = {CONF_KIND: kind.value, CONF_BASE_URL: base_url} | ({CONF_SERVER: server} if server else {})
     agent = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_LOCAL_COMMANDS: "never", **options}
     return _entry("The server", data | ({CONF_API_KEY: api_key} if api_key else {}), agent)
 

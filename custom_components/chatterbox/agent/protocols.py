@@ -149,10 +149,10 @@ class LLMProvider(Protocol):
         """Run one inference.
 
         Must yield deltas as they arrive, each `ToolCallReady` as soon as its arguments are complete, in the order the
-        model wrote them, and exactly one `CompletionResult` at the very end. May yield `PromptProgress` first. Calls carry the name and the arguments
-        text exactly as written, and an id that is unique within the message. Must raise a `ProviderError` when the
-        service fails, also when the stream ends early; must not retry once it has yielded. Must close its connection
-        when the generator is closed or cancelled.
+        model wrote them, and exactly one `CompletionResult` at the very end. May yield `PromptProgress` before all of
+        these. Calls carry the name and the arguments text exactly as written, and an id that is unique within the
+        message. Must raise a `ProviderError` when the service fails, also when the stream ends early; must not retry
+        once it has yielded. Must close its connection when the generator is closed or cancelled.
         """
 
 

@@ -17,7 +17,14 @@ from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.wire.model_lists import ChatModel
-from ..runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES, known_server, model_server
+from ..runtime.composition import (
+    REASONING_EFFORTS,
+    SERVICE_TIERS,
+    VERBOSITIES,
+    known_server,
+    model_server,
+    reads_free,
+)
 from ..runtime.models import offered_models
 from ..settings.agent import (
     SUMMARIES,
@@ -338,7 +345,7 @@ class ModelFlow(ConfigSubentryFlow):
         if warning and self._warned_of != settings.model:
             self._warned_of = settings.model
             return [Problem(place, "no_tools", {"warning": warning})]
-        measures = trial.uses_tools and known_server(self._get_entry().data).caches_prefix
+        measures = trial.uses_tools and reads_free(self._get_entry().data, settings)
         times = await async_measure(self.hass, server, trial, settings) if measures else None
         self._measured = trial.waits(settings, times) | times.stored if times else {}
         return []

@@ -21,7 +21,7 @@ from ..agent.errors import (
     ProviderRejectedRequest,
 )
 from ..agent.events import CompletionResult, TextDelta, ToolCallReady
-from ..agent.messages import JsonValue, ToolDefinition, UserMessage, canonical_json
+from ..agent.messages import ToolDefinition, UserMessage, canonical_json
 from ..agent.protocols import LEAST_OUTPUT_TOKENS, AnswerOptions, CompletionRequest
 from ..agent.providers.failures import server_refusing_tools
 from ..agent.providers.http_provider import HTTPProvider
@@ -29,7 +29,7 @@ from ..const import CONF_DEADLINE, CONF_FIRST_ANSWER, CONF_FIRST_TOKEN_TIMEOUT, 
 from ..runtime.models import offered_models
 from ..settings.agent import MARGIN, AgentSettings, settings_of
 from ..tools.llm_apis import context_without_speaker
-from ..tools.turn_tools import async_offer_common_tools
+from ..tools.turn_tools import async_offer_common_tools, for_models
 from ..turns.prepare import PromptSources, async_write_prompt
 
 _TRIAL: Final = CompletionRequest(
@@ -142,13 +142,13 @@ async def async_measure(
 ) -> AnswerTimes | None:
     """Return how long the answers of an agent with these settings take; None if that could not be measured.
 
-    Only for servers that keep a prompt in their cache: these are local, and cost nothing.
+    Only for services for which `reads_free` is true.
     """
     offer = await async_offer_common_tools(hass, settings)
     sources = PromptSources(settings.prompt, offer.prompt, offer.context)
     prompt = async_write_prompt(hass, context_without_speaker(hass), sources).instructions
-    rest: JsonValue = [[one.name, one.description, one.short_parameters or one.parameters] for one in offer.definitions]
-    prompt += canonical_json(rest)
+    tools = for_models(offer.definitions)
+    prompt += canonical_json([[one.name, one.description, one.short_parameters or one.parameters] for one in tools])
     # It begins with something that no cache holds.
     sample = CompletionRequest("", (UserMessage(f"{token_hex()}\n{prompt[:_SAMPLE]}"),))
     try:

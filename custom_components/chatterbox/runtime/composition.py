@@ -39,6 +39,7 @@ from ..const import (
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
 from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
+from ..settings.service_address import is_local_address
 from ..settings.tasks import settings_of_subentry
 from ..tools.turn_tools import for_models
 from ..usage.prices import async_known_model, async_known_price, entered_price
@@ -144,6 +145,13 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
 def known_server(service: Mapping[str, Any]) -> ServerProfile:
     """Return the profile of a service's server, by its address where none was chosen."""
     return PROFILES.get(service.get(CONF_SERVER, ""), profile_at(service[CONF_BASE_URL]))
+
+
+def reads_free(service: Mapping[str, Any], settings: AgentSettings) -> bool:
+    """Return whether the server of a service caches prompts, and reading them costs nothing."""
+    if settings.model.endswith("cloud") or settings.price_input:  # Ollama passes such models on
+        return False
+    return known_server(service).caches_prefix and is_local_address(service[CONF_BASE_URL])
 
 
 def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:

@@ -22,13 +22,12 @@ from ..agent.errors import ProviderError
 from ..agent.messages import UserMessage
 from ..agent.protocols import CompletionRequest
 from ..agent.providers.managed_provider import READ_FOR, BreakerState, Prefix
-from ..const import CONF_BASE_URL, LOGGER
+from ..const import LOGGER
 from ..home.entities import async_listen_home
 from ..runtime.agents import Runtime
-from ..runtime.composition import known_server
+from ..runtime.composition import known_server, reads_free
 from ..runtime.models import AgentModel
 from ..settings.agent import MARGIN, AgentSettings
-from ..settings.service_address import is_local_address
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools, for_models
 from .prepare import PromptSources, async_write_prompt
@@ -62,7 +61,7 @@ class WarmUp:
 
     def async_start(self, runtime: Runtime) -> None:
         """Read the prefix once Home Assistant has started, and follow the home and the server."""
-        if self._settings.read_ahead and self._is_free:
+        if self._settings.read_ahead and reads_free(self._entry.data, self._settings):
             assistant = context_without_speaker(self._hass).assistant or ""
             self._endings = [
                 async_at_started(self._hass, self._async_plan),
@@ -91,13 +90,6 @@ class WarmUp:
             end()
         if self._task is not None:
             self._task.cancel()
-
-    @property
-    def _is_free(self) -> bool:
-        """Return whether the server caches prompts, and reading costs nothing."""
-        if self._settings.model.endswith("cloud") or self._settings.price_input:  # Ollama passes such models on
-            return False
-        return self._caches_prefix and is_local_address(self._entry.data[CONF_BASE_URL])
 
     @property
     def _is_down(self) -> bool:

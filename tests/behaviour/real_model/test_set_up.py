@@ -1,4 +1,4 @@
-"""What a set-up finds out about a real llama.cpp server: tools, speed, and how far it has read."""
+"""A set-up finds out how fast a real llama.cpp server is, and whether tools arrive; a turn, how far it has read."""
 
 from contextlib import aclosing
 
@@ -55,11 +55,11 @@ async def test_a_long_prompt_is_read_in_batches_of_which_the_server_tells(hass: 
     request = CompletionRequest("", (UserMessage(" ".join(f"lamp {number}" for number in range(1500))),))
 
     async with aclosing(model.stream(request)) as events:
-        told = [event async for event in events]
+        received = [event async for event in events]
 
-    reports = [event for event in told if isinstance(event, PromptProgress)]
+    reports = [event for event in received if isinstance(event, PromptProgress)]
     assert len(reports) > 2
     assert [report.processed for report in reports] == sorted({report.processed for report in reports})
     assert reports[-1].processed == reports[-1].total
-    assert told[: len(reports)] == reports
-    assert isinstance(told[len(reports)], TextDelta)
+    assert received[: len(reports)] == reports
+    assert isinstance(received[len(reports)], TextDelta)

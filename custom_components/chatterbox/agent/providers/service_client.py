@@ -257,8 +257,9 @@ DEFAULT_LIMITS: Final = TimeLimits()
 
 @dataclass(slots=True)
 class _Connection:
-    """Trace context of a request."""
+    """Trace context of a request, with its time limits."""
 
+    timeout: aiohttp.ClientTimeout
     reused: bool = False
 
 
@@ -286,6 +287,7 @@ class ServiceClient:
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
         )
+        self._unlimited = aiohttp.ClientTimeout(total=None, connect=limits.connect, sock_connect=limits.connect)
 
     async def open(self, path: str, payload: JsonObject) -> ResponseBody:
         """Return the body of the answer to `POST path`, without parameters that the model refuses.
@@ -331,18 +333,18 @@ class ServiceClient:
     async def prefill(self, path: str, payload: JsonObject) -> None:
         """Have the service process `POST path`, and wait until it begins to answer. The answer is discarded.
 
-        Raises a `ProviderError`. Cancellation closes the connection, so that the service can stop.
+        Raises a `ProviderError`. Cancellation closes the connection, so that the service can stop. The caller bounds
+        the time: nobody hears the silence of a service that reads for minutes.
         """
-        async with self._bounded():
-            response = await self._send("POST", path, self._refused.trial(payload).payload)
-            if not _succeeded(response):
-                raise self._refusal(response, await _error_body(response))
-            body = _body_of(response)
-            try:
-                await body.read_start()
-                await body.read_within(self.limits.after_finish)  # to its end, so that the connection can be reused
-            finally:
-                body.close()
+        response = await self._send("POST", path, self._refused.trial(payload).payload, timeout=self._unlimited)
+        if not _succeeded(response):
+            raise self._refusal(response, await _error_body(response))
+        body = _body_of(response)
+        try:
+            await body.read_start()
+            await body.read_within(self.limits.after_finish)  # to its end, so that the connection can be reused
+        finally:
+            body.close()
 
     async def connect(self, path: str) -> None:
         """Open a connection for the next request, unless one is open, by `HEAD path`.
@@ -378,20 +380,26 @@ class ServiceClient:
             body.close()
 
     async def _send(
-        self, method: str, path: str, payload: JsonObject | None = None, *, query: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        payload: JsonObject | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        timeout: aiohttp.ClientTimeout | None = None,  # noqa: ASYNC109  # of the socket, as `aiohttp` calls it
     ) -> aiohttp.ClientResponse:
         url, headers = self._target(path)
         if query:
             url = url.update_query(query)
         body = None if payload is None else payload_to_bytes(payload)
-        connection = _Connection()
+        connection = _Connection(timeout or self._timeout)
         try:
             try:
                 return await self._request(method, url, headers, body, connection)
             except aiohttp.ServerDisconnectedError, aiohttp.ClientOSError:
                 if not connection.reused:
                     raise
-            return await self._request(method, url, headers, body, _Connection())
+            return await self._request(method, url, headers, body, _Connection(connection.timeout))
         except (aiohttp.ClientError, OSError) as err:
             raise error_of_exception(err) from err
 
@@ -408,7 +416,7 @@ class ServiceClient:
             url,
             data=body if body is None or len(body) < _LARGE_BYTES else BytesIO(body),
             headers=headers,
-            timeout=self._timeout,
+            timeout=connection.timeout,
             allow_redirects=False,  # a POST would become a GET, and the key would reach another host
             trace_request_ctx=connection,
         )

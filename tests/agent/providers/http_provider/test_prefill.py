@@ -8,7 +8,7 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderError, ProviderRejectedRequest
+from custom_components.chatterbox.agent.errors import FirstTokenTimeout, ProviderError, ProviderRejectedRequest
 from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
@@ -111,6 +111,22 @@ async def test_a_cancelled_prefill_closes_its_connection(
             await ahead
 
         await server.left.wait()
+
+
+async def test_a_server_that_reads_for_longer_than_a_turn_waits_is_waited_for(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    has_read = asyncio.Event()
+    slow, limits = answered(dialect, HELLO), replace(LIMITS, connect=0.1, between_bytes=0.1)
+    async with raw_http_server(replace(slow, held={0: has_read}), RawReply([], Ending.WAIT)) as server:
+        provider = provider_of(dialect, server, session, options=WISHES, limits=limits, profile=CACHING)
+        ahead = asyncio.create_task(provider.prefill(REQUEST))
+        await server.arrived.wait()
+        with pytest.raises(FirstTokenTimeout):
+            await collect(provider, REQUEST)
+        assert not ahead.done()
+        has_read.set()
+        await ahead
 
 
 async def test_a_server_that_does_not_stop_is_left(dialect: Dialect, session: aiohttp.ClientSession) -> None:
