@@ -287,6 +287,7 @@ async def test_many_changes_are_read_once_when_they_have_ended(
 ) -> None:
     server = await serve_raw(HELLO)
     await _pass(hass, freezer, QUIET + 1)
+    freezer.tick(READ_FOR)
     for number in range(500):
         _rename(hass, f"Lamp {number}")
         if number % 100 == 0:
@@ -299,6 +300,17 @@ async def test_many_changes_are_read_once_when_they_have_ended(
     assert before == 1
     assert len(server.requests) == 2
     assert "Lamp 499" in prefix_of(_bodies(server)[1])
+
+
+async def test_a_home_that_never_stops_changing_is_read_once_a_minute(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    for number in range(40):
+        _rename(hass, f"Lamp {number}")
+        await _pass(hass, freezer, QUIET + 1)
+
+    assert 3 <= len(server.requests) <= 5
 
 
 async def test_an_open_conversation_keeps_its_prefix_at_the_server(

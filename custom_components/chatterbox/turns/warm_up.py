@@ -38,6 +38,9 @@ QUIET: Final = 5.0
 IDLE: Final = CONVERSATION_TIMEOUT.total_seconds()
 """Seconds after a turn for which its conversation may go on with the prefix that it keeps."""
 
+_REST: Final = 10.0
+"""Times as long as a reading took, but at least `READ_FOR`, until the next one: some homes never stop changing."""
+
 _LONGEST: Final = 600.0
 """Seconds that reading may take. It gives way to every turn."""
 
@@ -56,6 +59,7 @@ class WarmUp:
         self._timer: CALLBACK_TYPE | None = None
         self._endings: list[CALLBACK_TYPE] = []
         self._caches_prefix = known_server(entry.data).caches_prefix
+        self._rests_until = 0.0
         self._was_down = False
         self._is_closed = False
 
@@ -116,21 +120,22 @@ class WarmUp:
     @callback
     def _async_follow_server(self) -> None:
         if self._was_down and not self._is_down:
-            self._ahead.known, self._ahead.latest_turn = [], -math.inf
+            self._ahead.known, self._ahead.latest_turn, self._rests_until = [], -math.inf, 0.0
             self._async_plan()
         self._was_down = self._is_down
 
     @callback
     def _async_begin(self, _now: datetime) -> None:
-        """Begin to read the prefix, later if the server reads another one, or if a conversation may go on."""
+        """Begin to read the prefix, but not beside another one, soon after the last one, or in a conversation."""
         self._timer = None
-        idle_for = time.monotonic() - self._ahead.latest_turn
+        now = time.monotonic()
+        due = max(self._ahead.latest_turn + IDLE, self._rests_until)
         if self._hass.state is not CoreState.running or self._is_down:
             return
         if self._ahead.is_under_way:
             self._async_plan()
-        elif idle_for < IDLE:
-            self._async_plan(seconds=IDLE - idle_for)
+        elif now < due:
+            self._async_plan(seconds=due - now)
         else:
             self._run(self._async_read_early(), None)
 
@@ -150,7 +155,10 @@ class WarmUp:
         prefix = await self._async_prefix()
         if not self._ahead.known or self._ahead.known[-1][0] != prefix:
             self._begin(prefix)
+            began = time.monotonic()
             await self._async_send(prefix)
+            now = time.monotonic()
+            self._rests_until = now + max(READ_FOR, _REST * (now - began))
         if self._ahead.known and self._ahead.known[-1][0] == prefix:
             self._end_plan()
 
