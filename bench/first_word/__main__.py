@@ -1,6 +1,6 @@
 """Replays recorded turns against a real llama.cpp server, and tells how many tokens it had to read for each.
 
-Tokens are as the server reports them. The times are those of a random model, and not compared.
+Tokens are as the server reports them. The times are those of a random model on this machine, and not compared.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ import aiohttp
 from homeassistant import runner
 from homeassistant.util.resource import set_open_file_descriptor_limit
 
+from bench.first_word.page import Measured, Row, publish, table
 from bench.first_word.recording import STEPS, RecordedTurn, record
 from bench.side_by_side.targets import OURS, REFERENCE
 from tests.support.servers.llama_cpp.process import llama_server
@@ -31,34 +33,49 @@ _TARGETS: Final = {
     (300, STEPS[3].name): 150,
     (300, STEPS[4].name): 150,
 }
-"""Most tokens of our agent without warm-up, by entities and turn."""
+"""Most tokens of our agent, with and without warm-up, by entities and turn."""
+_AFTER_WARM_UP: Final = {(size, step.name): 100 for size in (50, 300) for step in (STEPS[0], STEPS[-1])}
+"""The same after the warm-up alone."""
 _SIZES: Final = (50, 300)
-type Row = tuple[str, int, int, int]
-"""The turn, the tokens of core's agent, of ours, and of ours after its warm-up."""
+_MILLISECONDS: Final = 1_000
 
 
-async def measure(folder: Path, entities: int) -> list[Row]:
+async def measure(folder: Path, entities: int) -> Measured:
     """Return the tokens that a server reads in each turn, in a home of so many entities."""
     recorded = await record(folder, entities)
     core, ours = recorded[REFERENCE], recorded[OURS]
-    columns = [await _replay(turns, warm=warm) for turns, warm in ((core, False), (ours, False), (ours, True))]
-    return [(step.name, *counts) for step, *counts in zip(STEPS, *columns, strict=True)]
+    times: list[list[float]] = [[], [], []]
+    each = ((core, False), (ours, False), (ours, True))
+    columns = [await _replay(turns, took, warm=warm) for (turns, warm), took in zip(each, times, strict=True)]
+    rows = [Row(step.name, *counts) for step, *counts in zip(STEPS, *columns, strict=True)]
+    return Measured(rows=rows, milliseconds=[took[0] for took in times])
 
 
-async def _replay(turns: Sequence[RecordedTurn], *, warm: bool) -> list[int]:
+async def _replay(turns: Sequence[RecordedTurn], times: list[float], *, warm: bool) -> list[int]:
     async with llama_server() as server, aiohttp.ClientSession() as session:
-        return await count(session, server.url, turns, warm=warm)
+        return await count(session, server.url, turns, times, warm=warm)
 
 
 async def count(
-    session: aiohttp.ClientSession, url: str, turns: Sequence[RecordedTurn], *, warm: bool = False
+    session: aiohttp.ClientSession,
+    url: str,
+    turns: Sequence[RecordedTurn],
+    times: list[float] | None = None,
+    *,
+    warm: bool = False,
 ) -> list[int]:
-    """Return the tokens that a server reads in each turn; with `warm`, after it was warmed up for each."""
+    """Return the tokens that a server reads in each turn; with `warm`, after it was warmed up for each.
+
+    The milliseconds that it took for each are added to `times`.
+    """
     counts = []
     for turn in turns:
         if warm:
             await _tokens(session, url, turn.warm_up)
+        began = time.monotonic()
         counts.append(await _tokens(session, url, turn.requests))
+        if times is not None:
+            times.append((time.monotonic() - began) * _MILLISECONDS)
     return counts
 
 
@@ -74,25 +91,34 @@ async def _tokens(session: aiohttp.ClientSession, url: str, bodies: Iterable[byt
     return total
 
 
-def _table(entities: int, rows: Iterable[Row]) -> Iterator[str]:
-    yield f"| {entities} entities: tokens read before the first word | core | ours | ours after warm-up |"
-    yield "| --- | --- | --- | --- |"
-    for name, core, ours, warm in rows:
-        yield f"| {name} | {core} | {ours} | {warm} |"
-
-
 def _missed(entities: int, rows: Iterable[Row]) -> Iterator[str]:
-    for name, _, ours, _ in rows:
-        if ours > (most := _TARGETS.get((entities, name), ours)):
-            yield f"missed: {entities} entities, {name}: {ours} tokens, at most {most}"
+    for row in rows:
+        place = entities, row.turn
+        checks = ((_TARGETS, row.ours, ""), (_TARGETS, row.warm, " after warm-up"))
+        for targets, tokens, when in (*checks, (_AFTER_WARM_UP, row.warm, " after warm-up")):
+            if tokens > (most := targets.get(place, tokens)):
+                yield f"missed: {entities} entities, {row.turn}: {tokens} tokens{when}, at most {most}"
 
 
 def report(entities: int, rows: Sequence[Row], *, is_checked: bool) -> int:
     """Print the table and the missed targets; return the exit status."""
     missed = [*_missed(entities, rows)]
-    sys.stdout.write("\n".join((*_table(entities, rows), "", *missed, "")))
+    sys.stdout.write("\n".join((*table(entities, rows), "", *missed, "")))
     sys.stdout.flush()
     return int(bool(missed) and is_checked)
+
+
+def _measure_all(*, is_checked: bool, is_published: bool) -> int:
+    """Measure homes of all sizes, each in a process of its own; return the highest status."""
+    command, codes = (sys.executable, "-m", "bench.first_word", *(["--check"] if is_checked else [])), []
+    with tempfile.TemporaryDirectory(prefix="chatterbox-first-word-") as folder:
+        files = {size: Path(folder) / f"{size}.json" for size in _SIZES}
+        for size, file in files.items():
+            given = ("--entities", str(size), "--results", str(file))
+            codes.append(subprocess.run((*command, *given), check=False).returncode)  # noqa: S603  # this module
+        if is_published and not any(codes):
+            publish({size: Measured.model_validate_json(file.read_bytes()) for size, file in files.items()})
+    return max(map(abs, codes))
 
 
 def main() -> None:
@@ -100,19 +126,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="script/first_word", description=__doc__)
     parser.add_argument("--entities", type=int, help="only a home of this size")
     parser.add_argument("--check", action="store_true", help="end with status 1 if a target is missed")
+    parser.add_argument("--publish", action="store_true", help="write docs/performance.md and README.md")
+    parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     logging.disable()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     set_open_file_descriptor_limit()
     if not given.entities:  # a process has one Home Assistant
-        command = (sys.executable, "-m", "bench.first_word", *(["--check"] if given.check else []))
-        codes = [subprocess.run((*command, "--entities", str(size)), check=False).returncode for size in _SIZES]  # noqa: S603  # this module
-        sys.exit(max(map(abs, codes)))
+        sys.exit(_measure_all(is_checked=given.check, is_published=given.publish))
     loop = runner.create_event_loop()
     asyncio.set_event_loop(loop)
     with tempfile.TemporaryDirectory(prefix="chatterbox-first-word-", ignore_cleanup_errors=True) as folder:
-        rows = loop.run_until_complete(measure(Path(folder), given.entities))
-    sys.exit(report(given.entities, rows, is_checked=given.check))
+        measured = loop.run_until_complete(measure(Path(folder), given.entities))
+    if given.results:
+        given.results.write_text(measured.model_dump_json(), encoding="utf-8")
+    sys.exit(report(given.entities, measured.rows, is_checked=given.check))
 
 
 if __name__ == "__main__":

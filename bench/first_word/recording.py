@@ -23,6 +23,8 @@ from bench.side_by_side.turns import TimedTurn, converse
 
 _STATES: Final = PlannedCall(tool="GetLiveContext", arguments='{"domain": "light"}')
 _MINUTE: Final = 60.0
+_LONGEST_WAIT: Final = 60.0
+_LOOKS_EVERY: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ async def record(
         rooms = [area.id for area in ar.async_get(hass).async_list_areas()][:2]
         satellites = [place_satellite(hass, area) for area in rooms]
         recorded: dict[str, list[RecordedTurn]] = {agent.name: [] for agent in agents}
+        read_ahead = {OURS: await _read_ahead(server)} if OURS in domains else {}
         for step in steps:
             if step.renames:
                 er.async_get(hass).async_update_entity("light.r1_floor_lamp", name="Living Room Dinosaur")
@@ -80,13 +83,21 @@ async def record(
                 await server.plan(Plan(keeps_bodies=True))
                 await conversation.async_prepare_agent(hass, agent.entity_id, "en")
                 await flush(hass)
-                warm_up = await _bodies(server)
+                warm_up = (*read_ahead.pop(agent.name, ()), *await _bodies(server))
                 await server.plan(Plan(fragments=1, calls=step.calls, keeps_bodies=True))
                 talk = f"{agent.entity_id} {step.conversation or step.room}"
                 await converse(hass, agent, TimedTurn(step.text, talk, satellites[step.room]))
                 await flush(hass)
                 recorded[agent.name].append(RecordedTurn(step, warm_up, await _bodies(server)))
         return recorded
+
+
+async def _read_ahead(server: Server) -> tuple[bytes, ...]:
+    """Return what is sent before anyone speaks."""
+    async with asyncio.timeout(_LONGEST_WAIT):
+        while not (bodies := await _bodies(server)):  # noqa: ASYNC110  # it is another process
+            await asyncio.sleep(_LOOKS_EVERY)
+    return bodies
 
 
 async def _bodies(server: Server) -> tuple[bytes, ...]:
@@ -99,6 +110,7 @@ async def _agents(
 ) -> AsyncIterator[tuple[HomeAssistant, Server, Sequence[Agent]]]:
     async with model_server() as server, started_home(folder, entities) as hass:
         chosen = [one for one in participants(server) if one.spoken is Format.CHAT and one.domain in domains]
+        await server.plan(Plan(keeps_bodies=True))
         agents = [await set_up(hass, participant) for participant in chosen]
         await hass.async_block_till_done()
         yield hass, server, agents

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from bench.first_word.page import block_of
 from bench.side_by_side import jobs, page, targets
 from bench.side_by_side.machine import describe_machine
 from bench.side_by_side.results import Results
@@ -48,7 +49,8 @@ def publish(results: Results, *, anyway: bool) -> Path:
     (folder / "results.json").write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
     for name, drawn in page.draw_plots(results).items():
         (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
-    (home / "performance.md").write_text(page.write_page(results, folder.name), encoding="utf-8")
+    tokens = block_of((REPOSITORY / "docs" / "performance.md").read_text("utf-8"))
+    (home / "performance.md").write_text(page.write_page(results, folder.name, tokens), encoding="utf-8")
     return home / "performance.md"
 
 

@@ -66,6 +66,13 @@ _SCENARIOS: Final[Mapping[str, str]] = {
     ),
     "start": "Import in a fresh process that has loaded Home Assistant; set-up in a fresh Home Assistant.",
 }
+_TOKENS: Final = """\
+## Tokens before the first word
+
+Our agent and that of `llama_cpp`, recorded in a real Home Assistant and replayed by `script/first_word --publish`
+against a real llama.cpp server: one slot, one thread, a small random model with a real vocabulary. Counted are the
+tokens that the server says it has read; the others were in its cache. The warm-up is the reading before anyone speaks.
+"""
 PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
     "cpu-plain": ("CPU per turn without a call, 300 entities", "plain, converse", "cpu_ms", "ms"),
     "cpu-tool": ("CPU per turn with one call, 300 entities", "tool, converse", "cpu_ms", "ms"),
@@ -132,8 +139,8 @@ after the last turn.
 """
 
 
-def write_page(results: Results, folder: str) -> str:
-    """Return the page; its plots are in `folder`, relative to it."""
+def write_page(results: Results, folder: str, tokens: str = "") -> str:
+    """Return the page; its plots are in `folder`, relative to it. `tokens` are the tables of `script/first_word`."""
     drawn = draw_plots(results)
     titles = {name: title for name, (title, *_) in (*PLOTS.items(), *LINES.items())}
     return "\n".join(
@@ -145,6 +152,8 @@ def write_page(results: Results, folder: str) -> str:
             "## Targets\n",
             target_table(results),
             *_failures(results),
+            _TOKENS,
+            f"{tokens}\n",
             *(f"![{title}]({folder}/{name}.svg)\n" for name, title in titles.items() if name in drawn),
             *_where_time_goes(results),
             *_sections(results),

@@ -1,0 +1,70 @@
+"""Writes the tables of `script/first_word --publish` into `docs/performance.md` and the README."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel
+
+from demo.configuration import REPOSITORY
+
+_BEGIN: Final = "<!-- script/first_word --publish writes this -->"
+_END: Final = "<!-- up to here -->"
+_BLOCK: Final = re.compile(f"{_BEGIN}.*?{_END}", re.DOTALL)
+_IN_README: Final = 300
+_PAGE: Final = REPOSITORY / "docs" / "performance.md"
+_README: Final = REPOSITORY / "README.md"
+
+
+class Row(NamedTuple):
+    """The tokens that a server reads in one turn."""
+
+    turn: str
+    core: int
+    ours: int
+    warm: int
+    """Of our agent after its warm-up."""
+
+
+class Measured(BaseModel):
+    """The measured turns of a home."""
+
+    rows: list[Row]
+    milliseconds: list[float]
+    """The times of the first turn: of core's agent, of ours, and of ours after its warm-up."""
+
+
+def table(entities: int, rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the lines of a table."""
+    yield f"| {entities} entities: tokens read before the first word | core | ours | ours after warm-up |"
+    yield "| --- | --- | --- | --- |"
+    for name, core, ours, warm in rows:
+        yield f"| {name} | {core} | {ours} | {warm} |"
+
+
+def publish(measured: Mapping[int, Measured]) -> None:
+    """Replace the tables of both pages; the homes are by their numbers of entities."""
+    lines: list[str] = []
+    for entities, one in measured.items():
+        core, ours, warm = (f"{time:,.0f} ms" for time in one.milliseconds)
+        lines += [*table(entities, one.rows), ""]
+        lines += [f"As an example, the first turn took {core}, {ours} and {warm} on the machine of this run.", ""]
+    _replace(_PAGE, lines)
+    _replace(_README, [*table(_IN_README, measured[_IN_README].rows), ""])
+
+
+def block_of(page: str) -> str:
+    """Return the block of tables of a page with its marks; an empty one if there is none."""
+    found = _BLOCK.search(page)
+    return found[0] if found else f"{_BEGIN}\n\n{_END}"
+
+
+def with_block(page: str, block: str) -> str:
+    """Return a page with another block of tables."""
+    return _BLOCK.sub(lambda _: block, page)
+
+
+def _replace(path: Path, lines: Iterable[str]) -> None:
+    page = path.read_text("utf-8")
+    path.write_text(with_block(page, "\n".join((_BEGIN, "", *lines, _END)).replace("\n\n\n", "\n\n")), encoding="utf-8")
