@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 28_638,
     "modules of the product": 250,
-    "lines of code of the tests": 58_711,
+    "lines of code of the tests": 58_728,
     "fragments": 5,
 }
 

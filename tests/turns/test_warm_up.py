@@ -313,6 +313,26 @@ async def test_a_home_that_never_stops_changing_is_read_once_a_minute(
     assert 3 <= len(server.requests) <= 5
 
 
+async def test_a_change_while_a_home_is_read_is_read_afterwards(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    release = asyncio.Event()
+    server = await serve_raw(replace(HELLO, held={0: release}), HELLO)
+    freezer.tick(QUIET + 1)
+    async_fire_time_changed(hass)
+    await server.arrived.wait()
+    _rename(hass, "The new lamp")
+    await hass.async_block_till_done()
+    release.set()
+    await hass.async_block_till_done(wait_background_tasks=True)
+    for _ in range(3):
+        await _pass(hass, freezer, READ_FOR)
+
+    before, after = map(prefix_of, _bodies(server))
+    assert "The new lamp" not in before
+    assert "The new lamp" in after
+
+
 async def test_an_open_conversation_keeps_its_prefix_at_the_server(
     hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
 ) -> None:

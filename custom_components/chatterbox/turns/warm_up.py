@@ -152,15 +152,15 @@ class WarmUp:
     async def _async_read_early(self) -> None:
         """Read the prefix, unless it is what the server has read last; again later if a turn or a failure ends this."""
         self._async_plan(seconds=IDLE)
-        prefix = await self._async_prefix()
+        plan, prefix = self._timer, await self._async_prefix()
         if not self._ahead.known or self._ahead.known[-1][0] != prefix:
             self._begin(prefix)
             began = time.monotonic()
             await self._async_send(prefix)
             now = time.monotonic()
             self._rests_until = now + max(READ_FOR, _REST * (now - began))
-        if self._ahead.known and self._ahead.known[-1][0] == prefix:
-            self._end_plan()
+        if self._timer is plan and self._ahead.known and self._ahead.known[-1][0] == prefix:
+            self._end_plan()  # and not one that a change of the home has made meanwhile
 
     async def _async_send(self, prefix: Prefix | None) -> None:
         """Have the service read a prefix; without one, only open a connection."""
