@@ -21,10 +21,10 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from ..agent.messages import JsonValue
 from ..agent.text import plain_name
 from ..home.entity_matches import matching_states
-from ..home.name_index import with_known_names
 from ..internals.conversation import built_in_agent
 from ..settings.agent import RequestKind
 from .intents import delayed_command, handler_of, intent_naming, is_question_intent, selection
+from .spoken_numbers import readable_sentence
 
 MAX_DELAYS: Final = 3
 """Timers that may be nested: the command of a timer may start another one."""
@@ -65,7 +65,7 @@ async def async_recognize(
     hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
 ) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
-    user_input = replace(user_input, text=with_known_names(hass, user_input.text))
+    user_input = replace(user_input, text=readable_sentence(hass, user_input.text, user_input.language))
     agent = built_in_agent(hass)
     if agent is None or await agent.async_get_or_load_intents(user_input.language) is None:
         return None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from home_assistant_intents import ErrorKey
@@ -17,23 +17,27 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
+from ..agent.text import fold
 from ..const import LOGGER
-from ..effects.effect import NOTHING, Effects
+from ..effects.effect import NOTHING, Effects, actions_of
 from ..effects.recognition import async_speaker_area
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
-from ..home.name_index import with_known_names
+from ..effects.spoken_numbers import readable_sentence
+from ..home.entities import async_get_home
 from ..internals.conversation import async_texts, built_in_agent, gazetteer
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets
 from .context import async_process_in_context
+from .misheard import async_meant
 from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import async_sentence_effects
+from .sentence_effects import async_sentence_effects, async_unknown_name
 from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
 
+_MOST_NAMES: Final = 3
 _FAILED: Final = (intent.IntentResponseErrorCode.FAILED_TO_HANDLE, intent.IntentResponseErrorCode.UNKNOWN)
 
 
@@ -72,7 +76,11 @@ class OfflineDispatcher:
         sentence = arguments.get(SENTENCE)
         if not isinstance(sentence, str):
             return NOTHING
-        effects = await async_sentence_effects(self.hass, self._input(sentence), self.conversation_id)
+        query, unknown, is_guess = await self._async_query(sentence)
+        if unknown:
+            return NOTHING
+        effects = await async_sentence_effects(self.hass, query, self.conversation_id)
+        effects = replace(effects, is_guessed=True) if is_guess and effects != NOTHING else effects
         return NOTHING if effects.is_guessed and not self._guesses else effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
@@ -83,16 +91,19 @@ class OfflineDispatcher:
             return ToolOutcome(result_content(native), is_error=True, native=native)
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
-            hass, query = self.hass, self._input(sentence)
+            hass, (query, unknown, _) = self.hass, await self._async_query(sentence)
             if nesting > MAX_NESTING:
                 response = await self._refuse()
             elif not self._guesses and (await async_sentence_effects(hass, query, self.conversation_id)).is_guessed:
                 response = await self._not_understood()
+            elif unknown:
+                response = await self._unknown(unknown)
             else:
                 area = async_speaker_area(hass, query)
                 refusal = await async_refuse_delayed(hass, query, area)
                 done = refusal or await async_act_on_item(hass, query)
                 response = done or await async_process_in_context(hass, query, self.conversation_id, self._converse)
+                response = await self._without_exception(query, response, began)
                 if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                     response = await async_act_on_meant(hass, query, area) or response
                 await async_add_sensors(hass, query, response)
@@ -119,6 +130,32 @@ class OfflineDispatcher:
             speech = intent_speech(native) if confirmed_targets(response) else ""
             response.async_set_speech("\n".join(filter(None, (speech, unconfirmed, undone))))
 
+    async def _without_exception(
+        self, query: conversation.ConversationInput, response: intent.IntentResponse, began: float
+    ) -> intent.IntentResponse:
+        """Return a response with words for people in place of the text of an exception.
+
+        Home Assistant may fail to word its answer after it has acted: the states since the sentence `began` tell.
+        """
+        texts = await async_texts(self.hass, self.language)
+        speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
+        is_worded = texts is not None and speech in texts.error_responses.values()
+        if response.error_code is not intent.IntentResponseErrorCode.UNKNOWN or is_worded:
+            return response
+        sentences = await async_get_sentences(self.hass, self.language)
+        effects = await async_sentence_effects(self.hass, query, self.conversation_id)
+        states = {action.entity_id: self.hass.states.get(action.entity_id) for action in actions_of(effects)}
+        obeyed = [state for state in states.values() if state and state.last_reported_timestamp >= began]
+        response = intent.IntentResponse(language=self.language)
+        if not obeyed or len(obeyed) < len(states):
+            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_not_done"])
+            return response
+        kind = intent.IntentResponseTargetType.ENTITY
+        response.async_set_results([intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in obeyed])
+        names = ", ".join(one.name for one in obeyed)
+        response.async_set_speech(sentences["spoken_done_targets"].format_map({"targets": names}))
+        return response
+
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Put what is missing in the place of "I couldn't understand that", or add what would be understood.
 
@@ -138,10 +175,33 @@ class OfflineDispatcher:
         """Whether a sentence may run that is not certain: somebody can be asked, and its effects are known before."""
         return self.can_ask and gazetteer(self.hass) is not None
 
-    def _input(self, sentence: str) -> conversation.ConversationInput:
+    async def _async_query(self, sentence: str) -> tuple[conversation.ConversationInput, str, bool]:
+        """Return the sentence to process, the name in it that nothing has, and whether the sentence is a guess.
+
+        Without a model, a sentence that is not understood may be one that was misheard.
+        """
         agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
-        text = with_known_names(self.hass, sentence)
-        return conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
+        text = readable_sentence(self.hass, sentence, self.language)
+        query = conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
+        if not self._guesses or (unknown := await async_unknown_name(self.hass, query)) == "":
+            return query, "", False
+        in_context = (
+            await async_sentence_effects(self.hass, query, self.conversation_id) if unknown is None else NOTHING
+        )
+        if in_context == NOTHING and not self.has_model and (meant := await async_meant(self.hass, query)):
+            return replace(query, text=meant), "", True
+        return query, unknown or "", False
+
+    async def _unknown(self, name: str) -> intent.IntentResponse:
+        """Return the answer to a sentence about a thing that does not exist, with things of its kind."""
+        home, last = async_get_home(self.hass, conversation.DOMAIN), fold(name).split()[-1]
+        alike = [entity.names[0] for entity in home.entities if last in fold(" ".join(entity.names)).split()]
+        sentences = await async_get_sentences(self.hass, self.language)
+        key, names = ("unknown_name", ", ".join(alike[:_MOST_NAMES])) if alike else ("unknown_thing", "")
+        response = intent.IntentResponse(language=self.language)
+        text = sentences[f"spoken_{key}"].format_map({"name": name, "names": names})
+        response.async_set_error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
+        return response
 
     async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
         place = query.device_id, query.satellite_id

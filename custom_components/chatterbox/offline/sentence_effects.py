@@ -4,7 +4,7 @@ It follows the built-in agent: sentence triggers, its two recognizers, and the i
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
@@ -13,11 +13,14 @@ from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonValue
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined, run_by
-from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_reading_intent
+from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_question_intent, is_reading_intent
 from ..effects.recognition import MAX_DELAYS, async_speaker_area
-from ..internals.conversation import built_in_agent, gazetteer
+from ..internals.conversation import async_recognized, built_in_agent, gazetteer
 from .context import async_places
 from .shared_names import is_ambiguous
+
+if TYPE_CHECKING:
+    from gazetteer_matcher import Interpretation  # type: ignore[import-untyped]  # typed, not marked
 
 _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
@@ -64,18 +67,65 @@ async def _async_effects(
         return NOTHING if is_refused else effects
     if recognized is not None and (recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return NOTHING  # after a custom sentence, the built-in agent tries no other recognizer
-    if (guessing := gazetteer(hass)) is None:
+    if gazetteer(hass) is None:
         return _UNFORESEEN
-    if not guessing.supports(user_input.language or hass.config.language):
+    if (meaning := await _async_guess(hass, user_input)) is None:
         return NOTHING if recognized else None
-    area = async_speaker_area(hass, user_input)
-    _, meaning = await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area)
     if not meaning.accepted or not meaning.frames or any(frame.response_key is None for frame in meaning.frames):
         return None
     parts = [(frame.intent, dict(frame.slots)) for frame in meaning.frames]
     effects = joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
     is_guessed = any(frame.unexplained_tokens for frame in meaning.frames)
     return replace(effects, is_guessed=True) if is_guessed and effects != NOTHING else effects
+
+
+def _unknown_name(meaning: Interpretation) -> str:
+    """Return a name that a guess takes for all things of a kind, such as "guest lamp"; empty if there is none."""
+    for frame in meaning.frames:
+        kinds = [frame.slot_options[slot] for slot in ("device_class", "domain") if slot in frame.slot_options]
+        unexplained = {*frame.unexplained_tokens}
+        if frame.target_scope == "entity" or not kinds or not unexplained:
+            continue
+        span = next((option.spans[0] for option in kinds if option.spans), None)
+        last = span.start - 1 if span else max(unexplained)
+        if last in unexplained:
+            first = next(at for at in range(last, -2, -1) if at not in unexplained) + 1
+            return " ".join(token.text for token in meaning.tokens[first : span.end if span else last + 1])
+    return ""
+
+
+async def async_unknown_name(hass: HomeAssistant, user_input: ConversationInput) -> str | None:
+    """Return the name in a sentence that nothing has; empty for one that is understood, and None for all others."""
+    agent = built_in_agent(hass)
+    if agent is None or await agent.async_recognize_sentence_trigger(user_input):
+        return ""
+    if (found := await async_recognized(hass, user_input)) is not None:
+        command = delayed_command(found.intent.name, {entity.name: entity.value for entity in found.entities_list})
+        return (await async_unknown_name(hass, replace(user_input, text=command)) or "") if command else ""
+    meaning = await _async_guess(hass, user_input)
+    return _unknown_name(meaning) if meaning and meaning.accepted else None
+
+
+async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Return whether Home Assistant's second recognizer understands each word of a command for single entities."""
+    meaning = await _async_guess(hass, user_input)
+    return (
+        meaning is not None
+        and meaning.accepted
+        and all(
+            frame.target_scope == "entity"
+            and not frame.unexplained_tokens
+            and not is_question_intent(hass, frame.intent)
+            for frame in meaning.frames
+        )
+    )
+
+
+async def _async_guess(hass: HomeAssistant, user_input: ConversationInput) -> Interpretation | None:
+    guessing, area = gazetteer(hass), async_speaker_area(hass, user_input)
+    if guessing is None or not guessing.supports(user_input.language or hass.config.language):
+        return None
+    return (await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area))[1]
 
 
 async def _async_intent_effects(

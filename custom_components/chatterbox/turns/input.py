@@ -219,7 +219,8 @@ async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, q
         contains_phrase(heard_words(text), heard_words(name)) for name in question.names
     ):
         return not await async_is_request(hass, heard)
-    if len(text.split()) > _MOST_WORDS or len(heard_words(text)) > _MOST_CHARACTERS:
+    written = [word for word in text.split() if any(map(str.isalnum, word))]
+    if len(written) > _MOST_WORDS or len(heard_words(text)) > _MOST_CHARACTERS:
         return False
     bare = text.rstrip(_QUESTION_MARKS)
     if bare != text.rstrip() and understand_answer(bare, language) is Meaning.OTHER:

@@ -133,7 +133,14 @@ async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
     "unclear",
     [
         *("great!", "hm", "I guess so", "Yes?", "👍", "maybe", "...", "Yet, sure.", "Yes, Liam.", "star.", "Noob."),
-        *("Thank you.", ".", "Thank you. Yes.", "and then remind.", "Yes, I mock the front door."),
+        *(
+            "Thank you.",
+            ".",
+            "Thank you. Yes.",
+            "and then remind.",
+            "Yes, I mock the front door.",
+            "... hair.  ... even.  ... L.",
+        ),
     ],
 )
 async def test_words_that_are_neither_a_yes_nor_a_request_are_asked_about_once(

@@ -1,0 +1,92 @@
+"""Reads numbers in words as digits, for Home Assistant's sentences: "twenty three point five degrees".
+
+Its answers fail for a temperature in words, after it has set it. The words come from Unicode CLDR, by `unicode_rbnf`,
+with which Home Assistant reads numbers, too. Only numbers before a unit are read: "the one in the kitchen" is none.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from homeassistant.core import HomeAssistant
+from pydantic import BaseModel, ConfigDict
+from unicode_rbnf import FormatPurpose, RbnfEngine
+
+from ..agent.text import base_language, fold, read_data_file
+from ..home.name_index import with_known_names
+
+_LARGEST: Final = 100
+_HUNDREDS: Final = (101, 200, 1000, 2000)
+_UNSPACED: Final = ("zh",)
+_GAP: Final = re.compile(r"[\s-]+")
+
+
+class _Words(BaseModel):
+    """The words around numbers in a language, divided by spaces."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    units: str
+    point: str
+    """The decimal separator."""
+
+
+_WORDS: Final = read_data_file(Path(__file__).with_name("spoken_numbers.toml"), dict[str, _Words])
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The numbers of a language in words."""
+
+    pattern: re.Pattern[str]
+    """Finds one before a unit."""
+    values: Mapping[str, int]
+    words: frozenset[str]
+    """All words of numbers, also of those above `_LARGEST`."""
+
+
+def _numbers_of(language: str, words: _Words) -> _Numbers:
+    engine, values = RbnfEngine.for_language(language), dict[str, int]()
+    for value in range(_LARGEST + 1):
+        for text in engine.format_number(value, FormatPurpose.CARDINAL).text_by_ruleset.values():
+            form = text.lower().replace("-", " ")
+            values |= {form: value, fold(form): value}
+    any_number = "|".join(sorted(map(re.escape, values), key=len, reverse=True)).replace(r"\ ", r"[\s-]+")
+    point, units = ("|".join(text.replace(",", " ").split()) for text in (words.point, words.units))
+    apart = "" if language in _UNSPACED else r"\b"
+    forms = [*values, *(fold(engine.format_number(value).text).replace("-", " ") for value in _HUNDREDS)]
+    return _Numbers(
+        re.compile(rf"{apart}({any_number})(?:\s*(?:{point})\s*({any_number}))?(?=\s*(?:{units}){apart}|\s*[%°])"),
+        values,
+        frozenset(word for form in forms for word in (form if language in _UNSPACED else form.split())),
+    )
+
+
+_NUMBERS: Final = {language: _numbers_of(language, words) for language, words in _WORDS.items()}
+"""By language. Read at import, which Home Assistant does in an executor."""
+
+
+def in_digits(text: str, language: str) -> str:
+    """Return a sentence with digits in place of numbers in words before a unit."""
+    known = _NUMBERS.get(base_language(language))
+    if known is None or len(plain := text.lower()) != len(text):
+        return text
+    written, begin = "", 0
+    for found in known.pattern.finditer(plain):
+        before = plain[: found.start()].replace("-", " ")
+        if known.words.isdisjoint((*before.split()[-2:], before[-1:])):
+            whole, *tenths = (str(known.values[" ".join(_GAP.split(words))]) for words in found.groups() if words)
+            written += text[begin : found.start()] + ".".join((whole, *tenths))
+            begin = found.end()
+    return written + text[begin:]
+
+
+def readable_sentence(hass: HomeAssistant, text: str, language: str) -> str:
+    """Return a sentence with its names and numbers as Home Assistant's sentences have them.
+
+    Of the units of temperatures, these have none but "°", which is that of the home.
+    """
+    unit = hass.config.units.temperature_unit
+    return with_known_names(hass, in_digits(re.sub(rf"(?<=\d)\s?{unit}\b", "°", text), language))

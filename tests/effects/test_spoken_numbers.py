@@ -1,0 +1,60 @@
+"""Numbers in words before a unit are read as digits, and the unit of the home as one that sentences have."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.util.unit_system import US_CUSTOMARY_SYSTEM
+
+from custom_components.chatterbox.effects.spoken_numbers import in_digits, readable_sentence
+from tests.support.talk import move_into_the_demo_home
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "written"),
+    [
+        ("en", "set it to twenty three point five degrees", "set it to 23.5 degrees"),
+        ("en", "Dim it to Thirty-Five percent", "Dim it to 35 percent"),
+        ("en", "one hundred percent", "100 percent"),
+        ("de", "auf einundzwanzig Komma fünf Grad", "auf 21.5 Grad"),
+        ("de", "auf dreißig Prozent", "auf 30 Prozent"),
+        ("es", "a veintidós grados", "a 22 grados"),
+        ("fr", "à vingt-et-un virgule cinq degrés", "à 21.5 degrés"),
+        ("it", "a ventitré gradi", "a 23 gradi"),
+        ("nl", "op tweeëntwintig graden", "op 22 graden"),
+        ("pl", "na dwadzieścia dwa stopnie", "na 22 stopnie"),
+        ("pt", "para vinte e dois graus", "para 22 graus"),
+        ("pt-BR", "em vinte e dois graus", "em 22 graus"),
+        ("sv", "till tjugotvå grader", "till 22 grader"),
+        ("zh-Hans", "调到二十三点五度", "调到23.5度"),
+    ],
+)
+def test_a_number_before_a_unit_is_written_in_digits(language: str, text: str, written: str) -> None:
+    assert in_digits(text, language) == written
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "one of twenty lamps"),
+        ("en", "one hundred and one degrees"),
+        ("en", "two thousand and five percent"),
+        ("de", "schalte ein Licht ein"),
+        ("fr", "cent vingt degrés"),
+        ("es", "ciento veinte grados"),
+        ("zh-Hans", "一百二十度"),
+        ("xx", "twenty degrees"),
+        ("en", "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE} twenty degrees"),
+    ],
+)
+def test_other_numbers_stay_as_they_are(language: str, text: str) -> None:
+    assert in_digits(text, language) == text
+
+
+async def test_only_the_unit_of_the_home_is_left_out(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+
+    assert readable_sentence(hass, "Set it to 19.5 °C.", "en") == "Set it to 19.5°."
+    assert readable_sentence(hass, "set it to twenty °F", "en") == "set it to 20 °F"
+
+    hass.config.units = US_CUSTOMARY_SYSTEM
+    assert readable_sentence(hass, "set it to 19.5°C", "en") == "set it to 19.5°C"
+    assert readable_sentence(hass, "set it to 68°F", "en") == "set it to 68°"

@@ -1,0 +1,1 @@
+"""Tests of `offline/dispatcher.py`, by topic."""
