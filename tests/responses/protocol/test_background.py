@@ -388,14 +388,14 @@ async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store
 LONG = " ".join(map(str, range(850_000)))
 
 
-@pytest.mark.parametrize(("question", "answer"), [("Hello!", LONG), (LONG, "Hello!")], ids=["said", "sent"])
-async def test_what_has_ended_takes_only_so_much_room(question: str, answer: str) -> None:
-    """About 11 MB each, of 32: the words once to show them, and once to go on from."""
-    backend = BackendDouble(ScriptedProvider(*[say(answer)] * 3, say("Short.")))
+async def test_what_has_ended_takes_only_so_much_room() -> None:
+    """About 11 MB for each long question and answer, of 32: the words once to show them, and once to go on from."""
+    talk = ((LONG, "Hello!"), ("Hello!", LONG), (LONG, "Hello!"), ("Short.", "Short."))
+    backend = BackendDouble(ScriptedProvider(*(say(answer) for _, answer in talk)))
     service = ResponsesService(backend)
     begun = []
-    for text in (*[question] * 3, "Short."):
-        begun.append(await begin(service, text))
+    for question, _ in talk:
+        begun.append(await begin(service, question))
         await ended(backend)
 
     async def is_kept(response: JsonObject) -> bool:
