@@ -29,6 +29,7 @@ from tests.history.store.records import DAY, MORNING, audit, response as api_res
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.documented_yaml import blocks_with
 from tests.support.listening_agent import add_person
+from tests.support.one_home import in_one_home
 
 TALKER = "conversation.talker"
 OTHER = "conversation.other"
@@ -130,8 +131,7 @@ async def test_selected_records_are_exported_and_deleted(
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("service", [SERVICE_PURGE, SERVICE_EXPORT])
-@pytest.mark.parametrize(
+@in_one_home(
     ("choice", "message"),
     [
         ({}, "Nothing is selected"),
@@ -145,13 +145,12 @@ async def test_selected_records_are_exported_and_deleted(
         ({"facts": True, "conversation_id": "a"}, "do not belong to a conversation"),
     ],
 )
-async def test_an_unclear_selection_is_refused(
-    hass: HomeAssistant, service: str, choice: dict[str, object], message: str
-) -> None:
-    error = await refusal(hass, service, **choice)
+async def test_an_unclear_selection_is_refused(hass: HomeAssistant, choice: dict[str, object], message: str) -> None:
+    for service in (SERVICE_PURGE, SERVICE_EXPORT):
+        error = await refusal(hass, service, **choice)
 
-    assert isinstance(error, ServiceValidationError)
-    assert message in str(error)
+        assert isinstance(error, ServiceValidationError)
+        assert message in str(error)
     assert await stored_texts(hass) == ALL
     assert exports(hass) == []
 

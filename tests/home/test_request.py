@@ -1,11 +1,10 @@
 """The places that the words of a person may mean: those that they name, in some form, and those around the person."""
 
-import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
 from custom_components.chatterbox.home.request import Request
-from tests.demo_house.move_in import move_in
+from tests.support.one_home import in_one_home
 
 HOME = """
 floors:
@@ -19,7 +18,7 @@ entities:
 """
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "here", "is_meant"),
     [
         ("", None, {"Kuchnia", "Łazienka", "书房", "Piętro"}),
@@ -32,14 +31,13 @@ entities:
     ],
 )
 async def test_words_mean_the_places_that_they_name_and_those_around_the_person(
-    hass: HomeAssistant, text: str, here: str | None, is_meant: set[str]
+    home: HomeAssistant, text: str, here: str | None, is_meant: set[str]
 ) -> None:
-    await move_in(hass, HOME)
-    area = ar.async_get(hass).async_get_area_by_name(here) if here else None
-    request = Request(hass, text, area.id if area else None)
+    area = ar.async_get(home).async_get_area_by_name(here) if here else None
+    request = Request(home, text, area.id if area else None)
 
-    places = {area.name: request.may_mean("area", {area.id}) for area in ar.async_get(hass).async_list_areas()}
-    places |= {one.name: request.may_mean("floor", {one.floor_id}) for one in fr.async_get(hass).async_list_floors()}
+    places = {area.name: request.may_mean("area", {area.id}) for area in ar.async_get(home).async_list_areas()}
+    places |= {one.name: request.may_mean("floor", {one.floor_id}) for one in fr.async_get(home).async_list_floors()}
 
     assert {place for place, may_be_meant in places.items() if may_be_meant} == is_meant
     assert not request.may_mean("area", set())

@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 28_878,
     "modules of the product": 252,
-    "lines of code of the tests": 59_208,
+    "lines of code of the tests": 59_205,
     "fragments": 5,
 }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -74,8 +75,7 @@ async def english(hass: HomeAssistant) -> TranslatedComposer:
     return await async_get_composer(hass, "en", [LOOK])
 
 
-@pytest.mark.parametrize("kind", list(all_errors()))
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_one_home(("kind", "language"), [*product(all_errors(), LANGUAGES)])
 async def test_every_error_has_a_sentence_of_its_own(
     hass: HomeAssistant, kind: type[AgentError], language: str
 ) -> None:
@@ -86,8 +86,7 @@ async def test_every_error_has_a_sentence_of_its_own(
     assert "for developers" not in composer.compose(StopReason.PROVIDER_FAILED, (), kind("for developers"))
 
 
-@pytest.mark.parametrize("reason", list(StopReason))
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_one_home(("reason", "language"), [*product(StopReason, LANGUAGES)])
 async def test_every_ending_has_a_sentence(hass: HomeAssistant, reason: StopReason, language: str) -> None:
     composer = await async_get_composer(hass, language)
 

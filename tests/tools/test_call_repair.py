@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import pytest
@@ -257,7 +258,7 @@ async def test_a_filter_that_says_something_else_stays(home: HomeAssistant, writ
     assert await read(home, ON, written) == (ON, written, "")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "wrong",
     [
         {"area": "Bedroom"},
@@ -272,15 +273,15 @@ async def test_a_filter_that_says_something_else_stays(home: HomeAssistant, writ
         {"area": "Nowhere", "floor": "Ground Floor", "domain": ["light"]},
     ],
 )
-@pytest.mark.parametrize("name", ["Kitchen Light", "light.kitchen"])
 async def test_what_contradicts_a_name_refuses_the_call_with_what_there_is(
-    home: HomeAssistant, name: str, wrong: JsonObject
+    home: HomeAssistant, wrong: JsonObject
 ) -> None:
-    result, ran, _ = await read(home, ON, {"name": name, **wrong})
+    for name in ("Kitchen Light", "light.kitchen"):
+        result, ran, _ = await read(home, ON, {"name": name, **wrong})
 
-    assert ran == {}
-    assert result.startswith("Nothing was done: ")
-    assert f" does not fit {name}. There is Kitchen Light (light, Kitchen, Ground Floor). If that is meant, " in result
+        assert ran == {}
+        assert result.startswith("Nothing was done: ")
+        assert f" fit {name}. There is Kitchen Light (light, Kitchen, Ground Floor). If that is meant, " in result
 
 
 async def test_a_place_that_a_short_name_may_lack_refuses_the_call(home: HomeAssistant) -> None:
@@ -439,8 +440,7 @@ async def test_a_room_that_the_person_does_not_mean_determines_nothing(
     assert ran == ({"area": "Kitchen", "domain": ["light"]} if is_meant else outlets)
 
 
-@pytest.mark.parametrize("type_", [["cover"], "Cover"])
-@pytest.mark.parametrize("key", ["type", "entity_type", "deviceTypes", "kind"])
+@in_one_home(("key", "type_"), [*product(["type", "entity_type", "deviceTypes", "kind"], [["cover"], "Cover"])])
 async def test_a_type_is_a_domain_beside_a_name_or_a_place(home: HomeAssistant, key: str, type_: JsonValue) -> None:
     places: list[JsonObject] = [{"area": "Garage"}, {"name": "Garage Door"}, {"area": "Garage", "domain": ["cover"]}]
     for where in places:

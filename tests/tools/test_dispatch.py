@@ -374,14 +374,16 @@ REPORTS: list[JsonObject] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "reason"), [*FAILURES, *((report, "") for report in REPORTS)])
-@pytest.mark.parametrize("is_wrapped", [False, True])
 async def test_only_a_result_that_tells_of_its_own_failure_has_failed(
-    home: HomeAssistant, answer: JsonObject, reason: str, *, is_wrapped: bool
+    home: HomeAssistant, subtests: pytest.Subtests
 ) -> None:
-    register(home, "kitchen", StubTool(name="brew", answer={"result": answer} if is_wrapped else answer))
+    brew = StubTool(name="brew")
+    register(home, "kitchen", brew)
+    for answer, reason in [*FAILURES, *((report, "") for report in REPORTS)]:
+        for is_wrapped in (False, True):
+            with subtests.test(str(answer), is_wrapped=is_wrapped):
+                brew.answer = {"result": answer} if is_wrapped else answer
+                outcome = await run(await offer_of(home, "kitchen"), "brew")
 
-    outcome = await run(await offer_of(home, "kitchen"), "brew")
-
-    assert outcome.is_error == bool(reason)
-    assert not reason or json.loads(outcome.content)["error"] == reason
+                assert outcome.is_error == bool(reason)
+                assert not reason or json.loads(outcome.content)["error"] == reason

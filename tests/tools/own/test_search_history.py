@@ -22,6 +22,7 @@ from custom_components.chatterbox.tools.own.own_tool import ToolAnswer
 from custom_components.chatterbox.tools.own.search_history import async_search_history
 from tests.support.busy_threads import no_free_thread
 from tests.support.config_entries import offline_entry, only_agent, set_up
+from tests.support.one_home import in_one_home
 from tests.support.own_tools import own_call
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
@@ -120,7 +121,7 @@ async def test_only_ones_own_words_to_this_agent_are_found(hass: HomeAssistant, 
     ]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("query", "expected"),
     [
         ({}, {"On the shelf.", "In the drawer.", "Soup."}),
@@ -146,7 +147,7 @@ async def test_where_nothing_is_found_it_says_so(hass: HomeAssistant, agent: str
     assert "not kept any more" in str(outcome.data)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "query",
     [
         {"days": 0},
