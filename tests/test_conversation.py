@@ -60,7 +60,7 @@ async def test_no_words_are_answered_without_a_model(
 
     result = await say(hass, words)
 
-    assert speech(result) == "I don't have an answer to that."
+    assert speech(result) == "Sorry, I didn't catch that."
     assert not server.requests
     assert "Traceback" not in caplog.text
 

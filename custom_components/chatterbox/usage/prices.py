@@ -113,7 +113,9 @@ def read_known_models() -> KnownModels:
 
 
 async def async_known_model(hass: HomeAssistant, base_url: str, model: str) -> KnownModel | None:
-    """Return a model of the service at an address; None for an unknown one."""
+    """Return a model of the service at an address; None for an unknown one, and for a local service."""
+    if is_local_address(base_url):  # no home without a service on the internet reads the file
+        return None
     return (await hass.async_add_executor_job(read_known_models)).find(base_url, model)
 
 
