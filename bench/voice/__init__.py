@@ -1,0 +1,1 @@
+"""What a real recogniser hears of what a real voice says."""
