@@ -1,1 +1,1 @@
-"""What a real recogniser hears of what a real voice says."""
+"""A real recogniser hears a real voice."""

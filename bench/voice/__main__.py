@@ -31,7 +31,7 @@ _REPOSITORY: Final = Path(__file__).parents[2]
 
 def heard(texts: Sequence[str]) -> list[str]:
     """Return what is heard of each text, on one processor."""
-    result = subprocess.run(  # noqa: S603  # our own program
+    result = subprocess.run(  # noqa: S603  # a file of ours
         [_REPOSITORY / ".venv-voice" / "bin" / "python", Path(__file__).with_name("engines.py")],
         input="".join(json.dumps(text) + "\n" for text in texts),
         stdout=subprocess.PIPE,
@@ -69,9 +69,11 @@ def corpus(path: Path, most: int) -> str:
             texts[entry["kind"]][entry["text"]] = None
     rows: list[list[str]] = []
     for kind, of_kind in texts.items():
-        asked = list(of_kind)[:most]
-        right = sum(words(text) == words(again) for text, again in zip(asked, heard(asked), strict=True))
-        rows.append([kind, str(len(asked)), str(right)])
+        texts_of_kind = list(of_kind)[:most]
+        right = sum(
+            words(text) == words(again) for text, again in zip(texts_of_kind, heard(texts_of_kind), strict=True)
+        )
+        rows.append([kind, str(len(texts_of_kind)), str(right)])
     return table(["kind", "texts", "heard word for word"], rows)
 
 
