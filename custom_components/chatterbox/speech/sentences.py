@@ -44,6 +44,7 @@ from ..agent.errors import (
     ProviderUnreachable,
     ServerOutOfMemory,
     ToolsRefused,
+    UnparsedReply,
 )
 from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
@@ -70,6 +71,7 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     ProviderRejectedKey: "provider_rejected_key",
     ProviderBusy: "provider_busy",
     ServerOutOfMemory: "server_out_of_memory",
+    UnparsedReply: "unparsed_reply",
     ModelNotFound: "model_not_found",
     ProviderRejectedRequest: "provider_rejected_request",
     PromptTooLong: "prompt_too_long",
@@ -86,6 +88,7 @@ _CAUSES: Final = (
     ProviderRejectedKey,
     ModelNotFound,
     ServerOutOfMemory,
+    UnparsedReply,
     PromptTooLong,
     ToolsRefused,
 )
