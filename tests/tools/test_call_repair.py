@@ -57,7 +57,12 @@ entities:
 """
 ON, OFF, POSITION = "intent__HassTurnOn", "intent__HassTurnOff", "intent__HassSetPosition"
 LIGHT, CLIMATE, VOLUME = "light__HassLightSet", "climate__HassClimateSetTemperature", "media_player__HassSetVolume"
-ADD = "todo__HassListAddItem"
+ADD, STOP = "todo__HassListAddItem", "intent__HassStopMoving"
+VACUUM = """
+areas: [{ id: garage, name: Garage }]
+entities:
+  - { name: Robot, id: vacuum.robot, area: garage, state: docked }
+"""
 
 
 @pytest.fixture
@@ -449,6 +454,68 @@ async def test_a_type_is_a_domain_beside_a_name_or_a_place(home: HomeAssistant, 
     for unclear in unclear_places:
         assert (await read(home, OFF, {**unclear, key: type_}))[1] == {}
     assert (await read(home, OFF, {"area": "Garage", key: "thing"}))[1] == {}
+
+
+@in_one_home(
+    ("text", "tool", "written", "meant"),
+    [
+        ("Turn on the Lone Light", ON, {"name": "Lone Light", "area": "Kitchen"}, {"name": "Lone Light"}),
+        ("Turn on the Kitchen Light", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {"name": "Kitchen Light"}),
+        ("Turn on the Kitchen Light", ON, {"name": "Kitchen Light", "area": "Attic"}, {"name": "Kitchen Light"}),
+        ("Turn on the Kitchen Light in the bedroom", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {}),
+        ("Turn on the Kitchen Light in the attic", ON, {"name": "Kitchen Light", "area": "Attic"}, {}),
+        ("Turn on the light", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {}),
+        ("Turn on the Bedroom Lamp", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {}),
+        (
+            "Open the garage door",
+            ON,
+            {"name": "Garage Door", "domain": ["light"]},
+            {"name": "Garage Door", "domain": ["cover"]},
+        ),
+        (
+            "Close the garage door, please",
+            OFF,
+            {"name": "Garage Door", "domain": ["cover"], "device_class": ["door"]},
+            {"name": "Garage Door", "domain": ["cover"]},
+        ),
+        ("Turn on the garage door light", ON, {"name": "Garage Door", "domain": ["light"]}, {}),
+        ("Add milk", ADD, {"name": "milk", "item": "Milk"}, {"name": "Groceries", "item": "Milk"}),
+        ("Add milk", ADD, {"name": "Chores", "item": "Milk"}, {"name": "Chores", "item": "Milk"}),
+    ],
+)
+async def test_what_the_person_names_holds_against_what_a_model_made_up(
+    home: HomeAssistant, text: str, tool: str, written: JsonObject, meant: JsonObject
+) -> None:
+    assert (await read(home, tool, written, text=text))[1] == meant
+
+
+async def test_of_several_lists_none_is_named_like_the_item(home: HomeAssistant) -> None:
+    await move_in(home, "entities: [{ name: Chores, id: todo.chores }]")
+    written: JsonObject = {"name": "milk", "item": "milk"}
+
+    assert "The lists are Chores, Groceries." in (await read(home, ADD, written, text="Add milk"))[0]
+    assert (await read(home, ADD, written, text="Add milk to the groceries"))[1] == {
+        "name": "Groceries",
+        "item": "milk",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "written", "meant"),
+    [
+        (ON, {"name": "Robot", "domain": ["vacuum"]}, ("vacuum__HassVacuumStart", {"name": "Robot"})),
+        (OFF, {"name": "Robot"}, ("vacuum__HassVacuumReturnToBase", {"name": "Robot"})),
+        (STOP, {"name": "Robot", "domain": ["vacuum"]}, ("vacuum__HassVacuumReturnToBase", {"name": "Robot"})),
+        (ON, {"area": "Garage", "domain": ["vacuum"]}, ("vacuum__HassVacuumStart", {"area": "Garage"})),
+        (ON, {"area": "Garage"}, (ON, {"area": "Garage"})),
+    ],
+)
+async def test_a_vacuum_is_started_and_sent_home(
+    home: HomeAssistant, tool: str, written: JsonObject, meant: tuple[str, JsonObject]
+) -> None:
+    await move_in(home, VACUUM)
+
+    assert (await read(home, tool, written))[:2] == meant
 
 
 VALUES: dict[str, tuple[JsonValue, ...]] = {

@@ -113,6 +113,8 @@ class ToolResult:
     """Whether the tool ran, or may have, and brings in text from outside the home."""
     native: object = field(default=None, compare=False)
     """The dispatcher's own form of the result, which the loop passes on untouched."""
+    may_repeat: bool = field(default=False, compare=False)
+    """Whether the same call is judged anew if it is made again in its turn."""
 
 
 type Message = UserMessage | AssistantMessage | ToolResult

@@ -217,6 +217,8 @@ class Deny:
     """A denial by a hook. The reason is told to the model or, for a prompt, to the person."""
 
     reason: str
+    is_final: bool = True
+    """Whether the same call is not judged again in the turn."""
 
 
 @dataclass(frozen=True, slots=True)

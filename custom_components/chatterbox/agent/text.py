@@ -10,7 +10,7 @@ nothing is said, and "[BLANK_AUDIO]" for sounds. Only whole sentences at the end
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -162,6 +162,24 @@ def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
     """Return whether words contain a phrase of at least one word."""
     length = len(phrase)
     return length > 0 and any(words[start : start + length] == phrase for start in range(len(words) - length + 1))
+
+
+_STEM: Final = 4
+"""Letters with which two forms of a word begin alike."""
+
+
+def words_alike(words: Iterable[str], others: Collection[str]) -> frozenset[str]:
+    """Return those words that are, folded, one of some others or a form of one."""
+    folded = {fold(other) for other in others}
+    return frozenset(word for word in words if any(_is_alike(word, other) for other in folded))
+
+
+def _is_alike(word: str, other: str) -> bool:
+    """Return whether two words are the same, or forms of one; in other scripts, one may be a part of the other."""
+    if word == other or (not word.isascii() and word in other):
+        return True
+    stem = max(_STEM, min(len(word), len(other)) - 1)
+    return word[:stem] == other[:stem]
 
 
 def character_map(pairs: str) -> dict[int, int]:

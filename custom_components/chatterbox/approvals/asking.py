@@ -19,6 +19,7 @@ from ..agent.loop.hooks import covers
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import character_map, fold, spoken_words
 from ..effects.effect import ActionKind
+from ..home.entities import telling_words
 from ..home.entity_matches import (
     action_name,
     area_name,
@@ -33,10 +34,16 @@ from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
 from .action_summary import ActionSummary, repeatable_action, summarize_calls
 from .answers.language import ALL_WORDINGS, Phrase, Wording, language_code, phrases_of
-from .answers.yes_or_no import NOTHING_NAMED, QuestionContext, prepare_answers, understood_language
+from .answers.yes_or_no import (
+    NOTHING_NAMED,
+    QuestionContext,
+    prepare_answers,
+    understand_choice,
+    understood_language,
+)
 from .guard import CallGuard
-from .questions import ApprovalScope, Question
-from .review import CallReview
+from .questions import CHOICE, ApprovalScope, Question
+from .review import CallOption, CallReview
 
 _LONG_WAIT: Final = 90.0
 """Seconds from which the time is given in minutes."""
@@ -62,7 +69,7 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
     summaries = [summarize_calls(hass, those) for those in alike]
     if any(one.is_unclear for one in summaries):
         reasons.append(sentences["spoken_asked_unclear"])
-    reasons += [_QuestionText(hass, sentences, one).question() for one in summaries]
+    reasons += [_QuestionText(hass, sentences, one).question(calls[0].options) for one in summaries]
     if any(call.needs_pin for call in calls):
         reasons.append(sentences["spoken_say_pin"])
     return " ".join(reasons)
@@ -97,6 +104,19 @@ def asked_of(
     return QuestionContext(action, names, place, several=summary.is_several, repetition=words.actions())
 
 
+def chosen_of(hass: HomeAssistant, question: Question, text: str, language: str) -> Sequence[CallOption] | None:
+    """Return which options words choose; none if they may mean several, None if they choose none."""
+    options, registry = question.options, er.async_get(hass)
+    words: list[list[frozenset[str]]] = []
+    for one in options:
+        entry = registry.async_get(one.entity_id)
+        aliases = er.async_get_entity_aliases(hass, entry) if entry else ()
+        names = (entity_name(hass, one.entity_id), area_name(hass, one.entity_id), *aliases)
+        words.append([frozenset(map(fold, telling_words(name))) for name in names if name])
+    chosen = understand_choice(text, understood_language(language), words)
+    return None if chosen is None else [options[number] for number in chosen]
+
+
 @dataclass(frozen=True, slots=True)
 class _QuestionText:
     """The text of a question in one language."""
@@ -105,11 +125,17 @@ class _QuestionText:
     sentences: Mapping[str, str]
     summary: ActionSummary
 
-    def question(self) -> str:
-        """Return the question without its reasons."""
-        if not (actions := self.actions()):
+    def question(self, options: Sequence[CallOption] = ()) -> str:
+        """Return the question without its reasons: whether to do it, or to which one of some options."""
+        actions = self._joined("or", self._choices(options)) if options else self.actions()
+        if not actions:
             return self.sentences["asked_anything"]
         return _FIRST_WORD.sub(_capitalized, self._say("question", actions=actions), count=1)
+
+    def _choices(self, options: Sequence[CallOption]) -> list[str]:
+        """Return the names of options, the last one for all that are left out."""
+        names = [self.name(one.entity_id, ActionKind.CHANGE) for one in options]
+        return names if len(names) <= _MOST_NAMES else [*names[: _MOST_NAMES - 1], self._say("another")]
 
     def actions(self) -> str:
         """Return the actions, as the question names them; empty if none has a name."""
@@ -240,7 +266,7 @@ class ApprovalRequester:
         question = self._question(pending)
         is_kept = self.keep(question, max(pending.expires_at - time.time(), 0))
         if not self.is_written:
-            yield replace(end, pending=pending if is_kept else None)
+            yield replace(end, pending=question.pending if is_kept else None)
             return
         if is_kept:  # while the person hears the question
             language = understood_language(question.language)
@@ -250,10 +276,14 @@ class ApprovalRequester:
         text = " ".join(filter(None, (self.composer.done(end.tool_results), sentence)))
         yield TextDelta(text)
         yield MessageDone(AssistantMessage(text, provider_items=(NO_MODEL,)))
-        yield replace(end, text=text, pending=pending if is_kept else None)
+        yield replace(end, text=text, pending=question.pending if is_kept else None)
 
     def _question(self, pending: PendingApproval) -> Question:
         sentences, calls = self.composer.sentences, self.guard.reviews_of(pending)
+        if options := next((call.options for call in calls if call.options), ()):  # all else waits until that is known
+            calls = tuple(call for call in calls if call.options == options)
+            ids = {call.call.id for call in calls}
+            pending = replace(pending, calls=tuple(one for one in pending.calls if one.call.id in ids))
         again = sentences["spoken_asked_again"] if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
         language, context, request = self.user_input.language, self.user_input.context, self.user_input.text
@@ -263,7 +293,7 @@ class ApprovalRequester:
         """Return whether an approved call needs approval again, because its terms have changed."""
         approved = {(one.call.name, one.call.arguments): one.terms for one in self.approved}
         again = ((approved.get((one.call.name, one.call.arguments)), one.terms) for one in pending.calls)
-        return any(earlier is not None and not covers(earlier, terms) for earlier, terms in again)
+        return any(earlier not in {None, CHOICE} and not covers(earlier or "", terms) for earlier, terms in again)
 
 
 def unique_names(

@@ -42,7 +42,8 @@ from ..settings.tool_names import SENTENCE_TOOL
 from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
 from .policy import action_keys, is_risky, judge, lets_in, target_temperatures
-from .questions import Question
+from .questions import CHOICE, Question
+from .request_check import RequestCheck
 from .review import CallReview, Refusal
 
 
@@ -110,6 +111,7 @@ class CallGuard(Hooks):
         request: str = "",
         language: str = "",
         outside_tool: str = "",
+        check: RequestCheck | None = None,
     ) -> None:
         """Judge by `rules`, or by those of the home as they are at each call.
 
@@ -119,9 +121,10 @@ class CallGuard(Hooks):
         conversation first moved them without an approval, after outside content; the guard adds to them. The speaker
         has just said yes to `agreed`: what only does the same to other entities that were meant needs no other yes.
         `request` holds the words of the person in `language`, and `outside_tool` names the tool of the last content
-        from outside.
+        from outside. `check` compares calls with these words.
         """
         self._hass = hass
+        self._check = check
         self._given_rules = rules
         self._speaker = speaker
         self.effects_of = effects_of
@@ -175,7 +178,22 @@ class CallGuard(Hooks):
 
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
-        return await self._judge(tool, arguments, self._agreed)
+        decision = await self._judge(tool, arguments, self._agreed)
+        seen = self._reviews[tool.name, canonical_json(arguments)]
+        is_own = tool.name != SENTENCE_TOOL  # a sentence is what the person said
+        if isinstance(decision, Deny) or self._check is None or not (is_own and isinstance(seen.effects, Touches)):
+            return decision
+        match await self._check.async_objection(tool, arguments, seen.effects, self.effects_of):
+            case tuple() as options:
+                effects = Touches(frozenset(action for option in options for action in option.effects.actions))
+                seen = replace(seen, effects=effects, options=options)
+                decision = Ask("", CHOICE)  # whatever the rules say holds for the one that is chosen
+            case Ask() as question:
+                decision = decision or question
+            case objection:
+                return objection or decision
+        self._reviews[seen.call.name, seen.call.arguments] = replace(seen, is_asked=True)
+        return decision
 
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:

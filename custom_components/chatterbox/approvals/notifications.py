@@ -77,8 +77,8 @@ class _NotificationTexts:
             {"action": no, "title": self.sentences["notice_no"], "authenticationRequired": False}
         ]
         lines = [self.question.text, self._asked_by()]
-        if self.question.needs_pin:
-            lines.append(self.sentences["notice_pin"])
+        if self.question.needs_pin or self.question.options:
+            lines.append(self.sentences["notice_pin" if self.question.needs_pin else "notice_needs_choice"])
         else:
             buttons.insert(0, {"action": yes, "title": self.sentences["notice_yes"], "authenticationRequired": True})
         seconds = self.question.pending.expires_at - dt_util.utcnow().timestamp()

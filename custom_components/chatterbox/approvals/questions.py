@@ -4,7 +4,7 @@ Nothing is stored, so no question survives a restart. Decision 13.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -19,15 +19,17 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
 
-from ..agent.events import Answer, PendingApproval
+from ..agent.events import Answer, PendingApproval, PendingCall
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from ..data import singleton
 from ..effects.effect import actions_of
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import shown_call, shown_text
-from .review import ApprovalWay, CallReview, CallState, GivenAnswer
+from .review import ApprovalWay, CallOption, CallReview, CallState, GivenAnswer
 
+CHOICE: Final = "choice"
+"""The terms of a question which one is meant: the answer approves nothing that rules ask about."""
 _LATE_SECONDS: Final = 600.0
 """An answer within this time after a question expired is told that it came too late."""
 # Bytes; Home Assistant records up to 32,768 of an event.
@@ -78,13 +80,35 @@ class Question:
     def with_answer(self, answer: GivenAnswer, answers: Mapping[str, Answer] | None = None) -> Question:
         """Return the question with its answer, for all of its calls or with `answers` by call ID.
 
-        A yes without the PIN that it needs approves no call.
+        A yes without the PIN that it needs approves no call, and neither does a yes to several options.
         """
         if answers is None:
             answers = dict.fromkeys((one.call.id for one in self.pending.calls), answer)
-        if answer.approved and self.needs_pin and answer.way is not ApprovalWay.PIN:
+        if answer.approved and (self.options or (self.needs_pin and answer.way is not ApprovalWay.PIN)):
             answers = {}
         return replace(self, answer=answer, pending=replace(self.pending, answers=answers))
+
+    @property
+    def options(self) -> tuple[CallOption, ...]:
+        """The things that are asked about, if the question is which one is meant."""
+        return self.calls[0].options
+
+    def chosen(self, options: Sequence[CallOption]) -> Question:
+        """Return the question with a call for each of some options, which rules judge before it runs."""
+        review, first = self.calls[0], self.pending.calls[0].call.id
+        ids = (f"{first}_{number}" if number else first for number in range(len(options)))
+        calls = [replace(option.call, id=call_id) for option, call_id in zip(options, ids, strict=True)]
+        reviews = [
+            replace(review, call=call, effects=option.effects, judgement=None, options=())
+            for option, call in zip(options, calls, strict=True)
+        ]
+        waiting = tuple(PendingCall(call, "", CHOICE) for call in calls)
+        return replace(self, calls=tuple(reviews), pending=replace(self.pending, calls=waiting))
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether the answer only tells which one is meant."""
+        return all(one.terms == CHOICE for one in self.pending.calls)
 
     @property
     def id(self) -> str:
@@ -196,9 +220,9 @@ class Approvals:
         opened.was_repeated = True
         return may_repeat
 
-    def take(self, question_id: str, answer: GivenAnswer) -> Question:
-        """Close a question with an answer and return it. Raises `QuestionGone` if it is not open."""
-        return self._take(question_id, answer)[0]
+    def take(self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()) -> Question:
+        """Close a question with an answer, and with what was chosen, and return it. Raises `QuestionGone`."""
+        return self._take(question_id, answer, chosen)[0]
 
     async def answer(self, question_id: str, answer: GivenAnswer) -> str:
         """Answer a question through another channel, and return what the agent says. Raises `QuestionGone`."""
@@ -226,13 +250,15 @@ class Approvals:
             if opened.question.scope.agent_id == agent_id and not opened.has_expired:
                 self._close(opened, CallState.DROPPED)
 
-    def _take(self, question_id: str, answer: GivenAnswer) -> tuple[Question, Resume]:
+    def _take(
+        self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()
+    ) -> tuple[Question, Resume]:
         opened = self._open.get(question_id)
         if opened is None or opened.has_expired:
             raise QuestionGone
         del self._open[question_id]
         opened.cancel_timer()
-        question = opened.question.with_answer(answer)
+        question = (opened.question.chosen(chosen) if chosen else opened.question).with_answer(answer)
         self._send(QuestionUpdate(question, CallState.APPROVED if answer.approved else CallState.DENIED))
         return question, opened.resume
 
@@ -318,6 +344,8 @@ def _first(names: Iterable[str], most: int) -> list[JsonValue]:
 class AnswerRefusal(StrEnum):
     """Why an answer through another channel is not accepted. The values are parts of translation keys."""
 
+    NEEDS_CHOICE = "needs_choice"
+    """The question is which one is meant, which is only said where it was asked."""
     NEEDS_PIN = "needs_pin"
     """The PIN is only ever spoken, where the question was asked."""
     OF_A_TURN = "of_a_turn"
@@ -338,6 +366,8 @@ async def async_refusal(
     a turn of an agent has triggered: no agent approves its own calls, or those of another agent.
     """
     await asyncio.sleep(0)  # until listeners have seen the events that led here
+    if approved and question.options:
+        return AnswerRefusal.NEEDS_CHOICE
     if approved and question.needs_pin:
         return AnswerRefusal.NEEDS_PIN
     if _is_of_a_turn(hass, question, context):

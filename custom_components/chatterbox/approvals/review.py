@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from ..agent.events import Answer
 from ..agent.messages import JsonObject, JsonValue, ToolCall
@@ -136,6 +136,15 @@ class DecidedBy(StrEnum):
     """A hook script of the user."""
 
 
+class CallOption(NamedTuple):
+    """One of several things that a call may mean."""
+
+    entity_id: str
+    call: ToolCall
+    """The call for this one alone."""
+    effects: Touches
+
+
 @dataclass(frozen=True, slots=True)
 class CallReview:
     """A call under review. Each step that learns more of it returns a copy that says so."""
@@ -154,6 +163,8 @@ class CallReview:
     """It needs approval, and somebody can be asked."""
     is_repeated: bool = False
     """It needs approval, and has that of another call of the turn."""
+    options: tuple[CallOption, ...] = ()
+    """The things that the words may mean, if it waits for a choice; its effects are then those on all of them."""
     reason: str = ""
     """Why it waits for approval, in the words of a hook script; empty if none requires it."""
     state: CallState | None = None
@@ -180,7 +191,7 @@ class CallReview:
     @property
     def needs_pin(self) -> bool:
         """Whether the answer has to be the PIN."""
-        return self.verdict is Verdict.PIN
+        return self.verdict is Verdict.PIN and not self.options
 
     @property
     def entity_ids(self) -> frozenset[str]:

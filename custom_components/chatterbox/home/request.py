@@ -4,18 +4,21 @@ A model chooses names and rooms; what the person said is known without it. Words
 endings that languages give to names: "Küche" is in "Küchenlicht", "kuchnia" in "kuchni".
 """
 
-from collections.abc import Iterable, Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
-from ..agent.text import fold, heard_words
+from ..agent.text import base_language, heard_words, read_data_file, words_alike
 from .entities import telling_words
 
-_STEM: Final = 4
-"""Letters with which two forms of a word begin alike."""
+_WANTED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = read_data_file(
+    Path(__file__).with_name("wanted.toml"), dict[str, dict[str, list[str]]]
+)
+"""Phrases by language and by what they want done; those of `told` want nothing. A star stands for any words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,14 @@ class Request:
     """Empty if nobody said anything, or if it is not known."""
     area_id: str | None = None
     """The area of the device that heard them."""
+    language: str = "en"
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The wishes of the words, as far as they are plain commands: "open", "off"; see `wanted.toml`."""
+        words, phrases = heard_words(self.text), _WANTED.get(base_language(self.language), {})
+        found = frozenset(wanted for wanted, ways in phrases.items() if any(_holds(words, way) for way in ways))
+        return frozenset() if "told" in found else found
 
     def may_mean(self, kind: str, place_ids: AbstractSet[str]) -> bool:
         """Return whether the words may mean one of some areas or floors: they name it, or it is around the person."""
@@ -45,13 +56,16 @@ class Request:
 
     def words_of(self, names: Iterable[str]) -> frozenset[str]:
         """Return those words that are words of some names, or forms of them."""
-        telling = {fold(word) for word in telling_words(*names)}
-        return frozenset(word for word in heard_words(self.text) if any(_is_alike(word, other) for other in telling))
+        return words_alike(heard_words(self.text), telling_words(*names))
 
 
-def _is_alike(word: str, other: str) -> bool:
-    """Return whether two words are the same, or forms of one; in other scripts, one may be a part of the other."""
-    if word == other or (not word.isascii() and word in other):
-        return True
-    stem = max(_STEM, min(len(word), len(other)) - 1)
-    return word[:stem] == other[:stem]
+def _holds(words: Sequence[str], phrase: str) -> bool:
+    """Return whether words hold the parts of a phrase one after the other."""
+    place = 0
+    for part in phrase.split(" * "):
+        wanted = part.split()
+        found = (at for at in range(place, len(words) - len(wanted) + 1) if [*words[at : at + len(wanted)]] == wanted)
+        if (at := next(found, None)) is None:
+            return False
+        place = at + len(wanted)
+    return True

@@ -17,7 +17,7 @@ from homeassistant.core import Context, HomeAssistant, callback
 from ..agent.messages import AssistantMessage, ToolChoiceMode
 from ..agent.text import heard_answer
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
-from ..approvals.asking import asked_of
+from ..approvals.asking import asked_of, chosen_of
 from ..approvals.questions import Question, QuestionGone, async_get_approvals
 from ..approvals.review import ApprovalWay, GivenAnswer
 from ..const import LOGGER
@@ -91,12 +91,17 @@ class ApiTurns:
             return turn_input
         *older, question = alike
         approvals = async_get_approvals(self._hass)
-        named = asked_of(self._hass, sentences, question.calls, understood_language(language))
+        named, chosen = asked_of(self._hass, sentences, question.calls, understood_language(language)), None
         answer = understand_answer(heard_answer(words.text, language), understood_language(language), named)
+        if question.options:
+            chosen = chosen_of(self._hass, question, heard_answer(words.text, language), language)
+            answer = answer if answer is Meaning.NO else Meaning.YES if chosen else Meaning.OTHER
         if answer is Meaning.OTHER:
             user_input = replace(turn_input.user_input, text=words.text)
-            is_neither = await async_is_neither(self._hass, user_input, named) and approvals.repeat(question.id)
-            return replace(turn_input, reply=again_text(sentences, question)) if is_neither else turn_input
+            is_unclear = chosen is not None or await async_is_neither(self._hass, user_input, named)
+            is_asked = is_unclear and approvals.repeat(question.id)
+            return replace(turn_input, reply=again_text(sentences, question)) if is_asked else turn_input
+        question = question.chosen(chosen) if chosen else question
         for one in older:  # the same words must not count twice
             approvals.drop(one.id)
         by_client = _by_client(request.caller, approved=answer is Meaning.YES)

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final
 
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN, CoverEntityFeature
+from homeassistant.components.todo.const import DOMAIN as TODO_DOMAIN
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN, ValveEntityFeature
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES
 from homeassistant.core import HomeAssistant, State
@@ -22,11 +23,11 @@ from homeassistant.helpers import area_registry as ar, floor_registry as fr, int
 from ..agent.json.coercion import Unfit, bare_name, is_called
 from ..agent.json.text import display
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
-from ..agent.text import clipped, plain_name
-from ..effects.intents import Naming, intent_naming
+from ..agent.text import clipped, heard_words, plain_name
+from ..effects.intents import Naming, intent_naming, selection
 from ..home.description import listed, quoted
 from ..home.entities import telling_words
-from ..home.entity_matches import areas_of_entities, matching_states
+from ..home.entity_matches import areas_of_entities, is_named_in, matching_states
 from ..home.name_index import place_name
 from ..home.request import Request
 from .name_resolver import EVERYTHING, entities_called
@@ -58,6 +59,17 @@ _ENDS: Final = {0: intent.INTENT_TURN_OFF, 100: intent.INTENT_TURN_ON}
 """The intents that close and open, by the position that this means."""
 
 
+_OF_VACUUMS: Final = {
+    intent.INTENT_TURN_ON: "HassVacuumStart",
+    intent.INTENT_TURN_OFF: "HassVacuumReturnToBase",
+    "HassStopMoving": "HassVacuumReturnToBase",
+}
+"""The intents that do what others cannot with a vacuum, as Alexa has it."""
+_SELECTING: Final = frozenset({"name", "area", "floor"})
+_MOVED: Final = frozenset({"open", "close"})
+"""Wishes that are about a cover, whatever kind of thing a model takes it for."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallRepairs:
     """Repairs calls of the tools of one turn."""
@@ -81,8 +93,8 @@ class CallRepairs:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
         known, naming = _properties(tool), intent_naming(self.hass, intent_type)
         if naming.slots:
-            selection = _Selection(self.hass, self.assistant, naming, known, self.request)
-            arguments = selection.repaired(selection.translated(arguments))
+            chosen = _Selection(self.hass, self.assistant, naming, known, self.request)
+            arguments = chosen.repaired(chosen.translated(chosen.with_list(arguments)))
         unknown = [
             name
             for name, value in arguments.items()
@@ -91,7 +103,10 @@ class CallRepairs:
         if unknown:
             raise Unfit(self._refusal(tool, naming, unknown))
         arguments = {name: value for name, value in arguments.items() if name in known}
-        return self._moved(tool, arguments) if intent_type == intent.INTENT_SET_POSITION else (tool.name, arguments)
+        if intent_type == intent.INTENT_SET_POSITION:
+            return self._moved(tool, arguments)
+        meant = _OF_VACUUMS.get(intent_type)
+        return self._sent(tool, arguments, meant) if meant else (tool.name, arguments)
 
     def _refusal(self, tool: ToolDefinition, naming: Naming, unknown: Sequence[str]) -> str:
         """Return the error for parameters that a tool does not have, with what takes them."""
@@ -110,11 +125,20 @@ class CallRepairs:
         later = f"call {timer} with {_COMMAND}" if timer else "there is no tool: say that you cannot do it"
         return " ".join((reason, has, *sorted(takers), f"It acts now and on all that it names; for later, {later}."))
 
+    def _sent(self, tool: ToolDefinition, arguments: JsonObject, meant: str) -> tuple[str, JsonObject]:
+        """Start or send home a vacuum, which can neither be turned on or off nor be stopped."""
+        selected = matching_states(self.hass, selection(arguments, self.assistant, None))
+        if {state.domain for state in selected} == {"vacuum"}:
+            for name, own in self.intents.items():
+                if own.intent_type == meant:
+                    return name, {key: value for key, value in arguments.items() if key in _SELECTING}
+        return tool.name, arguments
+
     def _moved(self, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Open or close what can take no position. Raises `Unfit` where only another position is given."""
         naming, position = Naming(("area", "floor"), frozenset(_TAKES_POSITION)), arguments.get("position")
-        selection = _Selection(self.hass, self.assistant, naming, _properties(tool), self.request)
-        moved = selection.states(arguments, _FILTERS)
+        chosen = _Selection(self.hass, self.assistant, naming, _properties(tool), self.request)
+        moved = chosen.states(arguments, _FILTERS)
         if not moved or not isinstance(position, int):
             return tool.name, arguments
         if any(state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _TAKES_POSITION[state.domain] for state in moved):
@@ -165,6 +189,23 @@ class _Selection:
         }
         return arguments | places
 
+    def with_list(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments in which a list is not named like the item: the words name it, or there is only one.
+
+        Raises `Unfit` if there are several.
+        """
+        name, item = _name(arguments), _text(arguments.get("item"))
+        if self.naming.domains != {TODO_DOMAIN} or not name or plain_name(name) != plain_name(item):
+            return arguments
+        if self.states(arguments, ()) or not (lists := self.states({}, ())):
+            return arguments
+        words = heard_words(self.request.text)
+        meant = [state for state in lists if is_named_in(self.hass, state.entity_id, words)] or lists
+        if len(meant) > 1:
+            names = listed(sorted(quoted(state.name) for state in lists))
+            raise Unfit(f"Nothing was done: there is no list {quoted(name)}. The lists are {names}.")
+        return {**arguments, "name": meant[0].name}
+
     def _with_domain(self, arguments: JsonObject) -> JsonObject:
         """Return arguments in which a domain is not given as a type, where a name or a place determines what is meant.
 
@@ -206,6 +247,8 @@ class _Selection:
         rest = [one for one in filters if one not in dropped]
         if not base or not self.states(arguments, [one for one in rest if one != _CLASS]):
             if not by_room and base and {*rest} <= {*self.known}:
+                if (meant := self._as_said(arguments, useless, base)) is not None:
+                    return meant
                 raise Unfit(self._contradiction(arguments, [one for one in useless if one in rest] or rest, base))
             return arguments
         if _CLASS in useless and _CLASS in rest:
@@ -215,6 +258,26 @@ class _Selection:
         if by_room and not self._is_determined(arguments):
             return arguments
         return {name: value for name, value in arguments.items() if name not in dropped}
+
+    def _as_said(self, arguments: JsonObject, useless: Sequence[str], base: Sequence[State]) -> JsonObject | None:
+        """Return a call without a place, or a kind, that a model made up: the words name the thing and not that place.
+
+        Whatever kind a model takes it for, a cover is what can be opened or closed.
+        """
+        words, moves = heard_words(self.request.text), not self.request.wanted.isdisjoint(_MOVED)
+        meant = [state for state in base if state.domain == COVER_DOMAIN or not moves] or base
+        if len(meant) != 1 or not is_named_in(self.hass, meant[0].entity_id, words):
+            return None
+        if len(base) > 1 and "domain" not in self.known:
+            return None
+        is_cover = moves and meant[0].domain == COVER_DOMAIN
+        for one in useless:
+            is_place, value = one in {"area", "floor"}, _text(arguments[one])
+            is_meant = self.request.has_word_of(value) or self.request.may_mean(one, self._places(one, value))
+            if is_meant if is_place else not is_cover:
+                return None
+        rest = {name: value for name, value in arguments.items() if name not in useless}
+        return rest | {"domain": [COVER_DOMAIN]} if is_cover and "domain" in self.known else rest
 
     def states(self, arguments: JsonObject, filters: Iterable[str], *, in_full: bool = False) -> list[State]:
         """Return the exposed entities that have the name of a call, `in_full` no short one, and fit some filters."""

@@ -103,6 +103,8 @@ class TurnTools(NamedTuple):
     """The first hook of the turn."""
     home: Home
     """The home that the prompt lists."""
+    request: Request
+    """The words of the person, which are empty if they are not known."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen LLM APIs that Home Assistant does not have."""
     prompt: str = ""
@@ -154,12 +156,11 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     silent = (api.name for api, (offer, _) in zip(apis, answers, strict=True) if offer is None)
     notes = (f"The tools of {name} cannot be used at the moment." for name in silent)
     dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
-    near = llm.async_get_match_preferences(hass, llm_context).area_id
-    repairs = CallRepairs(hass, llm_context.assistant, merged.intents, Request(hass, text, near))
+    request = _request(hass, llm_context, text)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
-        definitions=repairs.added_to(merged.definitions),
+        definitions=CallRepairs(hass, llm_context.assistant, merged.intents, request).added_to(merged.definitions),
         dispatcher=dispatcher,
         home=exposed,
         prompt=merged.prompt,
@@ -168,12 +169,18 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         labels=merged.labels,
         home_is_large=home.sums_up(len(exposed.entities)) and any(one.api.id == llm.LLM_API_ASSIST for one in offers),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
+        request=request,
     )
 
 
 def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return the tools that a model may see: all but the one by which Home Assistant understands a sentence."""
     return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
+
+
+def _request(hass: HomeAssistant, llm_context: llm.LLMContext, text: str) -> Request:
+    area_id = llm.async_get_match_preferences(hass, llm_context).area_id
+    return Request(hass, text, area_id, llm_context.language or hass.config.language)
 
 
 def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:

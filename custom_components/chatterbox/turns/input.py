@@ -5,7 +5,7 @@ later step sees it. `docs/pin.md` lists what cannot be redacted, because it is p
 called.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
@@ -25,7 +25,7 @@ from ..approvals.answers.yes_or_no import (
     understand_answer,
     understood_language,
 )
-from ..approvals.asking import asked_of, locked_pin_text, unmeant_text, wrong_pin_text
+from ..approvals.asking import asked_of, chosen_of, locked_pin_text, unmeant_text, wrong_pin_text
 from ..approvals.pin.pin_detection import may_be_pin
 from ..approvals.pin.pin_guard import LOCK_SECONDS, Locked
 from ..approvals.pin.spoken_digits import spoken_digits, whole_digits
@@ -38,7 +38,7 @@ from ..approvals.questions import (
     QuestionUpdate,
     async_get_approvals,
 )
-from ..approvals.review import ApprovalWay, GivenAnswer
+from ..approvals.review import ApprovalWay, CallOption, GivenAnswer
 from ..const import REDACTED_PIN
 from ..data import singleton
 from ..effects.recognition import async_is_request
@@ -230,7 +230,9 @@ async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, q
 
 def again_text(sentences: Mapping[str, str], question: Question) -> str:
     """Return the text that repeats a question after words that are no answer to it."""
-    return question.text if question.needs_pin else f"{sentences['spoken_yes_or_no']} {question.text}"
+    return (
+        question.text if question.needs_pin or question.options else f"{sentences['spoken_yes_or_no']} {question.text}"
+    )
 
 
 async def _async_compare(
@@ -276,7 +278,14 @@ class TurnInput:
     @property
     def agreed(self) -> Question | None:
         """The question that the speaker approved with this input."""
-        return self.answered if self.approved and not self.is_resumed else None
+        is_yes = self.approved and self.answered and not self.answered.is_choice
+        return self.answered if is_yes and not self.is_resumed else None
+
+    @property
+    def request(self) -> str:
+        """The words of the person; after a choice, with those that led to it."""
+        words, answered = self.user_input.text, self.answered
+        return f"{answered.request}, {words}" if answered and answered.is_choice else words
 
     @property
     def is_resumed(self) -> bool:
@@ -345,6 +354,11 @@ class InputReader:
         is_unheard = not is_late and not approvals.was_heard(question.id)
         text, language, pin = user_input.text, user_input.language, None if is_unheard else pin
         reading = await async_read_answer(self.hass, question, text, language, context, pin, is_late)
+        if question.options:
+            chosen = chosen_of(self.hass, question, heard_answer(text, language), language)
+            if chosen is not None or reading is Meaning.YES:
+                reading = Meaning.TOO_LATE if is_late else Meaning.UNHEARD if is_unheard else Meaning.YES
+                return self._as_choice(TurnInput(redacted, speaker, self.source), question, reading, sentences, chosen)
         if reading is not Meaning.OTHER:
             reading = Meaning.UNHEARD if is_unheard else reading
             return self._as_answer(TurnInput(redacted, speaker, self.source), question, reading, sentences)
@@ -358,8 +372,29 @@ class InputReader:
             return turn_input
         return self._as_answer(turn_input, question, reading, sentences)
 
+    def _as_choice(
+        self,
+        turn_input: TurnInput,
+        question: Question,
+        reading: Meaning,
+        sentences: Mapping[str, str],
+        chosen: Sequence[CallOption] | None,
+    ) -> TurnInput:
+        """Return the input of a turn whose words choose, or may mean several: then they are asked about once more."""
+        if reading is Meaning.YES and not chosen:
+            if not async_get_approvals(self.hass).repeat(question.id):
+                async_get_approvals(self.hass).drop(question.id)
+                return replace(turn_input, reply=sentences["spoken_which_unclear"])
+            reading = Meaning.NEITHER
+        return self._as_answer(turn_input, question, reading, sentences, chosen or ())
+
     def _as_answer(
-        self, turn_input: TurnInput, question: Question, reading: Meaning | Wrong | Locked, sentences: Mapping[str, str]
+        self,
+        turn_input: TurnInput,
+        question: Question,
+        reading: Meaning | Wrong | Locked,
+        sentences: Mapping[str, str],
+        chosen: Sequence[CallOption] = (),
     ) -> TurnInput:
         """Return the input of a turn from the meaning of its words as an answer."""
         approvals = async_get_approvals(self.hass)
@@ -368,11 +403,12 @@ class InputReader:
                 way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
                 answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=turn_input.speaker.user_id)
                 try:
-                    return replace(turn_input, answered=approvals.take(question.id, answer))
+                    return replace(turn_input, answered=approvals.take(question.id, answer, chosen))
                 except QuestionGone:  # someone else answered first
                     return replace(turn_input, reply=sentences["spoken_nothing_asked"])
             case Meaning.OTHER:
-                dropped = unmeant_text(self.hass, sentences, question.calls) if approvals.drop(question.id) else ""
+                was_asked = approvals.drop(question.id) and not question.options
+                dropped = unmeant_text(self.hass, sentences, question.calls) if was_asked else ""
                 return replace(turn_input, prefix=dropped)
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)

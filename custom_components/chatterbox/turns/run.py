@@ -5,8 +5,9 @@ The input was read before (`input.py`); a turn starts with a request, or with an
 
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 from weakref import WeakValueDictionary
 
 from homeassistant.components.conversation import ChatLog
@@ -16,17 +17,18 @@ from homeassistant.core import HomeAssistant, callback
 from ..agent.errors import AgentError
 from ..agent.events import StopReason, TurnEvent
 from ..agent.loop.turn import Turn
-from ..agent.messages import ToolResult
+from ..agent.messages import AssistantMessage, ToolResult, UserMessage
 from ..agent.protocols import HookPoint, Hooks
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, unmeant_text
 from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
+from ..approvals.request_check import RequestCheck
 from ..approvals.review import Refusal
 from ..const import LOGGER
 from ..history.stores import async_get_histories
-from ..people.speakers import in_turn
+from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
@@ -42,6 +44,10 @@ from .prepare import PreparedTurn, SentPrompts, async_prepare
 from .record import TurnRecorder, async_audit, async_start_recording, reply_events, turn_origin
 from .script_hooks import ScriptHooks, SpeechScriptHooks
 from .source import TurnSource
+
+_EARLIER: Final = 6
+"""Messages before a turn in which a name may be found that its words leave out, but not in a question."""
+_QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 
 
 @dataclass(slots=True)
@@ -172,9 +178,26 @@ class AgentTurns:
             labels=tools.labels,
             temperatures=thread.temperatures,
             agreed=turn_input.agreed,
-            request=turn_input.user_input.text,
+            request=turn_input.request,
             language=turn_input.user_input.language,
             outside_tool=next((one.name for one in reversed(outside_results(turn.history))), ""),
+            check=self._check(turn_input, tools, turn),
+        )
+
+    def _check(self, turn_input: TurnInput, tools: TurnTools, turn: Turn) -> RequestCheck | None:
+        """Return the check of calls against the words of a request; None for an answer, and for no person's words."""
+        asking, answered = turn_input.speaker.asking, turn_input.answered
+        if asking is Asking.TRUSTED or not turn.user_text or (answered and not answered.is_choice):
+            return None
+        messages = (one.text for one in turn.history[-_EARLIER:] if isinstance(one, UserMessage | AssistantMessage))
+        earlier = [text for text in messages if not text.rstrip().endswith(_QUESTION_ENDS)]
+        is_person = asking is Asking.PERSON
+        return RequestCheck(
+            self._hass,
+            replace(tools.request, text=turn_input.request),
+            earlier,
+            can_ask=is_person,
+            can_choose=is_person and turn_input.source.asks_in_words(),
         )
 
     def _hooks(

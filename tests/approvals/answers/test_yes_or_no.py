@@ -12,12 +12,15 @@ from custom_components.chatterbox.approvals.answers.yes_or_no import (
     Meaning,
     QuestionContext,
     understand_answer,
+    understand_choice,
     understood_language,
 )
 
 YES, NO, OTHER = Meaning.YES, Meaning.NO, Meaning.OTHER
 DOOR = QuestionContext(Action.UNLOCK, ("Front door",))
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
+DOORS = ([frozenset({"front", "door"}), frozenset({"hall"})], [frozenset({"back", "door"}), frozenset({"kitchen"})])
+LIGHTS = ([frozenset({"light"})], [frozenset({"light", "2"})], [frozenset({"floor", "lamp"})])
 
 
 @cache
@@ -331,3 +334,51 @@ def test_a_language_without_words_is_read_as_english(tag: str, parsed: str) -> N
 )
 def test_answers_in_cantonese_and_a_doubt_in_russian(language: str, text: str, answer: Meaning) -> None:
     assert understand_answer(text, language) is answer
+
+
+@pytest.mark.parametrize(
+    ("language", "second", "last", "both", "neither"),
+    [
+        ("en", "the second one please", "the last one", "both of them", "neither"),
+        ("de", "die zweite bitte", "den letzten", "beide", "keine von beiden"),
+        ("fr", "la deuxième", "le dernier", "les deux", "aucune des deux"),
+        ("es", "la segunda por favor", "el último", "las dos", "ninguna"),
+        ("it", "la seconda per favore", "l'ultima", "tutte e due", "nessuna delle due"),
+        ("nl", "de tweede alsjeblieft", "de laatste", "allebei", "geen van beide"),
+        ("pl", "drugie proszę", "ostatnie", "oba", "żadne"),
+        ("pt", "a segunda por favor", "o último", "as duas", "nenhuma"),
+        ("pt-BR", "a segunda por favor", "o último", "as duas", "nenhuma"),
+        ("sv", "den andra", "den sista", "båda", "ingen av dem"),
+        ("zh-Hans", "第二个", "最后一个", "两个都", "都不要"),
+    ],
+)
+def test_places_both_and_neither_are_understood(language: str, second: str, last: str, both: str, neither: str) -> None:
+    assert understand_choice(second, language, DOORS) == (1,)
+    assert understand_choice(last, language, DOORS) == (1,)
+    assert understand_choice(both, language, DOORS) == (0, 1)
+    assert understand_answer(neither, language) is Meaning.NO
+    assert understand_choice(neither, language, DOORS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("the back door", (1,)),
+        ("yes, the front one", (0,)),
+        ("in the kitchen", (1,)),
+        ("the door", ()),
+        ("the cellar door", None),
+        ("not the back door", None),
+        ("the back door and turn on the light", None),
+        ("is it the back door?", None),
+        ("third", None),
+        ("", None),
+    ],
+)
+def test_all_words_have_to_be_understood(text: str, chosen: tuple[int, ...] | None) -> None:
+    assert understand_choice(text, "en", DOORS) == chosen
+
+
+@pytest.mark.parametrize(("text", "chosen"), [("light", (0,)), ("light 2", (1,)), ("both", None), ("lamps", (2,))])
+def test_a_whole_name_decides_and_both_is_no_word_for_three(text: str, chosen: tuple[int, ...] | None) -> None:
+    assert understand_choice(text, "en", LIGHTS) == chosen

@@ -182,6 +182,9 @@ async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(hass: H
             await ran(hass, offer, judged.call.name, judged.arguments)
         assert_told(hass, effects, done, what)
         entity_ids = {action.entity_id for action in done.called}
+        if judged.call.name != tool:  # a vacuum cannot be turned on as written: Home Assistant reports it as failed
+            assert {one.partition(".")[0] for one in entity_ids} <= {"cover", "vacuum", "valve"}, what
+            continue
         assert not is_done or entity_ids <= {action.entity_id for action in written.called}, what
         compared += is_done and bool(written.called)
         repaired += bool(judged.note and entity_ids)

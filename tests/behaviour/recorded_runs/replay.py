@@ -15,13 +15,14 @@ from homeassistant.core import Context, Event, HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.events import StopReason
+from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.demo_house.const import CONF_SETUP
 from tests.behaviour.recorded_runs.core import act_as_core
 from tests.behaviour.recorded_runs.runs import Batch, RecordedRun
 from tests.behaviour.recorded_runs.table import Count
 from tests.demo_house.move_in import move_in, states_of
-from tests.support.assist_mini import snapshot
+from tests.support.assist_mini import Task, snapshot
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
@@ -30,6 +31,11 @@ from tests.support.talk import AGENT
 
 _SATELLITE = "assist_satellite.hall"
 """Where somebody can be asked."""
+_ARTEFACTS: Final = re.compile(
+    r"home1_us_smart_lock-(?:lock_all_the_locks|unlock_all_the_doors)|home7_dk_media_player(?:_media_player)?-mute_"
+)
+"""Tasks that want something else than their words say: unlocked after "Lock all the locks", locked after "Unlock all
+the doors", and a volume of 0 after "Mute", which mutes. They are counted apart. Decision 51."""
 _SILENCE = ScriptedAnswer(content="")
 """The answer of a server for a model that has nothing to say, as the recorded ones had after some calls."""
 _SUCCESS: Final = re.compile(
@@ -45,6 +51,7 @@ class Way(StrEnum):
 
     CORE = "core"
     OURS = "ours"
+    """Somebody is there, and answers which one is meant with the name of what the task is about."""
     ASKING = "asking"
     """Ours, with the rules of a new agent; otherwise everything is allowed."""
 
@@ -72,6 +79,8 @@ class Outcome:
     calls: tuple[CalledTool, ...] = ()
     speech: str = ""
     is_asked: bool = False
+    is_chosen: bool = False
+    """Whether it was asked which one is meant, and somebody answered."""
 
     @property
     def succeeded(self) -> bool:
@@ -144,33 +153,56 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
     model.play(Script(answers=(*(message.as_scripted() for message in run.asst), _SILENCE)))
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
-    heard_by = _SATELLITE if way is Way.ASKING else None
-    result = await conversation.async_converse(hass, run.text, None, Context(), "en", AGENT, satellite_id=heard_by)
-    await hass.async_block_till_done()
+
+    talk: str | None = None
+
+    async def say(words: str) -> str:
+        nonlocal talk
+        heard = await conversation.async_converse(hass, words, talk, Context(), "en", AGENT, satellite_id=_SATELLITE)
+        await hass.async_block_till_done()
+        talk = heard.conversation_id
+        return str(heard.response.speech.get("plain", {}).get("speech", ""))
+
+    spoken = await say(run.text)
+    meant = _name_of_meant(hass, batch.tasks[run.task]) if way is Way.OURS else None
+    if meant is not None:
+        spoken = await say(meant)
     stop_listening()
-    (turn,) = turns
+    turn = turns[-1]
     return Outcome(
         run=run,
         wrong_states=batch.tasks[run.task].wrong_states(before, snapshot(states_of(hass, entry))),
         calls=tuple(
             CalledTool(call["name"], call["is_error"], str(call["result"])) for call in turn.data["tool_calls"]
         ),
-        speech=str(result.response.speech.get("plain", {}).get("speech", "")),
+        speech=spoken,
         is_asked=turn.data["stop_reason"] == StopReason.APPROVAL_REQUIRED,
+        is_chosen=meant is not None,
     )
+
+
+def _name_of_meant(hass: HomeAssistant, task: Task) -> str | None:
+    """Return the name of the one thing that a task is about, if it is waited for which one is meant; else None."""
+    options = {option.entity_id for question in async_get_approvals(hass).waiting for option in question.options}
+    meant = [state for one in task.expect_changes if one in options and (state := hass.states.get(one))]
+    return meant[0].name if len(meant) == 1 else None
 
 
 def count(core: Outcome, ours: Outcome, asking: Outcome) -> Count:
     """Count what came of a run, in all ways."""
-    run = ours.run
+    run, is_artefact = ours.run, bool(_ARTEFACTS.match(ours.run.task))
+    was_false = bool(run.unexpected) and tells_success(run.answer or "")
+    is_false = not ours.succeeded and tells_success(ours.speech)
     return Count(
         runs=1,
         recorded=not run.unexpected,
         core=core.succeeded,
         ours=ours.succeeded,
         won=ours.succeeded and not core.succeeded,
-        lost=core.succeeded and not ours.succeeded,
+        lost=core.succeeded and not ours.succeeded and not is_artefact,
+        which=ours.is_chosen,
         questions=asking.is_asked,
-        false_then=bool(run.unexpected) and tells_success(run.answer or ""),
-        false_now=not ours.succeeded and tells_success(ours.speech),
+        false_then=was_false and not is_artefact,
+        false_now=is_false and not is_artefact,
+        artefacts=(was_false or is_false) and is_artefact,
     )

@@ -18,9 +18,11 @@ class Count:
     ours: int = 0
     won: int = 0
     lost: int = 0
+    which: int = 0
     questions: int = 0
     false_then: int = 0
     false_now: int = 0
+    artefacts: int = 0
 
     def __add__(self, other: Count) -> Count:
         """Count the runs of both."""

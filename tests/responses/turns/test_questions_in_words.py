@@ -8,6 +8,7 @@ from aiohttp.test_utils import TestClient
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
+from tests.demo_house.move_in import move_in
 from tests.support.api_clients import enable_api
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, messages_of
@@ -17,10 +18,17 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 PATH = "/api/chatterbox/v1/responses"
 DOOR = "lock.front_door"
 QUESTION = "Unlock the Front Door in the Hallway?"
+WHICH = "The Side Door, the Back Door or the Front Door?"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
 ASSIST = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
 REQUEST = {"model": AGENT, "input": "Unlock the front door."}
+ALLOWING = [{"verdict": "allow"}]
+DOORS = """
+entities:
+  - { name: Side Door, id: lock.side, state: unlocked }
+  - { name: Back Door, id: lock.back, state: unlocked }
+"""
 
 
 async def create(client: TestClient[Any, Any], **fields: object) -> dict[str, Any]:
@@ -182,3 +190,26 @@ async def test_one_yes_answers_one_of_two_questions_with_the_same_words(
 
     assert words_of(await create(client, input="Yes.", previous_response_id=first["id"])) == "Yes to what?"
     assert hass.states.is_state(DOOR, "locked")
+
+
+@pytest.mark.parametrize(
+    ("words", "heard", "state"), [("The back door.", "As you say.", "locked"), ("Yes.", WHICH, "unlocked")]
+)
+async def test_a_name_in_words_picks_one_of_several(  # noqa: PLR0917  # a row
+    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, words: str, heard: str, state: str
+) -> None:
+    locks = ScriptedCall(name="HassTurnOn", arguments={"name": "Side Door", "domain": "lock"})
+    await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(locks,)), ScriptedAnswer(content="As you say."))), rules=ALLOWING
+    )
+    await move_in(hass, DOORS)
+    await enable_api(hass)
+    client = await hass_client()
+    question = await create(client, input="Lock the door.")
+
+    answer = await create(client, input=words, previous_response_id=question["id"])
+
+    assert words_of(question) == WHICH
+    assert words_of(answer) == heard
+    assert hass.states.is_state("lock.back", state)
+    assert hass.states.is_state("lock.side", "unlocked")

@@ -275,6 +275,8 @@ def _same_call(call: ToolCall, tools: Sequence[ToolDefinition], earlier: Iterabl
     for message in messages:
         for other in message.tool_calls if isinstance(message, AssistantMessage) else ():
             result = results.get(other.id)
+            if result and result.may_repeat:
+                continue
             if (other.name, other.arguments) == (call.name, call.arguments):
                 same = same or other
             elif other.name not in reads and not (result and result.synthetic):

@@ -330,8 +330,8 @@ class Inference:
             judged = judge_call(self.state, replace(judged.call, arguments=rewritten), is_repaired=True)
             judged = replace(judged, note=note) if isinstance(judged, Runnable) else judged
         match seen.decision:
-            case Deny(reason):
-                return resolve(judged.call, reason)
+            case Deny(reason, is_final):
+                return resolve(judged.call, reason, may_repeat=not is_final)
             case Ask(reason, terms) if not isinstance(judged, Resolved):
                 return PendingCall(judged.call, reason, terms, note)
             case _:

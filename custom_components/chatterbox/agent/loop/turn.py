@@ -157,9 +157,10 @@ class Resolved:
 type OpenCall = Runnable | PendingCall | ClientCall | Resolved
 
 
-def resolve(call: ToolCall, content: str, *, is_error: bool = True) -> Resolved:
+def resolve(call: ToolCall, content: str, *, is_error: bool = True, may_repeat: bool = False) -> Resolved:
     """Answer a call without running it."""
-    return Resolved(call, ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True))
+    result = ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True, may_repeat=may_repeat)
+    return Resolved(call, result)
 
 
 class TurnState(NamedTuple):

@@ -100,6 +100,8 @@ class Wording(_LanguageTable):
     """Words, not templates, by which a request is about all devices of a kind: "lock every door"."""
     exceptions: tuple[str, ...] = ()
     """Words, not templates, by which a request may leave a device out: "all doors but the back door"."""
+    ordinals: tuple[str, ...] = ()
+    """How one of several is chosen by its place: the first, the second and so on, and at the end the last one."""
     named: tuple[str, ...] = ()
     """How `<name>`, the name of a device, stands in a sentence: "the <name>"."""
     placed: tuple[str, ...] = ()

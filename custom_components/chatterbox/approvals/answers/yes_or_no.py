@@ -4,14 +4,14 @@ Only a plain yes is a yes: it has to be understood from its first word to its la
 request, another device or a doubt makes it something else. Answers are neither stored nor cached.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import combinations
 from typing import Final
 
-from ...agent.text import character_map, fold, heard_words, spoken_words
+from ...agent.text import character_map, fold, heard_words, spoken_words, words_alike
 from .language import ALL_WORDINGS, Action, Phrase, Wording, language_code, phrases_of
 
 MAX_WORDS: Final = 16
@@ -100,6 +100,54 @@ def begins_with_yes(text: str, language: str) -> bool:
     return any(
         first in _phrases(ALL_WORDINGS[code], ALL_WORDINGS[code].yes, {}) for code in languages_of_answers(language)
     )
+
+
+def understand_choice(text: str, language: str, options: Sequence[Sequence[frozenset[str]]]) -> tuple[int, ...] | None:
+    """Return the numbers of those options that an answer chooses; none if it may mean several, None if it chooses none.
+
+    An option is given by the words of its names, and of its room. All the words have to be understood.
+    """
+    found = (_choice(text, code, options) for code in languages_of_answers(language) or (_FALLBACK,))
+    return next((one for one in found if one is not None), None)
+
+
+def _choice(text: str, code: str, options: Sequence[Sequence[frozenset[str]]]) -> tuple[int, ...] | None:
+    """Return the options that an answer chooses in one language."""
+    wording = ALL_WORDINGS[code]
+    if (spoken := spoken_words(text, wording.folded)) is None:
+        return None
+    known = [frozenset[str]().union(*names) for names in options]
+    polite, around = _fillers(code)
+    heard = tuple(map(fold, spoken))
+    while end := next((one for one in polite if heard[: len(one)] == one or heard[-len(one) :] == one), None):
+        heard = heard[len(end) :] if heard[: len(end)] == end else heard[: -len(end)]
+    if len(options) == 2 and heard in _folded(wording.them):  # noqa: PLR2004  # "both", which is no word for more
+        return (0, 1)
+    for number, template in enumerate(wording.ordinals):
+        if heard in _folded([template]):
+            last = number == len(wording.ordinals) - 1
+            return (len(options) - 1,) if last else (number,) if number < len(options) else None
+    content = {word for word in heard if word not in around or any(word in words for words in known)}
+    for words_of in (content.intersection, partial(words_alike, content)):
+        meant = [number for number, words in enumerate(known) if content == words_of(words)]
+        if meant and content:
+            exact = [number for number in meant if content in options[number]]
+            return tuple(meant) if len(meant) == 1 else tuple(exact) if len(exact) == 1 else ()
+    return None
+
+
+@cache
+def _fillers(code: str) -> tuple[frozenset[Phrase], frozenset[str]]:
+    """Return the phrases that may stand before and after a choice, and the words that may stand around a name."""
+    wording = ALL_WORDINGS[code]
+    polite = _folded((*wording.courtesies, *wording.yes))
+    slots = {"name": ["x"], "place": ["x"]}
+    around = {word for phrase in _folded((*wording.named, *wording.placed, *wording.it), slots) for word in phrase}
+    return polite, frozenset(around - {"x"})
+
+
+def _folded(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
+    return frozenset(tuple(map(fold, phrase)) for phrase in phrases_of(templates, slots))
 
 
 def languages_of_answers(language: str) -> tuple[str, ...]:

@@ -1,0 +1,261 @@
+"""Compares a call with the words of the person: it does not do the opposite, nor act on what only a model chose.
+
+A call that does the opposite goes back to the model once, and the person is asked if the model insists. A name that a
+model chose counts if the words lead to it: they name it, its room or its alias better than the others of its kind, or
+it is the only one of these in the room of the person. Otherwise the person is asked which one. Decision 51.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Final
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION
+from homeassistant.components.todo.const import DOMAIN as TODO
+from homeassistant.const import ATTR_DEVICE_CLASS
+from homeassistant.core import HomeAssistant
+
+from ..agent.messages import JsonObject, ToolCall, ToolDefinition, canonical_json
+from ..agent.protocols import Ask, Deny
+from ..agent.text import contains_phrase, fold, heard_words
+from ..effects.effect import Effects, EntityAction, Touches
+from ..home.description import listed, quoted
+from ..home.entities import ExposedEntity, Home, async_get_home
+from ..home.entity_matches import is_named_in
+from ..home.request import Request
+from ..home.search import async_kind_names
+from .answers.language import is_about_all, may_except
+from .review import CallOption
+
+type _EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
+
+_DONE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("cover.open_cover", "valve.open_valve"), "open"),
+    **dict.fromkeys(("cover.close_cover", "valve.close_valve"), "close"),
+    **dict.fromkeys(("vacuum.start", "lawn_mower.start_mowing", "media_player.media_play"), "start"),
+    **dict.fromkeys(("vacuum.stop", "vacuum.pause", "vacuum.return_to_base", "lawn_mower.pause"), "stop"),
+    **dict.fromkeys(("lawn_mower.dock", "media_player.media_pause", "media_player.media_stop"), "stop"),
+    "lock.lock": "lock",
+    "lock.unlock": "unlock",
+    "lock.open": "unlock",
+}
+_SWITCHED: Final = frozenset({"climate", "fan", "humidifier", "light", "media_player", "switch", "water_heater"})
+_SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
+"""Arguments that select entities and say nothing of what is done to them."""
+_MUTES: Final = {"HassMediaPlayerMute": "mute", "HassMediaPlayerUnmute": "unmute"}
+_LOUDNESS: Final = "HassSetVolumeRelative"
+_OPPOSITES: Final[Mapping[str, frozenset[str]]] = {
+    "open": frozenset({"close", "lock"}),
+    "close": frozenset({"open", "unlock"}),
+    "lock": frozenset({"unlock", "open"}),
+    "unlock": frozenset({"lock", "close"}),
+    "on": frozenset({"off", "stop", "close"}),
+    "off": frozenset({"on", "start", "open"}),
+    "start": frozenset({"stop", "off"}),
+    "stop": frozenset({"start", "on", "open"}),
+    "mute": frozenset({"unmute", "louder"}),
+    "unmute": frozenset({"mute"}),
+    "louder": frozenset({"quieter", "mute"}),
+    "quieter": frozenset({"louder", "unmute"}),
+}
+"""The opposites of a wish."""
+_AGREEING: Final[Mapping[str, frozenset[str]]] = {
+    "open": frozenset({"open", "unlock", "on"}),
+    "close": frozenset({"close", "lock", "off"}),
+    "unlock": frozenset({"unlock", "open"}),
+    "lock": frozenset({"lock", "close"}),
+    "on": frozenset({"on", "start", "unmute", "louder"}),
+    "off": frozenset({"off", "stop", "mute", "quieter", "close"}),
+    "start": frozenset({"start", "on", "unmute"}),
+    "stop": frozenset({"stop", "off", "mute", "close"}),
+}
+"""The wishes that an act may fulfil: one of these beside an opposite is another part of the request."""
+_REACHED: Final = {"off": "off", "lock": "locked", "close": "closed"}
+"""The state of what needs not be done again, by what is done. What lets somebody in is not told by states."""
+_UNCHOSEN: Final = frozenset({"automation", "button", "input_button", "scene", "script", "timer"})
+"""Domains in which a model chooses by what a thing does, not by what it is called."""
+_VERBS: Final = frozenset({"lock", "vacuum"})
+"""Domains whose kind is also what is done."""
+_SHORT: Final = 3
+"""Words of a request that need not name what it is about: "close it please"."""
+
+
+@dataclass(slots=True)
+class RequestCheck:
+    """Compares the calls of one turn with the words of the person."""
+
+    hass: HomeAssistant
+    request: Request
+    earlier: Sequence[str] = ()
+    """The words of the last messages before this turn."""
+    can_ask: bool = True
+    can_choose: bool = True
+    """Whether somebody is there that can be asked which one, in words."""
+    _returned: set[tuple[str, str]] = field(default_factory=set)
+    """Calls that went back to the model."""
+
+    async def async_objection(
+        self, tool: ToolDefinition, arguments: JsonObject, effects: Touches, effects_of: _EffectsOf
+    ) -> Deny | Ask | tuple[CallOption, ...] | None:
+        """Return why a call does not run as it is, or what else the words may mean; None if they may mean it."""
+        home = async_get_home(self.hass, CONVERSATION)
+        done = _all_done(tool.name, arguments, effects)
+        key = tool.name, canonical_json(arguments)
+        if wanted := await self._opposite(home, done, effects):
+            insists = key in self._returned
+            self._returned.add(key)
+            asks = insists and self.can_ask
+            return Ask("", "opposite") if asks else Deny(_OPPOSITE.format(wanted=wanted), is_final=insists)
+        if len(several := await self._which_ones(home, arguments, done, effects)) < 2:  # noqa: PLR2004  # and another one
+            return None
+        near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
+        if len(near) == 1 and key not in self._returned:
+            self._returned.add(key)
+            return Deny(_NEAR.format(name=quoted(near[0].names[0])), is_final=False)
+        ways = [await self._option(home, one, tool.name, arguments, effects, effects_of) for one in several]
+        if self.can_choose and (options := tuple(filter(None, ways))) and len(options) == len(several):
+            return options
+        return Deny(_WHICH_ONE.format(names=listed([quoted(one.names[0]) for one in several])))
+
+    async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
+        """Return what the words want where a call does the opposite; empty if it does not."""
+        wanted = self.request.wanted
+        if self._agrees(done, wanted) or may_except(self.request.text, self.request.language):
+            return ""
+        opposite = next((one for one in sorted(wanted) if not done.isdisjoint(_OPPOSITES[one])), "")
+        if not opposite or len(self._words) <= _SHORT:
+            return opposite
+        targets = {action.entity_id for action in effects.actions}
+        is_named = any(self._words_for(home, one) for one in home.all_entities if one.entity_id in targets)
+        return opposite if is_named or any([await self._names_kind(one) for one in targets]) else ""
+
+    @staticmethod
+    def _agrees(done: AbstractSet[str], wanted: AbstractSet[str]) -> bool:
+        return any(not wanted.isdisjoint(_AGREEING.get(one, {one})) for one in done)
+
+    def _words_for(self, home: Home, one: ExposedEntity) -> frozenset[str]:
+        """Return the words of the request that are words of an entity or its room."""
+        return self.request.words_of((*one.names, *_room(home, one.area_id)))
+
+    async def _which_ones(
+        self, home: Home, arguments: JsonObject, done: AbstractSet[str], effects: Touches
+    ) -> Sequence[ExposedEntity]:
+        """Return the things that the words may mean as well as the one that a model chose, which is one of them."""
+        targets, request = {action.entity_id for action in effects.actions}, self.request
+        if len(targets) != 1 or not isinstance(arguments.get("name"), str):
+            return ()
+        (target,) = targets
+        domain = target.partition(".")[0]
+        kind = _kind(self.hass, target)
+        alike = [one for one in home.all_entities if _kind(self.hass, one.entity_id) == kind]
+        if domain in _UNCHOSEN or self._is_named(target, alike):
+            return ()
+        meant = {one.entity_id: self._words_for(home, one) for one in alike}
+        rivals = [one for one in alike if meant[one.entity_id] >= meant.get(target, frozenset())]
+        near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
+        reached = {state for one in done if (state := _REACHED.get(one))}
+        useful = [one for one in rivals if not any(self.hass.states.is_state(one.entity_id, of) for of in reached)]
+        if target not in meant or any([one.entity_id for one in those] == [target] for those in (near, rivals, useful)):
+            return ()
+        is_another_named = any(is_named_in(self.hass, one.entity_id, self._words) for one in rivals)
+        area = next((one.area_id for one in rivals if one.entity_id == target), None)
+        if not is_another_named and request.has_word_of(*_room(home, area)):
+            return ()
+        is_plain = domain == TODO or self._agrees(done, request.wanted)
+        shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in rivals))
+        is_about_kind = not shared.isdisjoint(self._words) or await self._names_kind(target)
+        if not (is_plain and (is_another_named or is_about_kind)) or is_about_all(request.text, request.language):
+            return ()
+        meant_here = near if target in {one.entity_id for one in near} else rivals
+        return sorted(meant_here, key=lambda one: one.entity_id != target)
+
+    async def _option(  # noqa: PLR0913, PLR0917  # a call, and what it is to act on instead
+        self,
+        home: Home,
+        one: ExposedEntity,
+        tool: str,
+        arguments: JsonObject,
+        effects: Touches,
+        effects_of: _EffectsOf,
+    ) -> CallOption | None:
+        """Return the same call for one of several things; None if no name makes it act on this one alone."""
+        (target,) = {action.entity_id for action in effects.actions}
+        wanted = Touches(frozenset(action._replace(entity_id=one.entity_id) for action in effects.actions))
+        if one.entity_id == target:
+            return CallOption(target, ToolCall("", tool, canonical_json(arguments)), wanted)
+        beside = {name: value for name, value in arguments.items() if name not in _SELECTING}
+        rooms = _room(home, one.area_id)[:1]
+        for place in ({}, *({"area": room} for room in rooms)):
+            other: JsonObject = {**beside, "name": one.names[0], **place}
+            found = await effects_of(tool, other)
+            if isinstance(found, Touches) and found.actions == wanted.actions:
+                return CallOption(one.entity_id, ToolCall("", tool, canonical_json(other)), found)
+        return None
+
+    def _is_named(self, entity_id: str, alike: Sequence[ExposedEntity]) -> bool:
+        """Return whether the words of this turn name an entity, or the last ones before that name one of its kind."""
+        if is_named_in(self.hass, entity_id, self._words):
+            return True
+        for words in map(heard_words, reversed(self.earlier)):
+            if named := [one.entity_id for one in alike if is_named_in(self.hass, one.entity_id, words)]:
+                return entity_id in named
+        return False
+
+    @property
+    def _words(self) -> Sequence[str]:
+        return heard_words(self.request.text)
+
+    async def _names_kind(self, target: str) -> bool:
+        """Return whether the words name the kind of an entity, as for one of it: "the light"."""
+        kind = _kind(self.hass, target)
+        if kind[0] in _VERBS:
+            return False
+        languages = (self.request.language, self.hass.config.language)
+        names = (await async_kind_names(self.hass, languages, [kind]))[kind]
+        return any(contains_phrase(self._words, heard_words(name)) for name in names)
+
+
+_OPPOSITE: Final = (
+    "Not run: it would do the opposite of what the person said ({wanted}). Call what they want, or this again if it is"
+    " what they mean."
+)
+_NEAR: Final = (
+    "Not run: the person named none of several, and one is in the room where they are: {name}. Call that one, or this"
+    " one again if the person meant it before."
+)
+_WHICH_ONE: Final = (
+    "Not run: the person may mean any of these, and their words tell none: {names}. Ask which one, with these names."
+)
+
+
+def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
+    """Return the name of a room and its aliases; nothing without a room."""
+    return next(((room.name, *room.aliases) for room in home.rooms if room.area_id == area_id), ())
+
+
+def _kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
+    state = hass.states.get(entity_id)
+    return entity_id.partition(".")[0], str(state.attributes.get(ATTR_DEVICE_CLASS) or "") if state else ""
+
+
+def _all_done(tool: str, arguments: JsonObject, effects: Touches) -> frozenset[str]:
+    """Return what a call does, as the words have it."""
+    by_action = (word for one in effects.actions if (word := _done(one, arguments)))
+    return frozenset(_by_tool(tool, arguments)) or frozenset(by_action)
+
+
+def _by_tool(tool: str, arguments: JsonObject) -> Iterator[str]:
+    """Yield what is done by a tool whose actions do not tell it."""
+    name = tool.rpartition("__")[2]
+    if name in _MUTES:
+        yield _MUTES[name]
+    elif name == _LOUDNESS:
+        step = str(arguments.get("volume_step", ""))
+        yield "quieter" if fold(step).startswith(("-", "down")) else "louder"
+
+
+def _done(action: EntityAction, arguments: JsonObject) -> str:
+    """Return what an action does, as the words have it; empty for others, and for one that sets something to 0 %."""
+    domain, _, service = action.action.partition(".")
+    if domain in _SWITCHED and service in {"turn_on", "turn_off"} and arguments.keys() <= _SELECTING:
+        return service.removeprefix("turn_")
+    return _DONE.get(action.action, "")

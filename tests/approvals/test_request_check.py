@@ -1,0 +1,251 @@
+"""A call does not do the opposite of the words of the person, nor act on what only a model chose."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import Context, HomeAssistant
+
+from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
+from custom_components.chatterbox.settings.rules import async_get_home_rules
+from tests.demo_house.move_in import move_in
+from tests.support.config_entries import prepare, server_entry, set_up
+from tests.support.llm_apis import satellite
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.talk import AGENT, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+HOME = """
+areas:
+  - { id: hall, name: Hall }
+  - { id: kitchen, name: Kitchen }
+entities:
+  - { name: Front Door, id: lock.front, area: hall, state: unlocked }
+  - { name: Back Door, id: lock.back, area: kitchen, state: unlocked }
+  - { name: Smart Curtain, id: cover.curtain, area: hall, state: open, attributes: { device_class: curtain } }
+  - { name: Ceiling, id: light.hall, area: hall, state: "on" }
+  - { name: Pendant, id: light.kitchen, area: kitchen, state: "on" }
+  - { name: Fan, id: fan.fan, area: kitchen, state: "on" }
+"""
+OF_TODAY = {"HassTurnOn": "intent__HassTurnOn", "HassTurnOff": "intent__HassTurnOff"}
+
+
+def on(name: str) -> ScriptedAnswer:
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": name}),))
+
+
+def off(name: str) -> ScriptedAnswer:
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": name}),))
+
+
+SATELLITE = "assist_satellite.hall"
+SAYS = ScriptedAnswer(content="Done.")
+
+
+async def talk(
+    hass: HomeAssistant,
+    text: str,
+    *answers: ScriptedAnswer,
+    room: str | None = None,
+    language: str = "en",
+    then: Sequence[str] = (),
+    rules: Sequence[Mapping[str, object]] = ({"verdict": "allow"},),
+) -> str:
+    """Say something where somebody can be asked, and `then` what follows, to a model; return what is heard last."""
+    await prepare(hass)
+    await move_in(hass, HOME)
+    device_id = satellite(hass, room) if room else None
+    async with serving((model := ScriptedChatCompletions(Script())).application()) as address:
+        await set_up(hass, server_entry(address, rules=[*rules]))
+        model.play(Script(answers=(*answers, *(SAYS for _ in range(3)))))
+        heard = ""
+        for words in (text, *then):
+            result = await conversation.async_converse(
+                hass, words, "chat", Context(), language, AGENT, device_id, SATELLITE
+            )
+            await hass.async_block_till_done()
+            heard = speech(result)
+    return heard
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wrong", "entity_id", "state"),
+    [
+        ("en", "Close the smart curtain", on("Smart Curtain"), "cover.curtain", "open"),
+        ("en", "Turn the fan on", off("Fan"), "fan.fan", "on"),
+        ("en", "Lock the front door", off("Front Door"), "lock.front", "unlocked"),
+        ("de", "Mach den Fan bitte an", off("Fan"), "fan.fan", "on"),
+        ("fr", "Ferme le Smart Curtain", on("Smart Curtain"), "cover.curtain", "open"),
+        ("es", "Enciende el Fan", off("Fan"), "fan.fan", "on"),
+        ("it", "Accendi Fan", off("Fan"), "fan.fan", "on"),
+        ("nl", "Doe de Fan aan", off("Fan"), "fan.fan", "on"),
+        ("pl", "Włącz Fan", off("Fan"), "fan.fan", "on"),
+        ("pt", "Liga o Fan", off("Fan"), "fan.fan", "on"),
+        ("pt-BR", "Ligue o Fan", off("Fan"), "fan.fan", "on"),
+        ("sv", "Tänd Fan", off("Fan"), "fan.fan", "on"),
+        ("zh-Hans", "打开Fan", off("Fan"), "fan.fan", "on"),
+    ],
+)
+async def test_the_opposite_goes_back_to_the_model_and_is_asked_about_if_it_insists(  # noqa: PLR0917  # a row
+    hass: HomeAssistant, language: str, text: str, wrong: ScriptedAnswer, entity_id: str, state: str
+) -> None:
+    heard = await talk(hass, text, wrong, wrong, language=language)
+
+    assert hass.states.is_state(entity_id, state)
+    assert heard.endswith(("?", "？"))  # noqa: RUF001  # as it is written
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "entity_id", "state"),
+    [
+        ("Turn off the fan and open the curtain", off("Fan"), "fan.fan", "off"),
+        ("Turn the fan back on", on("Fan"), "fan.fan", "on"),
+        ("I turned the fan off by mistake", on("Fan"), "fan.fan", "on"),
+        ("Don't turn off the fan", on("Fan"), "fan.fan", "on"),
+        ("Switch on the movie mode please", off("Ceiling"), "light.hall", "off"),
+        ("Don't leave the fan on", off("Fan"), "fan.fan", "off"),
+        ("Close the smart curtain", off("Smart Curtain"), "cover.curtain", "closed"),
+        ("It is too bright with the smart curtain", off("Smart Curtain"), "cover.curtain", "closed"),
+        ("Lock the front door", on("Front Door"), "lock.front", "locked"),
+        ("Lock the door in the hall", on("Front Door"), "lock.front", "locked"),
+        ("Turn off the light in the kitchen", off("Pendant"), "light.kitchen", "off"),
+        ("Good night", off("Pendant"), "light.kitchen", "off"),
+        ("Turn off the lights", off("Pendant"), "light.kitchen", "off"),
+        ("light!", on("Pendant"), "light.kitchen", "on"),
+    ],
+)
+async def test_what_the_words_may_mean_runs(
+    hass: HomeAssistant, text: str, call: ScriptedAnswer, entity_id: str, state: str
+) -> None:
+    assert await talk(hass, text, call) == "Done."
+    assert hass.states.is_state(entity_id, state)
+
+
+async def test_the_right_call_after_the_opposite_runs(hass: HomeAssistant) -> None:
+    assert await talk(hass, "Close the smart curtain", on("Smart Curtain"), off("Smart Curtain")) == "Done."
+    assert hass.states.is_state("cover.curtain", "closed")
+
+
+async def test_which_one_is_asked_with_the_names(hass: HomeAssistant) -> None:
+    assert await talk(hass, "Lock the door", on("Front Door")) == "The Front Door or the Back Door?"
+    assert hass.states.is_state("lock.front", "unlocked")
+
+
+@pytest.mark.parametrize(
+    ("answers", "locked"),
+    [
+        (["the back door"], {"lock.back"}),
+        (["Back door, please."], {"lock.back"}),
+        (["the second one"], {"lock.back"}),
+        (["the first one please"], {"lock.front"}),
+        (["the last one"], {"lock.back"}),
+        (["the one in the kitchen"], {"lock.back"}),
+        (["front"], {"lock.front"}),
+        (["both"], {"lock.front", "lock.back"}),
+        (["neither"], set()),
+        (["no"], set()),
+        (["yes"], set()),
+        (["the door", "the back one"], {"lock.back"}),
+        (["the door", "the door"], set()),
+        (["the third one"], set()),
+        (["not the back door"], set()),
+        (["not now"], set()),
+    ],
+)
+async def test_the_answer_picks(hass: HomeAssistant, answers: Sequence[str], locked: set[str]) -> None:
+    heard = await talk(hass, "Lock the door", on("Front Door"), then=answers)
+
+    assert {one for one in ("lock.front", "lock.back") if hass.states.is_state(one, "locked")} == locked
+    assert locked == set() or heard == "Done."
+
+
+async def test_after_two_unclear_answers_nothing_is_done(hass: HomeAssistant) -> None:
+    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the door", "yes"])
+
+    assert heard == "I still don't know which one you mean, so I left it."
+
+
+async def test_an_unclear_answer_is_asked_once_more(hass: HomeAssistant) -> None:
+    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the door"])
+
+    assert heard == "The Front Door or the Back Door?"
+
+
+async def test_a_new_request_takes_the_place_of_the_answer(hass: HomeAssistant) -> None:
+    assert await talk(hass, "Lock the door", on("Front Door"), off("Fan"), then=["Turn off the fan"]) == "Done."
+    assert hass.states.is_state("fan.fan", "off")
+    assert hass.states.is_state("lock.front", "unlocked")
+
+
+async def test_a_rule_still_asks_about_what_was_chosen(hass: HomeAssistant) -> None:
+    rules = ({"verdict": "ask"},)
+    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules)
+
+    assert heard == "Lock the Back Door in the Kitchen?"
+    assert hass.states.is_state("lock.back", "unlocked")
+
+
+async def test_a_rule_refuses_what_was_chosen(hass: HomeAssistant) -> None:
+    rules = ({"verdict": "deny", "entities": ["lock.back"]}, {"verdict": "allow"})
+    await talk(hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules)
+
+    assert hass.states.is_state("lock.back", "unlocked")
+
+
+async def test_a_yes_from_elsewhere_chooses_nothing(hass: HomeAssistant) -> None:
+    await talk(hass, "Lock the door", on("Front Door"))
+    (question,) = async_get_approvals(hass).waiting
+
+    assert await async_refusal(hass, question, Context(), approved=True) is AnswerRefusal.NEEDS_CHOICE
+    await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    assert hass.states.is_state("lock.front", "unlocked")
+    assert hass.states.is_state("lock.back", "unlocked")
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "entity_id", "state"),
+    [
+        ("Lock the door", on("Front Door"), "lock.front", "unlocked"),
+        ("Lock the front door", on("Back Door"), "lock.back", "unlocked"),
+        ("Turn off the light", off("Pendant"), "light.kitchen", "on"),
+    ],
+)
+async def test_what_only_a_model_chose_is_left_alone(
+    hass: HomeAssistant, text: str, call: ScriptedAnswer, entity_id: str, state: str
+) -> None:
+    await talk(hass, text, call)
+    assert hass.states.is_state(entity_id, state)
+
+
+async def test_the_only_one_in_the_room_of_the_person_is_meant(hass: HomeAssistant) -> None:
+    assert await talk(hass, "Turn off the light", off("Pendant"), room="kitchen") == "Done."
+    assert hass.states.is_state("light.kitchen", "off")
+
+
+async def test_a_pin_is_still_needed_for_what_was_chosen(hass: HomeAssistant) -> None:
+    pin = PinHash.of("4711", HashCost(2, 1))
+    async_get_home_rules(hass).async_change(lambda rules: replace(rules, pin=pin))
+    rules = ({"verdict": "pin", "domains": ["lock"]},)
+    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules)
+
+    assert heard == "Lock the Back Door in the Kitchen? Please say the PIN."
+    assert hass.states.is_state("lock.back", "unlocked")
+
+
+async def test_the_one_in_the_room_of_the_person_takes_the_place_of_another(hass: HomeAssistant) -> None:
+    assert await talk(hass, "Turn off the light", off("Ceiling"), off("Pendant"), room="kitchen") == "Done."
+    assert hass.states.is_state("light.kitchen", "off")
+    assert hass.states.is_state("light.hall", "on")
+
+
+async def test_a_model_that_insists_on_another_room_is_asked_about(hass: HomeAssistant) -> None:
+    heard = await talk(hass, "Turn off the light", off("Ceiling"), off("Ceiling"), room="kitchen")
+
+    assert heard == "The Ceiling or the Pendant?"
+    assert hass.states.is_state("light.hall", "on")
