@@ -25,7 +25,7 @@ from ..agent.providers.managed_provider import READ_FOR, BreakerState, Prefix
 from ..const import LOGGER
 from ..home.entities import async_listen_home
 from ..runtime.agents import Runtime
-from ..runtime.composition import known_server, reads_free
+from ..runtime.composition import reads_free
 from ..runtime.models import AgentModel
 from ..settings.agent import MARGIN, AgentSettings
 from ..tools.llm_apis import context_without_speaker
@@ -58,14 +58,14 @@ class WarmUp:
         self._task: asyncio.Task[None] | None = None
         self._timer: CALLBACK_TYPE | None = None
         self._endings: list[CALLBACK_TYPE] = []
-        self._caches_prefix = known_server(entry.data).caches_prefix
+        self._may_read = settings.read_ahead and reads_free(entry.data, settings)
         self._rests_until = 0.0
         self._was_down = False
         self._is_closed = False
 
     def async_start(self, runtime: Runtime) -> None:
         """Read the prefix once Home Assistant has started, and follow the home and the server."""
-        if self._settings.read_ahead and reads_free(self._entry.data, self._settings):
+        if self._may_read:
             assistant = context_without_speaker(self._hass).assistant or ""
             self._endings = [
                 async_at_started(self._hass, self._async_plan),
@@ -82,7 +82,7 @@ class WarmUp:
             return
         since = time.monotonic() - READ_FOR
         is_known = any(at > since and known == prefix for known, at in self._ahead.known)
-        new = prefix if self._settings.read_ahead and self._caches_prefix and not is_known else None
+        new = prefix if self._may_read and not is_known else None
         self._run(self._async_send(new), new)
 
     @callback
