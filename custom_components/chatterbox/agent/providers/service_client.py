@@ -341,7 +341,8 @@ class ServiceClient:
             raise self._refusal(response, await _error_body(response))
         body = _body_of(response)
         try:
-            await body.read_start()
+            while (await body.read_start()).startswith(b":"):
+                pass  # a comment, which llama.cpp sends every 30 seconds while it reads
             await body.read_within(self.limits.after_finish)  # to its end, so that the connection can be reused
         finally:
             body.close()

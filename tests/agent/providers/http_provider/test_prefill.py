@@ -113,20 +113,24 @@ async def test_a_cancelled_prefill_closes_its_connection(
         await server.left.wait()
 
 
+@pytest.mark.parametrize("comments", [[], [b":\n\n", b": ping\n\n"]], ids=["silent", "with comments"])
 async def test_a_server_that_reads_for_longer_than_a_turn_waits_is_waited_for(
-    dialect: Dialect, session: aiohttp.ClientSession
+    dialect: Dialect, session: aiohttp.ClientSession, comments: list[bytes]
 ) -> None:
     has_read = asyncio.Event()
-    slow, limits = answered(dialect, HELLO), replace(LIMITS, connect=0.1, between_bytes=0.1)
-    async with raw_http_server(replace(slow, held={0: has_read}), RawReply([], Ending.WAIT)) as server:
+    slow = streamed(dialect, [*comments, dialect.render(HELLO)])
+    slow, limits = replace(slow, held={len(comments): has_read}), TimeLimits(0.1, 0.1, after_finish=0.01)
+    async with raw_http_server(slow, RawReply([], Ending.WAIT)) as server:
         provider = provider_of(dialect, server, session, options=WISHES, limits=limits, profile=CACHING)
         ahead = asyncio.create_task(provider.prefill(REQUEST))
         await server.arrived.wait()
         with pytest.raises(FirstTokenTimeout):
             await collect(provider, REQUEST)
-        assert not ahead.done()
+        was_waiting = not ahead.done()
         has_read.set()
         await ahead
+
+    assert was_waiting
 
 
 async def test_a_server_that_does_not_stop_is_left(dialect: Dialect, session: aiohttp.ClientSession) -> None:
