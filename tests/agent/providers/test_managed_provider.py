@@ -135,6 +135,25 @@ async def test_a_service_that_is_late_is_not_back() -> None:
     assert not gate.passed.is_set()
 
 
+async def test_a_service_that_has_to_load_its_model_may_take_as_long_as_measured() -> None:
+    gate = Gate()
+
+    async def check() -> None:
+        await gate()
+
+    home = Home(check, seconds=0.01)
+    home.managed = replace(home.managed, timeouts=replace(home.managed.timeouts, first_answer=60))
+    home.cool_down()
+
+    probe = asyncio.create_task(home.managed.probe())
+    await gate.reached.wait()
+    await asyncio.wait({probe}, timeout=0.1)
+    gate.opened.set()
+    await probe
+
+    assert home.breaker.state is CLOSED
+
+
 def test_a_failure_found_elsewhere_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     home = Home(None)
     for error in (DOWN, ProviderRejectedKey("no"), ProviderRejectedKey("no")):

@@ -524,7 +524,7 @@ class ManagedProvider:
             return
         with self.breaker.insist() as permit:
             try:
-                await finish_within(self.timeouts.first_token, self.check(), f"check of {self.name}")
+                await finish_within(self.first_wait, self.check(), f"check of {self.name}")
             except ProviderError as error:
                 self.failed(permit, error)
             except TookTooLong:
