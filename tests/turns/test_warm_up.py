@@ -144,6 +144,16 @@ async def test_a_turn_has_been_read_as_well(
     assert _methods(server) == ["POST", "POST", "HEAD"]
 
 
+async def test_a_turn_that_failed_has_not_been_read(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(reply(b"", status=400), NOTHING)
+
+    await say(hass, "hello")
+    await _prepare(hass)
+
+    assert _methods(server) == ["POST", "POST"]
+    assert [body.get("max_tokens") for body in _bodies(server)] == [None, 1]
+
+
 async def test_another_home_is_another_prefix(hass: HomeAssistant, serve_raw: Serve) -> None:
     server = await serve_raw(HELLO)
 

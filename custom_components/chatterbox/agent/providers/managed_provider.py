@@ -499,6 +499,7 @@ class ManagedProvider:
         is_news = breaker.last_error is not type(error)
         was_closed = breaker.state is BreakerState.CLOSED
         permit.failed(error)
+        self.ahead.known.clear()  # the server may have been started again
         level = logging.WARNING if is_news else logging.DEBUG
         _LOGGER.log(level, "%s failed: %s: %s", self.name, type(error).__name__, error)
         if was_closed and breaker.state is BreakerState.OPEN:
