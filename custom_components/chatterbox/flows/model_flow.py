@@ -347,7 +347,7 @@ class ModelFlow(ConfigSubentryFlow):
             return [Problem(place, "no_tools", {"warning": warning})]
         measures = trial.uses_tools and reads_free(self._get_entry().data, settings)
         times = await async_measure(self.hass, server, trial, settings) if measures else None
-        self._measured = trial.waits(settings, times) | times.stored if times else {}
+        self._measured = trial.waits(settings, times) | (times.stored if times else {}) if measures else {}
         return []
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from custom_components.chatterbox.agent.errors import (
 )
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
+    PromptProgress,
     ProviderEvent,
     ProviderSwitched,
     ReasoningDelta,
@@ -632,3 +633,28 @@ async def test_a_refusal_of_the_chosen_model_goes_before_the_budget_of_a_fallbac
         await chain.ask_in_turn()
 
     assert chain.requests_by_member() == [1, 0]
+
+
+@pytest.mark.parametrize(("takes_over", "answer"), [(True, "Hello."), (False, "At last.")])
+async def test_a_slow_service_is_waited_for_longer_only_if_no_other_one_works(*, takes_over: bool, answer: str) -> None:
+    chain = Chain([])
+
+    async def check() -> None:
+        """Find the service working."""
+
+    async def rest() -> None:
+        chain.clock.advance(3)
+        await run_other_tasks()
+
+    slow: list[Line] = [rest, PromptProgress(50, 100), rest, PromptProgress(100, 100), *say("At last.")]
+    first, second = ScriptedProvider(slow), ScriptedProvider(HELLO)
+    chain.managed = [
+        ManagedProvider("first", first, CircuitBreaker(POLICY, chain.clock), TIMEOUTS, check=check),
+        ManagedProvider(
+            "second", second, CircuitBreaker(POLICY, chain.clock), TIMEOUTS, check=check if takes_over else None
+        ),
+    ]
+
+    events = await chain.ask()
+
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == answer

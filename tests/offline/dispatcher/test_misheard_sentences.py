@@ -74,20 +74,23 @@ async def test_a_yes_does_what_was_asked(hass: HomeAssistant, offline: str) -> N
 @in_one_home(
     ("text", "expected"),
     [
-        ("Turn on the guest lamp.", "I know no guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp."),
+        (
+            "Turn on the guest lamp.",
+            "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
+        ),
         (
             "turn on the guest lamp in the kitchen",
-            "I know no guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
+            "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
         ),
         (
             "turn off the kitchen lights and the guest lamp",
-            "I know no guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
+            "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
         ),
         (
             "turn on the guest lamp in five minutes",
-            "I know no guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
+            "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
         ),
-        ("make the eye tight blue", "I know no eye tight."),
+        ("make the eye tight blue", "I don't know anything called eye tight."),
     ],
 )
 async def test_an_unknown_name_is_told_and_takes_no_whole_room(

@@ -206,8 +206,16 @@ class FailoverProvider(LeavableProvider):
 
     def _start(self, candidate: _Candidate, *, may_retry: bool) -> Coroutine[object, object, StartedStream]:
         provider, longest = candidate.provider, self._share(candidate.position)
+        if may_retry and self._may_take_over(candidate.position):
+            longest = min(longest, provider.first_wait)
         may_retry = may_retry and provider.breaker.state is BreakerState.CLOSED
         return provider.start(candidate.request, longest, self._clock, self._jitter, may_retry=may_retry)
+
+    def _may_take_over(self, position: int) -> bool:
+        """Return whether another service works that would be asked next: then a slow one is not waited for longer."""
+        others = self._providers[position + 1 :]
+        working = (one for one in others if one.check and one.breaker.state is BreakerState.CLOSED)
+        return any(self._spent(one) is None for one in working)
 
     def _share(self, position: int) -> float:
         """Return the seconds that a provider may take to start."""
