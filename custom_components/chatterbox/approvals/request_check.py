@@ -75,6 +75,18 @@ _UNCHOSEN: Final = frozenset({"automation", "button", "input_button", "scene", "
 """Domains in which a model chooses by what a thing does, not by what it is called."""
 _VERBS: Final = frozenset({"lock", "vacuum"})
 """Domains whose kind is also what is done."""
+_SOUND: Final = ("mute", "unmute", "louder", "quieter")
+"""Wishes that only media players fulfil, so that the words need not name one."""
+_CAN: Final[Mapping[str, Sequence[str]]] = {
+    **dict.fromkeys(("fan", "humidifier", "light", "switch"), ("on", "off")),
+    "cover": ("open", "close", "stop"),
+    "lawn_mower": ("start", "stop"),
+    "lock": ("lock", "unlock"),
+    "media_player": ("on", "off", "start", "stop", *_SOUND),
+    "vacuum": ("start", "stop", "on", "off"),
+    "valve": ("open", "close"),
+}
+"""The wishes that an entity can fulfil, by domain."""
 _SHORT: Final = 3
 """Words of a request that need not name what it is about: "close it please"."""
 
@@ -115,6 +127,35 @@ class RequestCheck:
         if self.can_choose and (options := tuple(filter(None, ways))) and len(options) == len(several):
             return options
         return Deny(_WHICH_ONE.format(names=listed([quoted(one.names[0]) for one in several])))
+
+    async def async_hint(self) -> str:
+        """Return a hint for a model that did nothing: the one entity that a plain command fits; empty if none does.
+
+        It names the entity and what it can do. The call is the model's, and is judged like each of its calls.
+        """
+        text, language, wanted = self.request.text, self.request.language, self.request.wanted
+        is_plain = wanted and not text.rstrip().endswith(_QUESTION_ENDS) and self.can_ask
+        if not is_plain or may_except(text, language) or is_about_all(text, language):
+            return ""
+        home = async_get_home(self.hass, CONVERSATION)
+        able = [one for one in home.entities if one.names and not wanted.isdisjoint(_CAN.get(one.domain, ()))]
+        places = {room.area_id for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)}
+        able = [one for one in able if not places or one.area_id in places]
+        fits = [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]
+        fits = fits or [one for one in able if await self._may_be(one, wanted)]
+        if len(fits) != 1 or not self.hass.states.get(fits[0].entity_id):
+            return ""
+        one = fits[0]
+        where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
+        entity = f"the {one.domain} {quoted(one.names[0])}{where}"
+        return _ONE_FITS.format(entity=entity, can=listed(_CAN[one.domain]))
+
+    async def _may_be(self, one: ExposedEntity, wanted: AbstractSet[str]) -> bool:
+        """Return whether the words name a thing by a word of its name or by its kind, or can mean no other kind."""
+        if one.domain == "media_player" and not wanted.isdisjoint(_SOUND):
+            return True
+        kind = _kind(self.hass, one.entity_id)
+        return self.request.has_word_of(*one.names) or await self._has_kind(kind)
 
     async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
@@ -207,13 +248,19 @@ class RequestCheck:
     async def _names_kind(self, target: str) -> bool:
         """Return whether the words name the kind of an entity, as for one of it: "the light"."""
         kind = _kind(self.hass, target)
-        if kind[0] in _VERBS:
-            return False
+        return kind[0] not in _VERBS and await self._has_kind(kind)
+
+    async def _has_kind(self, kind: tuple[str, str]) -> bool:
         languages = (self.request.language, self.hass.config.language)
         names = (await async_kind_names(self.hass, languages, [kind]))[kind]
         return any(contains_phrase(self._words, heard_words(name)) for name in names)
 
 
+_QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
+_ONE_FITS: Final = (
+    "You have called no tool, and nothing was done. One thing fits what the person said: {entity}. It can be told:"
+    " {can}. If the person wants that, call the tool now. Otherwise answer."
+)
 _OPPOSITE: Final = (
     "Not run: it would do the opposite of what the person said ({wanted}). Call what they want, or this again if it is"
     " what they mean."

@@ -3,7 +3,7 @@
 Either way it is a tool call of the turn, under the same rules. In later turns, the model is told of it.
 """
 
-from collections.abc import AsyncGenerator, Callable, Container, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,6 +12,7 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 
 from ..agent.conversation.own_words import NO_MODEL
+from ..agent.errors import ProviderError
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from ..agent.messages import (
     AssistantMessage,
@@ -50,6 +51,8 @@ class LocalRequests:
     """Tells whether the rules have refused a call of the turn: then nothing else is tried."""
     is_new: bool = True
     """Whether the words are a request. Those that answer a question are none."""
+    async_hint: Callable[[], Awaitable[str]] | None = None
+    """Returns what a model is told that did nothing although one thing fits the words; empty if there is none."""
 
     async def async_recognize(self, words: str, tools: Iterable[ToolDefinition]) -> RecognizedRequest | None:
         """Return what words are that stand by themselves; None for those that follow up on words of the model."""
@@ -59,6 +62,13 @@ class LocalRequests:
         if found is None or _follows_up(found, self.history, self.user_input.language, changing_tools(tools)):
             return None
         return found
+
+    async def async_hint_for(self, words: str, tools: Iterable[ToolDefinition]) -> str:
+        """Return what a model is told once if it only talks; empty for words that may answer some of its own."""
+        last = self.history[-1] if self.history else None
+        is_asked = isinstance(last, AssistantMessage) and asks_back(last.text, self.user_input.language)
+        is_plain = self.is_new and words and changing_tools(tools) and not is_asked
+        return await self.async_hint() if is_plain and self.async_hint else ""
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""
@@ -98,10 +108,13 @@ class LocalCommandsProvider(LeavableProvider):
                 return
             if len(own) == 1 and found_nothing(own[0]):
                 request = without_sentences(request)  # for all providers, as if it had not been tried
+        is_first = may_call and not (self._has_asked_model or results)
         self._has_asked_model = True
         is_open = may_call and not own and self._is_undone(request, results)
+        hint = await self.requests.async_hint_for(words, request.tools) if is_first and not self._recognized else ""
+        hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, hint)))) if hint else None
         async with aclosing(self.model.stream(request)) as events:
-            async for event in self._with_take_over(events, words, results) if is_open else events:
+            async for event in self._with_take_over(events, words, results, hinted) if is_open or hint else events:
                 yield event
 
     def _ending(self, own: Sequence[ToolResult]) -> str | None:
@@ -122,17 +135,30 @@ class LocalCommandsProvider(LeavableProvider):
         )
 
     async def _with_take_over(
-        self, events: AsyncGenerator[ProviderEvent], words: str, results: Sequence[ToolResult]
+        self,
+        events: AsyncGenerator[ProviderEvent],
+        words: str,
+        results: Sequence[ToolResult],
+        hinted: CompletionRequest | None,
     ) -> AsyncGenerator[ProviderEvent]:
-        """Yield the events of a model. If it only talks, an answer without a reason gives way to the command."""
+        """Yield the events of a model. If it only talks, an answer without a reason gives way to the command.
+
+        With a `hinted` request, it gives way to the model's answer to that.
+        """
         withheld: list[TextDelta] | None = []
+        end: CompletionResult | None = None
         async for event in events:
             match event:
                 case TextDelta() if withheld is not None:
                     withheld.append(event)
-                case CompletionResult(FinishReason.STOP) if withheld is not None and self._gives_way(
-                    answer := "".join(delta.text for delta in withheld), words, results
+                case CompletionResult(FinishReason.STOP) if (
+                    withheld is not None
+                    and self._gives_way(answer := "".join(delta.text for delta in withheld), words, results)
+                    and (answer.strip() or not hinted)
                 ):
+                    if hinted:
+                        end = event
+                        continue
                     self._undone = answer
                     yield ToolCallReady(sentence_call(words), _OFFERED)
                     yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
@@ -143,6 +169,32 @@ class LocalCommandsProvider(LeavableProvider):
                     yield event
                 case _:
                     yield event
+        if hinted and end:
+            async for event in self._asked_again(hinted, withheld or (), end):
+                yield event
+
+    async def _asked_again(
+        self, request: CompletionRequest, answer: Sequence[TextDelta], end: CompletionResult
+    ) -> AsyncGenerator[ProviderEvent]:
+        """Yield the events of a second answer of the model; the first one stands if nothing comes of it."""
+        is_empty = True
+        try:
+            async with aclosing(self.model.stream(request)) as events:
+                async for event in events:
+                    match event:
+                        case CompletionResult():
+                            end = replace(end if is_empty else event, usage=end.usage + event.usage)
+                        case TextDelta() if is_empty and not event.text.strip():
+                            pass
+                        case _:
+                            is_empty = is_empty and not isinstance(event, TextDelta | ToolCallReady)
+                            yield event
+        except ProviderError:
+            if not is_empty:
+                raise
+        for delta in answer if is_empty else ():
+            yield delta
+        yield end
 
     def _gives_way(self, answer: str, words: str, results: Sequence[ToolResult]) -> bool:
         """Return whether the command is run in place of an answer: one that neither asks nor gives a reason.

@@ -147,7 +147,8 @@ class AgentTurns:
         composer = await async_get_composer(
             self._hass, language, tools.definitions, self._agent.settings.confirmation, tools.done_keys
         )
-        guard = self._guard(turn_input, tools, turn, thread)
+        check = self._check(turn_input, tools, turn)
+        guard = self._guard(turn_input, tools, turn, thread, check)
         recorder.audit.reviewed_by(guard)
         recorder.requester = self._requester(turn_input, record, guard, composer)
         source, user_input, local_requests = turn_input.source, turn_input.user_input, None
@@ -156,6 +157,8 @@ class AgentTurns:
             local_requests = self._agent.local_requests(
                 user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
             )
+            if local_requests and check:
+                local_requests = replace(local_requests, async_hint=check.async_hint)
         loop = self._agent.build_loop(
             tools,
             turn.limits,
@@ -167,7 +170,9 @@ class AgentTurns:
         )
         return loop.stream(turn)
 
-    def _guard(self, turn_input: TurnInput, tools: TurnTools, turn: Turn, thread: Thread) -> CallGuard:
+    def _guard(
+        self, turn_input: TurnInput, tools: TurnTools, turn: Turn, thread: Thread, check: RequestCheck | None
+    ) -> CallGuard:
         """Return the guard of a turn: the rules of the home, for the person and the words of the turn."""
         return CallGuard(
             self._hass,
@@ -181,7 +186,7 @@ class AgentTurns:
             request=turn_input.request,
             language=turn_input.user_input.language,
             outside_tool=next((one.name for one in reversed(outside_results(turn.history))), ""),
-            check=self._check(turn_input, tools, turn),
+            check=check,
         )
 
     def _check(self, turn_input: TurnInput, tools: TurnTools, turn: Turn) -> RequestCheck | None:

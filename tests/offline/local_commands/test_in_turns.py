@@ -342,7 +342,7 @@ async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssi
         ("is the front door locked?", (ScriptedAnswer(content="Stay."),), {}),
         ("turn on the floor lamp", (ScriptedAnswer(content="Stay."),), {"local_commands": "never"}),
         (
-            "turn on the floor lamp",
+            "turn on the kitchen ceiling light",
             (ScriptedAnswer(content="One ", tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Stay.")),
             {},
         ),
