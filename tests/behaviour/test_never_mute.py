@@ -71,7 +71,7 @@ async def test_every_answer_and_every_action_is_heard(
     await serve(Script(answers=tuple(answers)), llm_hass_api=["assist"] if len(answers) > 1 else [])
     room = await furnish(hass, voice())
 
-    await room.say("turn on the light!")
+    await room.say("turn on the kitchen ceiling light!")
 
     assert words in room.heard.replace("][", " ")
     assert words in room.speech
@@ -93,7 +93,7 @@ async def test_a_message_that_was_cut_never_acts(
     await serve(Script(answers=(answer.model_copy(update={"finish_reason": reason}),)), llm_hass_api=["assist"])
     room = await furnish(hass, WholeVoice())
 
-    await room.say("turn on the light!")
+    await room.say("turn on the kitchen ceiling light!")
 
     assert hass.states.is_state("light.kitchen_ceiling", "off")
     assert ("too long" if reason == "model_length" else "stopped in the middle") in room.speech

@@ -8,7 +8,6 @@ from random import Random
 import pytest
 import voluptuous as vol
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
@@ -18,7 +17,6 @@ from custom_components.chatterbox.agent.loop.turn import Runnable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.effects.effect import ANY_ACTION, Effects, EntityAction, Touches, possible_actions
 from custom_components.chatterbox.home.entity_matches import areas_of_entities
-from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.chatterbox.tools.dispatch import async_call_effects
 from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.support.llm_apis import offer_of
@@ -241,10 +239,10 @@ async def test_every_entity_that_a_sentence_acts_on_was_named_before(hass: HomeA
             light=random.choice(home.named["light"]),
             lock=random.choice(home.named["lock"]),
         )
-        query = ConversationInput(text, Context(), None, talk.device_id, None, "en", conversation.HOME_ASSISTANT_AGENT)
-        effects = await async_sentence_effects(hass, query, talk.conversation_id)
+        dispatcher, (call, arguments) = talk.dispatcher(), sentence_call(text)
+        effects = await dispatcher.async_effects(call.name, arguments)
         with recorded(hass) as done:
-            await talk.dispatcher().dispatch(*sentence_call(text))
+            await dispatcher.dispatch(call, arguments)
             await hass.async_block_till_done()
         acted += isinstance(effects, Touches) and bool(done.called)
         assert_told(hass, effects, done, text)

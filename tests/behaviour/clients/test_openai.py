@@ -203,7 +203,7 @@ def test_what_needs_a_yes_waits_for_it(tools: dict[str, Findings]) -> None:
     assert message == {
         "status": "completed",
         "asked": [_LISTED, _ASKED],
-        "question": ["intent__HassTurnOff", "assist", {"name": "Front Door", "domain": ["lock"]}],
+        "question": ["intent__HassTurnOff", "assist", {"name": "Front Door"}],
         "opened": [_CALLED, _SAYS],
         "ran": [["completed", True]],
         "twice": "approval_continuation_invalid",

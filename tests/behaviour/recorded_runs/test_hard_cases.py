@@ -41,8 +41,15 @@ WHOLE = ScriptedAnswer(piece_characters=100_000)
 
 MARKUP = re.compile(r"[*_`#{}<>\[\]|\n]|\b(?:assistant|analysis|commentary)(?=[A-Z])")
 """Text that nobody should hear. None of the cases means any of it."""
-END = "\n\n"
-"""Ends a message that another one comes after, so that a voice need not wait for it; see `turns/chat_log.py`."""
+ENDS_SENTENCE = re.compile(r"\n{2,}")
+"""Ends a sentence, so that a voice need not wait for the next one; see `turns/chat_log.py`."""
+RETURN = "vacuum__HassVacuumReturnToBase"
+OF_VACUUMS = {
+    "intent__HassStopMoving": RETURN,
+    "intent__HassTurnOff": RETURN,
+    "intent__HassTurnOn": "vacuum__HassVacuumStart",
+}
+"""The intent that runs in place of those that do not know vacuums."""
 LISTS = {"domain", "device_class"}
 FILTERS = {"area", "floor", "domain", "device_class"}
 
@@ -131,7 +138,7 @@ async def test_an_agent_that_nothing_was_set_for_is_never_silent(hass: HomeAssis
             assert re.search(r"\w", speech(result)), case.id
             assert re.search(r"\w", "".join(satellite.heard)), case.id
             for answer in (*satellite.heard, speech(result)):
-                assert not MARKUP.search(answer.removesuffix(END)), (case.id, answer)
+                assert not MARKUP.search(as_one_line(answer)), (case.id, answer)
 
 
 async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
@@ -141,19 +148,23 @@ async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
     contents = hass.data[DATA_CHAT_LOGS][case.id].content
 
     assert_no_orphans(contents)
+    made = calls_of(contents)
     pending_calls = [(TOOLS.get(call.name, call.name), as_meant(call.args)) for call in case.calls()]
-    assert [as_repaired(one, ran) for one, ran in zip(pending_calls, calls_of(contents), strict=True)] == calls_of(
-        contents
-    )
+    asks = len(made) < len(pending_calls) and spoken.endswith(("?", "？"))  # noqa: RUF001 - of Chinese
+    if asks:  # which thing is meant: the model is not asked further
+        pending_calls = pending_calls[: len(made)]
+    assert [as_repaired(one, ran) for one, ran in zip(pending_calls, made, strict=True)] == made
+    if asks:
+        return
     assert unknown_tools(contents) == [call.name for call in case.calls() if call.name not in TOOLS], case.id
     for words in (*satellite.heard, spoken):
-        assert not MARKUP.search(words.removesuffix(END)), (case.id, words)
+        assert not MARKUP.search(as_one_line(words)), (case.id, words)
     meant = [case.meaning(number).says for number in range(len(case.asst))]
     spoken_in_signs = [re.sub(r" degrees? (C)elsius| degrees? (F)ahrenheit", r"°\1\2", one) for one in satellite.heard]
     heard = [re.sub(rf" ({re.escape(NOT_DONE)}|That didn't work: [^.]+\.)\Z", "", one) for one in spoken_in_signs]
     assert letters(heard[: len(meant)]) == letters(meant), case.id
     assert spoken.strip(), case.id
-    assert satellite.heard[-1].strip() == spoken, case.id
+    assert as_one_line(satellite.heard[-1]) == as_one_line(spoken), case.id
 
 
 def calls_of(contents: Iterable[Content]) -> list[tuple[str, dict[str, JsonValue]]]:
@@ -179,7 +190,8 @@ def as_repaired(
 ) -> tuple[str, dict[str, JsonValue]]:
     """Return a call without the filters that a repair dropped, and with those that it put in their place."""
     remaining = {key: value for key, value in words[1].items() if key in ran[1] or key not in FILTERS}
-    return words[0], remaining | {key: value for key, value in ran[1].items() if key in FILTERS and key not in words[1]}
+    name = ran[0] if OF_VACUUMS.get(words[0]) == ran[0] else words[0]
+    return name, remaining | {key: value for key, value in ran[1].items() if key in FILTERS and key not in words[1]}
 
 
 def unknown_tools(contents: Iterable[Content]) -> list[str]:
@@ -193,7 +205,13 @@ def unknown_tools(contents: Iterable[Content]) -> list[str]:
 
 def letters(texts: Iterable[str]) -> list[str]:
     """Return the letters of what is said, without what is never spoken of the name of a tool."""
-    return [re.sub(r"[\W_]+", "", re.sub(r"\bHass(?=[A-Z])", "", text)).casefold() for text in texts]
+    spelled_out = (re.sub(r"\bw/", "with", re.sub(r"\bHass(?=[A-Z])", "", text)) for text in texts)
+    return [re.sub(r"[\W_]+", "", text).casefold() for text in spelled_out]
+
+
+def as_one_line(text: str) -> str:
+    """Return what is heard without the ends of sentences that a voice does not speak."""
+    return ENDS_SENTENCE.sub(" ", text).strip()
 
 
 def test_the_cases_are_what_they_are_taken_for() -> None:

@@ -24,7 +24,7 @@ from openai.types.shared import Reasoning
 
 MODEL = os.environ["MODEL"]
 LIGHT = 'call intent__HassTurnOn {"area": "Kitchen", "domain": ["light"]}'
-DOOR = 'call intent__HassTurnOff {"name": "Front Door", "domain": ["lock"]}'
+DOOR = 'call intent__HassTurnOff {"name": "Front Door"}'
 WEATHER = 'call get_weather {"city": "Rome"}'
 
 set_tracing_disabled(disabled=True)

@@ -31,7 +31,7 @@ HOME: ToolParam = {"type": "mcp", "server_label": "assist", "require_approval": 
 ASKING_HOME: ToolParam = {"type": "mcp", "server_label": "assist"}
 LIGHT = 'call intent__HassTurnOn {"area": "Kitchen", "domain": ["light"]}'
 HALL = 'call intent__HassTurnOn {"name": "Hallway Light", "domain": ["light"]}'
-DOOR = 'call intent__HassTurnOff {"name": "Front Door", "domain": ["lock"]}'
+DOOR = 'call intent__HassTurnOff {"name": "Front Door"}'
 
 client = OpenAI()
 
