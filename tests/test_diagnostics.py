@@ -94,7 +94,16 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
             "local_commands": "never",
             "prompt": "**REDACTED**",
         },
-        "chain": [{"name": "Talker", "circuit": "closed", "failures": 0, "last_error": None, "seconds_until_probe": 0}],
+        "chain": [
+            {
+                "name": "Talker",
+                "circuit": "closed",
+                "failures": 0,
+                "last_error": None,
+                "seconds_until_probe": 0,
+                "read_ahead": None,
+            }
+        ],
         "turns": [],
     }
     assert {"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"} in entities
