@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 29_387,
     "modules of the product": 253,
-    "lines of code of the tests": 59_672,
+    "lines of code of the tests": 59_695,
     "fragments": 5,
 }
 
