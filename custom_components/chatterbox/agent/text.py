@@ -354,13 +354,19 @@ class _HeardTable(_HeardData):
 
 _HEARD: Final = read_data_file(Path(__file__).with_name("heard.toml"), _HeardTable)
 _SOUND: Final = rf"\b(?:{'|'.join(_HEARD.sounds.split())})\b"
+_SOUND_ALONE: Final = rf"(?:[^\W\d_]+ )?{_SOUND}(?: {_SOUND})?"
+"""A sound, with one word before it at most: "upbeat music"."""
 _SOUNDS: Final = re.compile(
-    rf"\[[^\[\]]*{_SOUND}[^\[\]]*\]|(?<!\*)\*[^*]*{_SOUND}[^*]*\*(?!\*)|♪[^♪]*♪?|(?:\A|(?<=[.!?…]))\s*\([^()]*{_SOUND}[^()]*\)",
+    rf"\[\s*{_SOUND_ALONE}\s*\]|(?<!\*)\*\s*{_SOUND_ALONE}\s*\*(?!\*)|♪[^♪]*♪|♪|(?:\A|(?<=[.!?…]))\s*\(\s*{_SOUND_ALONE}\s*\)",
     re.IGNORECASE,
 )
 """Sounds in brackets. Round ones may be part of a name or an item, so these have to stand between sentences."""
 _NOISE: Final = re.compile("|".join(pattern for words in _HEARD.languages.values() for pattern in words.noise))
-_CREDITS: Final = tuple(map(fold, _HEARD.credits))
+_CREDITS: Final = re.compile(
+    "|".join(
+        rf"(?<!\w){re.escape(one)}(?!\w)" if one.isascii() else re.escape(one) for one in map(fold, _HEARD.credits)
+    )
+)
 _SENTENCE_END: Final = re.compile(r"(?<![.!?…])[.!?…]++\s+|[。！？\n]\s*")  # noqa: RUF001 - Chinese marks
 _SILENCE: Final = re.compile(r"[\s.,!…。，！·-]*")  # noqa: RUF001 - as above
 _SENTENCE_WORDS: Final = re.compile(r"[\w']+")
@@ -409,11 +415,7 @@ class _Cleaner:
     def _is_unmeant(self, sentence: str, before: str) -> bool:
         """Return whether a sentence is noise, or a courtesy after other words of which none are quoted."""
         words = " ".join(_SENTENCE_WORDS.findall(fold(sentence).replace(_CURLY, "'")))
-        if (
-            _SILENCE.fullmatch(sentence)
-            or _NOISE.fullmatch(words)
-            or ("?" not in sentence and any(map(words.__contains__, _CREDITS)))
-        ):
+        if _SILENCE.fullmatch(sentence) or _NOISE.fullmatch(words) or ("?" not in sentence and _CREDITS.search(words)):
             return True
         return bool(before) and not _QUOTES.search(before) and self.tail.fullmatch(words) is not None
 

@@ -362,6 +362,8 @@ class InputReader:
         if reading is not Meaning.OTHER:
             reading = Meaning.UNHEARD if is_unheard else reading
             return self._as_answer(TurnInput(redacted, speaker, self.source), question, reading, sentences)
+        if is_unheard and redacted is not user_input:  # what may be a PIN goes no further
+            return self._as_answer(TurnInput(redacted, speaker, self.source), question, Meaning.UNHEARD, sentences)
         turn_input = await self._async_request(user_input, speaker)
         if is_unheard:
             return turn_input

@@ -202,7 +202,10 @@ class AgentTurns:
             replace(tools.request, text=turn_input.request),
             earlier,
             can_ask=is_person,
-            can_choose=is_person and turn_input.source.asks_in_words(),
+            # A chosen call does not pass the owner's scripts.
+            can_choose=is_person
+            and turn_input.source.asks_in_words()
+            and HookPoint.PRE_TOOL_USE not in self._agent.settings.scripts,
         )
 
     def _hooks(

@@ -94,3 +94,20 @@ def test_nothing_is_added(text: str, language: str) -> None:
 
     assert len(words) <= len(text) + 1
     assert heard_answer(text, language) in text or "[" in text or "*" in text or "(" in text or "♪" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Yes. Thanks for watching but don't.", "en"),
+        ("Yes. See you next time, not now.", "en"),
+        ("Yes [no, silence the alarm first]", "en"),
+        ("Tell Tamara, organize the party", "en"),
+        ("See you next time, turn off all the lights", "en"),
+        ("Untertitel von Netflix ausschalten", "de"),
+        ("Legendas, por favor.", "pt"),
+        ("Sous-titres pour la télé", "fr"),
+    ],
+)
+def test_words_that_may_mean_something_are_no_noise(text: str, language: str) -> None:
+    assert heard_answer(text, language) == heard_request(text, language) == text

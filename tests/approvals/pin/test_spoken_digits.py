@@ -9,7 +9,7 @@ from unicode_rbnf import RbnfEngine
 
 from custom_components.chatterbox.approvals.answers.language import WORDINGS, Action, phrases_of
 from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, QuestionContext
-from custom_components.chatterbox.approvals.pin.spoken_digits import spoken_digits
+from custom_components.chatterbox.approvals.pin.spoken_digits import spoken_digits, whole_digits
 from tests.behaviour.confirmation.labelled import Kind, read_answers
 
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
@@ -194,3 +194,21 @@ def test_any_text_is_a_pin_or_none(text: str, language: str) -> None:
     digits = spoken_digits(text, language)
 
     assert digits is None or (digits.isdigit() and 4 <= len(digits) <= 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "digits"),
+    [
+        ("My pen is 4711.", "en", "4711"),
+        ("ES4711", "de", "4711"),
+        ("Don't unlock, 4711", "en", None),
+        ("Forget it, 4711", "en", None),
+        ("lass es 4711", "de", None),
+        ("n'ouvre pas 4711", "fr", None),
+        ("It was 2024", "en", None),
+    ],
+)
+def test_digits_between_words_are_a_pin_only_where_no_word_may_be_a_no(
+    text: str, language: str, digits: str | None
+) -> None:
+    assert whole_digits(text, language) == digits

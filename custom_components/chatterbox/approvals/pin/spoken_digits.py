@@ -19,7 +19,6 @@ from ..answers.yes_or_no import (
     Meaning,
     QuestionContext,
     languages_of_answers,
-    negations,
     understand_answer,
 )
 
@@ -49,17 +48,26 @@ def spoken_digits(text: str, language: str, question: QuestionContext = NOTHING_
     return next(filter(None, readings), None)
 
 
+# fmt: off
+_AROUND_PIN: Final = frozenset(
+    {"a", "ar", "bill", "c", "code", "codigo", "de", "der", "die", "das", "e", "el", "es", "est", "het", "il", "is",
+     "ist", "it", "its", "kod", "koden", "la", "lautet", "le", "ma", "mein", "meine", "meu", "mi", "mijn", "min", "mio",
+     "moj", "moja", "mon", "my", "number", "nummer", "o", "pen", "pin", "s", "the", "to"}
+)
+# fmt: on
+"""Words, without accents, that may stand around a PIN, as they are said or misheard. None of them can be a no."""
+
+
 def whole_digits(text: str, language: str) -> str | None:
     """Return the digits of a PIN that was recognized between a few other words: "My pen is 4711".
 
-    Returns None if other words may be digits or a no, or if the digits are not written as one number or one by one.
+    Returns None if another word may mean anything, or if the digits are not written as one number or one by one.
     """
     codes, numbers = languages_of_answers(language), _WRITTEN.findall(in_ascii_digits(text))
     words = tuple(map(fold, _LETTERS.findall(text)))
     if len(numbers) != 1 or len(words) > _MAX_OTHER_WORDS or not codes or _UNSURE.search(text):
         return None
-    known = {word for code in codes for phrase in known_numbers(code).values for word in phrase}
-    if not known.union(*map(negations, codes)).isdisjoint(words):
+    if not _AROUND_PIN.issuperset(words):
         return None
     digits = re.sub(r"\D", "", numbers[0])
     return digits if SHORTEST_PIN <= len(digits) <= LONGEST_PIN else None

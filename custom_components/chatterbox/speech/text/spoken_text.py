@@ -319,7 +319,7 @@ _DOMAINS: Final = (
     "schedule script select sensor  siren sun switch text timer todo tts update vacuum valve water_heater weather "
     "zone"
 )
-_ENTITY_ID: Final = re.compile(rf"(?:{_DOMAINS.replace(' ', '|')})\.[a-z0-9]\w*+")
+_ENTITY_ID: Final = re.compile(rf"(?:{'|'.join(_DOMAINS.split())})\.[a-z0-9]\w*+")
 """The id of an entity, or the name of an action."""
 _NO_RULES: Final = WrittenOut()
 
