@@ -88,7 +88,7 @@ def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolR
                 return text, results[::-1]
             case ToolResult():
                 results.append(message)
-            case AssistantMessage():
+            case _:
                 pass
     return "", results[::-1]
 
