@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
@@ -56,13 +58,14 @@ async def talk(
     language: str = "en",
     then: Sequence[str] = (),
     rules: Sequence[Mapping[str, object]] = ({"verdict": "allow"},),
+    scripts: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Say something where somebody can be asked, and `then` what follows, to a model; return what is heard last."""
     await prepare(hass)
     await move_in(hass, HOME)
     device_id = satellite(hass, room) if room else None
     async with serving((model := ScriptedChatCompletions(Script())).application()) as address:
-        await set_up(hass, server_entry(address, rules=[*rules]))
+        await set_up(hass, server_entry(address, rules=[*rules], **scripts))
         model.play(Script(answers=(*answers, *(SAYS for _ in range(3)))))
         heard = ""
         for words in (text, *then):
@@ -106,6 +109,7 @@ async def test_the_opposite_goes_back_to_the_model_and_is_asked_about_if_it_insi
     [
         ("Turn off the fan and open the curtain", off("Fan"), "fan.fan", "off"),
         ("Turn the fan back on", on("Fan"), "fan.fan", "on"),
+        ("Turn the fan on and kill the ceiling", off("Ceiling"), "light.hall", "off"),
         ("I turned the fan off by mistake", on("Fan"), "fan.fan", "on"),
         ("Don't turn off the fan", on("Fan"), "fan.fan", "on"),
         ("Switch on the movie mode please", off("Ceiling"), "light.hall", "off"),
@@ -249,3 +253,30 @@ async def test_a_model_that_insists_on_another_room_is_asked_about(hass: HomeAss
 
     assert heard == "The Ceiling or the Pendant?"
     assert hass.states.is_state("light.hall", "on")
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "entity_id", "state", "asks"),
+    [
+        ("Lock the back door", off("Front Door"), "lock.front", "unlocked", ""),
+        ("Lock the back door", on("Front Door"), "lock.front", "unlocked", "The Front Door or the Back Door?"),
+        ("Turn off the pendant light", off("Ceiling"), "light.hall", "on", "The Ceiling or the Pendant?"),
+    ],
+)
+async def test_words_that_name_another_one_outweigh_the_room_of_the_person(  # noqa: PLR0917  # a row
+    hass: HomeAssistant, text: str, call: ScriptedAnswer, entity_id: str, state: str, asks: str
+) -> None:
+    heard = await talk(hass, text, call, call, room="hall")
+
+    assert hass.states.is_state(entity_id, state)
+    assert heard == asks or not asks
+
+
+async def test_no_choice_is_offered_past_a_script_that_judges_calls(hass: HomeAssistant) -> None:
+    script = {"sequence": [{"variables": {"answer": {}}}, {"stop": "", "response_variable": "answer"}]}
+    assert await async_setup_component(hass, "script", {"script": {"judge": script}})
+
+    heard = await talk(hass, "Lock the door", on("Front Door"), scripts={"pre_tool_use": "script.judge"})
+
+    assert heard == "Done. As far as I can tell, that wasn't done.", "the model is told to ask, and does not"
+    assert hass.states.is_state("lock.front", "unlocked")

@@ -374,6 +374,8 @@ _QUOTES: Final = re.compile(r"[:：\"“„«「](?!\d)")  # noqa: RUF001 - as a
 """Words after such a mark are to be written or said, whatever they are."""
 _STUTTER: Final = re.compile(r"\A\s*([^\W\d_]+(?:\s+[^\W\d_]+){1,3})[\s,.…-]+(?=\1\s+\w)", re.IGNORECASE)
 """A phrase of two to four words at the beginning that is said again."""
+_LONGEST_HEARD: Final = 2_000
+"""Characters of a text that a recognizer may have written. A longer one is typed or sent."""
 _NO_TEXT: Final = "(?!)"
 """Matches no text."""
 _CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
@@ -383,9 +385,15 @@ _ACRONYM: Final = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}")
 def heard_request(text: str, language: str) -> str:
     """Return a request without what nobody meant; empty if nothing was said. Other text is returned as it is."""
     cleaner = _cleaner(language)
-    words = _STUTTER.sub("", cleaner.hesitation.sub(" ", cleaner.without_end(text)).strip())
+    words = _STUTTER.sub("", cleaner.hesitation.sub(_end_in, cleaner.without_end(text)).strip())
     words = cleaner.misheard.sub(lambda start: cleaner.corrections[start[0].casefold()], words)
     return _ACRONYM.sub(lambda letters: letters[0].replace(".", ""), words)
+
+
+def _end_in(hesitation: re.Match[str]) -> str:
+    """Return the end of a sentence that stands before a hesitation, or a space."""
+    end = hesitation[0].lstrip()[:1]
+    return f"{end} " if hesitation.start() and end in {".", "…"} else " "
 
 
 def heard_answer(text: str, language: str) -> str:
@@ -404,6 +412,8 @@ class _Cleaner:
 
     def without_end(self, text: str) -> str:
         """Return a text without sounds and without the sentences at its end that nobody meant."""
+        if len(text) > _LONGEST_HEARD:
+            return text
         words = _SOUNDS.sub(" ", text).strip()
         while words:
             start = max((end.end() for end in _SENTENCE_END.finditer(words) if end.end() < len(words)), default=0)

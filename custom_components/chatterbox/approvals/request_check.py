@@ -120,7 +120,8 @@ class RequestCheck:
         if len(several := await self._which_ones(home, arguments, done, effects)) < 2:  # noqa: PLR2004  # and another one
             return None
         near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
-        if len(near) == 1 and key not in self._returned:
+        is_chosen = {action.entity_id for action in effects.actions} == {one.entity_id for one in near}
+        if len(near) == 1 and not is_chosen and key not in self._returned:
             self._returned.add(key)
             return Deny(_NEAR.format(name=quoted(near[0].names[0])), is_final=False)
         ways = [await self._option(home, one, tool.name, arguments, effects, effects_of) for one in several]
@@ -152,10 +153,23 @@ class RequestCheck:
 
     async def _may_be(self, one: ExposedEntity, wanted: AbstractSet[str]) -> bool:
         """Return whether the words name a thing by a word of its name or by its kind, or can mean no other kind."""
-        if one.domain == "media_player" and not wanted.isdisjoint(_SOUND):
+        if (
+            one.domain == "media_player"
+            and not wanted.isdisjoint(_SOUND)
+            and not await self._names_other_kind(one.domain)
+        ):
             return True
-        kind = _kind(self.hass, one.entity_id)
-        return self.request.has_word_of(*one.names) or await self._has_kind(kind)
+        places = [name for room in async_get_home(self.hass, CONVERSATION).rooms for name in (room.name, *room.aliases)]
+        is_named = bool(self.request.words_of(one.names) - self.request.words_of(places))
+        return is_named or await self._has_kind(_kind(self.hass, one.entity_id))
+
+    async def _names_other_kind(self, domain: str) -> bool:
+        """Return whether the words name a thing of another domain, by a word of its name or by its kind."""
+        others = [one for one in async_get_home(self.hass, CONVERSATION).entities if one.domain != domain]
+        kinds = {_kind(self.hass, one.entity_id) for one in others}
+        return any(self.request.has_word_of(*one.names) for one in others) or any(
+            [await self._has_kind(kind) for kind in kinds]
+        )
 
     async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
@@ -195,17 +209,23 @@ class RequestCheck:
         near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
         reached = {state for one in done if (state := _REACHED.get(one))}
         useful = [one for one in rivals if not any(self.hass.states.is_state(one.entity_id, of) for of in reached)]
-        if target not in meant or any([one.entity_id for one in those] == [target] for those in (near, rivals, useful)):
+        if target not in meant:
+            return ()
+        # Words that lead to another one outweigh the room of the person, and what needs doing.
+        told = [one for one in rivals if meant[one.entity_id] > meant[target]]
+        if not told and any([one.entity_id for one in those] == [target] for those in (near, rivals, useful)):
             return ()
         is_another_named = any(is_named_in(self.hass, one.entity_id, self._words) for one in rivals)
         area = next((one.area_id for one in rivals if one.entity_id == target), None)
-        if not is_another_named and request.has_word_of(*_room(home, area)):
+        if not told and not is_another_named and request.has_word_of(*_room(home, area)):
             return ()
         is_plain = domain == TODO or self._agrees(done, request.wanted)
         shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in rivals))
         is_about_kind = not shared.isdisjoint(self._words) or await self._names_kind(target)
         if not (is_plain and (is_another_named or is_about_kind)) or is_about_all(request.text, request.language):
             return ()
+        if told:
+            return [*(one for one in rivals if one.entity_id == target), *told]
         meant_here = near if target in {one.entity_id for one in near} else rivals
         return sorted(meant_here, key=lambda one: one.entity_id != target)
 

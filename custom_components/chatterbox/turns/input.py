@@ -87,7 +87,8 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     is_asked_for = question is not None and question.needs_pin
     was_asked_for = any(now < until.get(place, now) for place in _places(scope))
     if was_asked_for if question is None else is_asked_for or has_pin:
-        is_pin = may_be_pin(text, language, context, is_asked_for=is_asked_for)
+        between_words = whole_digits(text, understood_language(language))
+        is_pin = between_words is not None or may_be_pin(text, language, context, is_asked_for=is_asked_for)
     else:
         is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
         is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), context) is not None

@@ -19,6 +19,7 @@ from custom_components.chatterbox.agent.text import heard_answer, heard_request
         ("en", " . ", ""),
         ("en", "Subtitles by the Amara.org community", ""),
         ("en", "Um, turn on, uh, the floor lamp, um.", "turn on the floor lamp"),
+        ("en", "Turn on the lamp. Um. Turn off the fan.", "Turn on the lamp. Turn off the fan."),
         ("en", "Turn on, turn on the floor lamp.", "turn on the floor lamp."),
         ("en", "Turn of the floor lamp.", "turn off the floor lamp."),
         ("en", "Turn on the T.V.", "Turn on the TV"),
@@ -111,3 +112,9 @@ def test_nothing_is_added(text: str, language: str) -> None:
 )
 def test_words_that_may_mean_something_are_no_noise(text: str, language: str) -> None:
     assert heard_answer(text, language) == heard_request(text, language) == text
+
+
+def test_a_text_that_nobody_spoke_is_left_as_it_is() -> None:
+    text = "Thank you. " * 1_000
+
+    assert heard_answer(text, "en") == text

@@ -12,7 +12,18 @@ from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from tests.behaviour.hostile.home import DOOR, LIGHT, LIGHT_ON, UNLOCK, AttackedHome, call, calls, results_in, says
+from tests.behaviour.hostile.home import (
+    DOOR,
+    GARAGE_UP,
+    LIGHT,
+    LIGHT_ON,
+    UNLOCK,
+    AttackedHome,
+    call,
+    calls,
+    results_in,
+    says,
+)
 from tests.support.leaks import Leaks
 
 PIN = "8593614207"
@@ -212,3 +223,17 @@ async def test_without_a_pin_what_needs_one_is_refused(home: AttackedHome) -> No
 
     home.assert_refused()
     assert "none is set" in results_in(server)[0]
+
+
+async def test_digits_after_a_question_that_was_not_heard_here_reach_no_model_and_no_log(
+    hass: HomeAssistant, home: AttackedHome, leaks: Leaks
+) -> None:
+    server = await home.taken_over(calls(GARAGE_UP), calls(UNLOCK), pin=STORED)
+    await home.say("good evening")
+    (heard,) = home.waiting
+    await async_get_approvals(hass).answer(heard.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    (unheard,) = home.waiting
+
+    assert await home.say(PIN) == unheard.text
+
+    leaks.assert_nowhere(PIN, servers=[server])

@@ -24,6 +24,8 @@ entities:
   - { name: Front Door, id: lock.front, area: hall, state: locked }
   - { name: Ceiling, id: light.hall, area: hall, state: "off" }
   - { name: Pendant, id: light.kitchen, area: kitchen, state: "off" }
+  - { name: Kitchen Blind, id: cover.blind, area: kitchen, state: closed, attributes: { device_class: blind } }
+  - { name: TV, id: media_player.tv, area: hall, state: playing, attributes: { device_class: tv } }
 """
 START = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Robbie"}),))
 UNLOCK = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"}),))
@@ -103,6 +105,8 @@ async def test_a_model_that_still_does_nothing_is_not_told_again(hass: HomeAssis
         ("Could you please turn on the ceiling in the kitchen", CANNOT),
         ("Could you please turn on all lights for me", CANNOT),
         ("Could you please open the gate for me now", CANNOT),
+        ("Could you please open the window in the kitchen", CANNOT),
+        ("Could you please turn down the ceiling for me", CANNOT),
         (COMMAND, "Shall I start it in the hall?"),
         (COMMAND, "I can't do that, because the baby is asleep."),
         (COMMAND, "It is better to wait until ten."),

@@ -184,6 +184,8 @@ async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
     async_get_approvals(hass).take("question-1", answer)
 
     freezer.tick(599)
+    await say(hass, f"My pen is {PIN}.")
+    assert listener.heard[-1] == REDACTED_PIN
     await say(hass, PIN)
     await say(hass, "wake me at 12:30")
 
