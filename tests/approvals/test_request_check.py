@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import pytest
 from homeassistant.components import conversation
@@ -58,14 +57,14 @@ async def talk(
     language: str = "en",
     then: Sequence[str] = (),
     rules: Sequence[Mapping[str, object]] = ({"verdict": "allow"},),
-    scripts: Mapping[str, str] = MappingProxyType({}),
+    pre_tool_use: str | None = None,
 ) -> str:
     """Say something where somebody can be asked, and `then` what follows, to a model; return what is heard last."""
     await prepare(hass)
     await move_in(hass, HOME)
     device_id = satellite(hass, room) if room else None
     async with serving((model := ScriptedChatCompletions(Script())).application()) as address:
-        await set_up(hass, server_entry(address, rules=[*rules], **scripts))
+        await set_up(hass, server_entry(address, rules=[*rules], pre_tool_use=pre_tool_use))
         model.play(Script(answers=(*answers, *(SAYS for _ in range(3)))))
         heard = ""
         for words in (text, *then):
@@ -276,7 +275,7 @@ async def test_no_choice_is_offered_past_a_script_that_judges_calls(hass: HomeAs
     script = {"sequence": [{"variables": {"answer": {}}}, {"stop": "", "response_variable": "answer"}]}
     assert await async_setup_component(hass, "script", {"script": {"judge": script}})
 
-    heard = await talk(hass, "Lock the door", on("Front Door"), scripts={"pre_tool_use": "script.judge"})
+    heard = await talk(hass, "Lock the door", on("Front Door"), pre_tool_use="script.judge")
 
     assert heard == "Done. As far as I can tell, that wasn't done.", "the model is told to ask, and does not"
     assert hass.states.is_state("lock.front", "unlocked")
