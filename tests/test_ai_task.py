@@ -195,7 +195,14 @@ async def test_defaults_of_a_structure_are_filled_in(hass: HomeAssistant) -> Non
         (
             ScriptedAnswer(content="Three lamps", finish_reason="length"),
             "task_not_done",
-            "The task “count lamps” failed. Three lamps",
+            "The task “count lamps” failed. My answer got too long and was cut off. Please ask for a shorter one.",
+        ),
+        (
+            ScriptedAnswer(
+                content="There are three lamps in the kitchen, and all are on. " * 100, piece_characters=500
+            ),
+            "task_not_done",
+            "The task “count lamps” failed. The language model kept repeating itself. Please try again.",
         ),
         (ScriptedAnswer(content=""), "task_not_done", "The task “count lamps” failed. I don't have an answer to that."),
     ],

@@ -1,7 +1,7 @@
 """The AI task entity: each task of an automation or an app is one turn of the loop."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,7 +39,7 @@ from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
 from .settings.tasks import image_model_of
-from .speech.sentences import error_key, translated
+from .speech.sentences import async_get_sentences, error_key, translated
 from .tools.schema import convert_schema
 from .turns.input import TurnInput
 from .turns.run import AgentTurns
@@ -49,6 +49,8 @@ from .turns.source import TurnSource
 _RAW_JSON: Final = re.compile(r""", (?:got|not) "?[\[{].*\Z""", re.DOTALL)
 """The part of a reason that quotes an object or a list of the model, which tells a person nothing."""
 _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
+_WITH_A_PART: Final = frozenset({StopReason.LENGTH, StopReason.CONTENT_FILTER, StopReason.REPETITION})
+"""Endings with a text that is not whole, and does not say why."""
 
 
 task_error = partial(translated, HomeAssistantError)
@@ -59,7 +61,9 @@ def service_error(error: ProviderError, service: str) -> HomeAssistantError:
     return task_error(error_key(error), service=service)
 
 
-def error_of_end(finished: TurnFinished | None, task: str, service: str) -> HomeAssistantError | None:
+def error_of_end(
+    finished: TurnFinished | None, task: str, service: str, sentences: Mapping[str, str]
+) -> HomeAssistantError | None:
     """Return the error of a turn that ended without the result of the task; None if the result is there.
 
     The error names what was done before, so that an automation that continues need not repeat it.
@@ -73,6 +77,8 @@ def error_of_end(finished: TurnFinished | None, task: str, service: str) -> Home
             return None
         case TurnFinished(stop_reason=reason, tool_results=(_, *_)) if reason in _WITH_AN_ANSWER:
             return None
+        case TurnFinished(stop_reason=reason, composed=False) if reason in _WITH_A_PART:
+            return task_error("task_not_done", task=task, why=sentences[f"spoken_{reason}"])
         case _:
             return task_error("task_not_done", task=task, why=finished.text if finished else "")
 
@@ -201,7 +207,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         source = _TaskSource(output=shape, api=task.llm_api)
         turn_input = await self._async_read(task.instructions, context, source)
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
-        if error := error_of_end(finished, task.name, self.entry.title):
+        sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        if error := error_of_end(finished, task.name, self.entry.title, sentences):
             raise error
         answer = finished.text if finished else ""
         data = await data_of(answer, shape, task.structure) if shape and task.structure else answer

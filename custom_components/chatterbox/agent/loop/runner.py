@@ -59,7 +59,9 @@ _ENDS_WITH_ANSWER: Final = frozenset(
 """Endings at which the text of the model, if any, is the answer. All others need a composed sentence."""
 _TOLD: Final = frozenset({StopReason.COMPLETED, StopReason.NOT_DONE, StopReason.PROMPT_DENIED})
 """Endings whose composed sentence later turns are told; those of the others only say why there is no answer."""
-_BREAKS_OFF: Final = frozenset({StopReason.PROVIDER_FAILED, StopReason.DEADLINE})
+_CUT: Final = frozenset({StopReason.LENGTH, StopReason.CONTENT_FILTER})
+"""Endings of which a person is told the reason after the text; programs see `TurnFinished.stop_reason`."""
+_BREAKS_OFF: Final = _CUT | {StopReason.PROVIDER_FAILED, StopReason.DEADLINE}
 _SENTENCE_ENDS: Final = tuple(".!?…:;。！？।؟")  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
 """An answer that breaks off without one of these ends with a pause before the reason."""
 _BOUNDS: Final = frozenset(
@@ -261,7 +263,7 @@ class TurnRunner:
         composed = not text.strip()
         undone = self._undone(text) if reason is StopReason.COMPLETED and not (composed and self._results()) else ""
         reason = StopReason.NOT_DONE if undone else reason
-        if reason not in _ENDS_WITH_ANSWER or composed:
+        if reason not in _ENDS_WITH_ANSWER or composed or (reason in _CUT and self._state.turn.checks_answer):
             addition = (
                 undone
                 or self._state.prompt_denied

@@ -91,8 +91,8 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     """Pictures and documents that the user attached."""
     checks_answer: bool = False
-    """Whether an answer ends with the changes that failed, and the model is asked once more for one that it left out or
-    only announced.
+    """Whether an answer ends with the changes that failed, or the reason why it was cut, and the model is asked once
+    more for one that it left out or only announced.
     """
     output: OutputFormat | None = None
     """The schema of the answer; None for text. An answer that does not fit is requested once more."""

@@ -209,7 +209,21 @@ async def test_no_answer_at_all_is_still_not_silence(text: str) -> None:
     assert finished(events).text.strip() == "I don't have an answer to that."
 
 
-async def test_an_answer_cut_by_its_length_stays_as_it_is() -> None:
-    provider = ScriptedProvider(say("It is a long st", FinishReason.LENGTH))
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
+CUT = (FinishReason.LENGTH, "My answer became too long."), (FinishReason.CONTENT_FILTER, "My answer was held back")
+
+
+@pytest.mark.parametrize(("finish", "reason"), CUT)
+async def test_a_program_gets_an_answer_that_was_cut_as_it_is(finish: FinishReason, reason: str) -> None:
+    events = await collect(AgenticLoop(ScriptedProvider(say("It is a long st", finish)), ScriptedDispatcher()), TURN)
     assert finished(events).text == "It is a long st"
+    assert reason not in spoken(events)
+
+
+@pytest.mark.parametrize(("finish", "reason"), CUT)
+@pytest.mark.parametrize(("text", "gap"), [("It is a long st", "… "), ("It is long.", " ")])
+async def test_a_person_hears_why_an_answer_was_cut(finish: FinishReason, reason: str, text: str, gap: str) -> None:
+    turn = replace(TURN, checks_answer=True)
+    events = await collect(AgenticLoop(ScriptedProvider(say(text, finish)), ScriptedDispatcher()), turn)
+    assert finished(events).text == spoken(events)
+    assert spoken(events).startswith(f"{text}{gap}{reason}")
+    assert not finished(events).composed
