@@ -170,12 +170,14 @@ _STEM: Final = 4
 
 def words_alike(words: Iterable[str], others: Collection[str]) -> frozenset[str]:
     """Return those words that are, folded, one of some others or a form of one."""
-    folded = {fold(other) for other in others}
-    return frozenset(word for word in words if any(_is_alike(word, other) for other in folded))
+    forms = {fold(other) for other in others}
+    return frozenset(word for word in words if word in forms or any(_is_alike(word, form) for form in forms))
 
 
 def _is_alike(word: str, other: str) -> bool:
     """Return whether two words are the same, or forms of one; in other scripts, one may be a part of the other."""
+    if word[:1] != other[:1] and word.isascii():
+        return False
     if word == other or (not word.isascii() and word in other):
         return True
     stem = max(_STEM, min(len(word), len(other)) - 1)

@@ -107,7 +107,12 @@ def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bo
     """Return whether words contain the name of an entity, or an alias."""
     entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
     names = intent.async_get_entity_aliases(hass, entry, state=state) if state else ()
-    return any(contains_phrase(words, heard_words(name)) for name in names)
+    return any(contains_phrase(words, _words_of_name(name)) for name in names)
+
+
+@lru_cache(maxsize=4096)
+def _words_of_name(name: str) -> tuple[str, ...]:
+    return heard_words(name)
 
 
 def areas_of_entities(hass: HomeAssistant) -> Mapping[str, str | None]:

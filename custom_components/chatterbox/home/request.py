@@ -6,6 +6,7 @@ endings that languages give to names: "Küche" is in "Küchenlicht", "kuchnia" i
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -56,7 +57,12 @@ class Request:
 
     def words_of(self, names: Iterable[str]) -> frozenset[str]:
         """Return those words that are words of some names, or forms of them."""
-        return words_alike(heard_words(self.text), telling_words(*names))
+        return words_alike(heard_words(self.text), _telling(tuple(names)))
+
+
+@lru_cache(maxsize=4096)
+def _telling(names: tuple[str, ...]) -> frozenset[str]:
+    return telling_words(*names)
 
 
 def _holds(words: Sequence[str], phrase: str) -> bool:
