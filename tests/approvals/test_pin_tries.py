@@ -149,6 +149,16 @@ async def test_no_way_to_try_compares_more_than_five_wrong_pins_in_ten_minutes(
                 assert all(pause > 599.99 for pause in pauses)
 
 
+@pytest.mark.usefixtures("hass_storage")
+async def test_numbers_of_digits_are_not_found_out_by_trying(hass: HomeAssistant) -> None:
+    tries = PinTries(hass)
+    tried = [await tries.async_try(HALL, PIN, "8" * length) for length in (4, 6, 7, 8, 9, 10, 4)]
+
+    assert tried == [None, None, Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
+    assert isinstance(await tries.async_try(HALL, PIN, "8888"), Locked)
+    assert await tries.async_try(KITCHEN, PIN, "8888") is None, "each place has its own"
+
+
 @pytest.mark.parametrize(
     "broken",
     [

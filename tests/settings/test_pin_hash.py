@@ -118,6 +118,9 @@ def test_what_is_stored_is_what_is_read(pin: str) -> None:
         {**STORED, "digest": ""},
         {**STORED, "digest": 1},
         {**STORED, "length": "4"},
+        {**STORED, "length": 3},
+        {**STORED, "length": 11},
+        {**STORED, "length": True},
         {key: value for key, value in STORED.items() if key != "digest"},
     ],
 )

@@ -1,6 +1,7 @@
 """Compares spoken PINs, and stores each try before it is compared, so that a restart gives none back."""
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,8 @@ from ..settings.pin_hash import PinHash
 from .pin.pin_guard import Allowed, Locked, PinGuard
 
 _VERSION: Final = 1
+_MOST_MISHEARD: Final = 2
+"""PINs of another length, since the last right one, that cost no try: more would tell how long the PIN is."""
 _NO_SATELLITE: Final = ""
 """Device of every phone, browser and action, since they can pretend to be any device."""
 
@@ -53,12 +56,20 @@ class PinTries:
         self._hass = hass
         self._store = Store[list[JsonValue]](hass, _VERSION, f"{DOMAIN}.pin_tries", private=True, atomic_writes=True)
         self._guard: PinGuard | None = None
+        self._misheard = Counter[str]()
         self._one_at_a_time = asyncio.Lock()
 
-    async def async_try(self, device: str, pin: PinHash, digits: str) -> TriedPin:
-        """Compare the digits with the PIN, if a try is left."""
+    async def async_try(self, device: str, pin: PinHash, digits: str) -> TriedPin | None:
+        """Compare the digits with the PIN, if a try is left.
+
+        Returns None for digits that cost no try, since their number is another one: they were misheard.
+        """
         async with self._one_at_a_time:
             guard, permission = (await self._async_known()).begin_try(device, dt_util.utcnow().timestamp())
+            is_misheard = pin.length not in {None, len(digits)} and self._misheard[device] < _MOST_MISHEARD
+            if is_misheard and isinstance(permission, Allowed):
+                self._misheard[device] += 1
+                return None
             await self._async_keep(guard)
             match permission:
                 case Locked():
@@ -66,6 +77,7 @@ class PinTries:
                 case Allowed(tries_left):
                     if not await self._hass.async_add_executor_job(pin.matches, digits):
                         return Wrong(tries_left)
+                    del self._misheard[device]
                     await self._async_keep(guard.succeed(device))
                     return Right()
 
@@ -73,6 +85,7 @@ class PinTries:
         """Forget all tries."""
         async with self._one_at_a_time:
             self._guard = PinGuard()
+            self._misheard.clear()
             await self._store.async_remove()
 
     async def _async_known(self) -> PinGuard:

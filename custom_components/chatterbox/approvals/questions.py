@@ -32,6 +32,7 @@ CHOICE: Final = "choice"
 """The terms of a question which one is meant: the answer approves nothing that rules ask about."""
 _LATE_SECONDS: Final = 600.0
 """An answer within this time after a question expired is told that it came too late."""
+_MOST_REPEATS_FOR_PIN: Final = 3
 # Bytes; Home Assistant records up to 32,768 of an event.
 _MAX_CALLS: Final = 24_000
 _MAX_SHARE: Final = 6_000
@@ -159,8 +160,8 @@ class _OpenQuestion:
     was_heard: bool = False
     """Whether it was said in its scope to its end, as the latest thing there."""
     has_expired: bool = False
-    was_repeated: bool = False
-    """Whether it was asked again because the words after it were neither a yes, a no nor a request."""
+    repeats: int = 0
+    """How often it was asked again because the words after it were neither a yes, a no, a whole PIN nor a request."""
 
 
 class Approvals:
@@ -214,11 +215,11 @@ class Approvals:
 
     @callback
     def repeat(self, question_id: str) -> bool:
-        """Return whether a waiting question may be asked again after unclear words, which it is only once."""
-        opened = self._open[question_id]
-        may_repeat = not (opened.was_repeated or opened.has_expired)
-        opened.was_repeated = True
-        return may_repeat
+        """Return whether a waiting question may be asked again after unclear words: once, and for a PIN a few times."""
+        if (opened := self._open.get(question_id)) is None or opened.has_expired:
+            return False
+        opened.repeats += 1
+        return opened.repeats <= (_MOST_REPEATS_FOR_PIN if opened.question.needs_pin else 1)
 
     def take(self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()) -> Question:
         """Close a question with an answer, and with what was chosen, and return it. Raises `QuestionGone`."""

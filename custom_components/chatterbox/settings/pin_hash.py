@@ -80,6 +80,11 @@ class PinHash:
     length: int | None = None
     """Number of digits, so that a PIN that was misheard costs no try; None for a PIN that was stored without."""
 
+    def __post_init__(self) -> None:
+        """Refuse a length that no PIN has: with it, none would ever be compared."""
+        if self.length is not None and not SHORTEST_PIN <= self.length <= LONGEST_PIN:
+            raise ValueError("a PIN has another length")
+
     @override
     def __repr__(self) -> str:
         """Show nothing, since the PIN can be found from the hash."""

@@ -202,7 +202,7 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
         return Meaning.PIN_MISSING
     words = heard_answer(text, language)
     digits = spoken_digits(words, understood_language(language), context) or whole_digits(words, language)
-    if digits is None or pin.length not in {None, len(digits)}:
+    if digits is None:
         return Meaning.PIN_UNCLEAR
     return await _async_compare(hass, question, pin, digits)
 
@@ -243,7 +243,7 @@ async def _async_compare(
     is_user = question.context.user_id is not None and question.context.parent_id is None
     device_id = None if is_user else question.scope.device_id
     tried = await async_get_pin_tries(hass).async_try(async_tried_device(hass, device_id), pin, digits)
-    return Meaning.YES_WITH_PIN if isinstance(tried, Right) else tried
+    return Meaning.PIN_UNCLEAR if tried is None else Meaning.YES_WITH_PIN if isinstance(tried, Right) else tried
 
 
 CONVERSATION: Final = TurnSource()
@@ -416,6 +416,10 @@ class InputReader:
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(turn_input, reply=sentences["spoken_question_expired"])
+            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if not approvals.repeat(question.id):
+                was_asked = approvals.drop(question.id)
+                not_done = unmeant_text(self.hass, sentences, question.calls)
+                return replace(turn_input, reply=not_done if was_asked else sentences["spoken_nothing_asked"])
             case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
                 key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
                 return replace(turn_input, reply=sentences[f"spoken_pin_{key}"], asks_again=True)

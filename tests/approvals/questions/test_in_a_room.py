@@ -259,6 +259,26 @@ async def test_the_pin_is_asked_for_again_after_words_that_are_neither(hass: Hom
     assert await talk(room, PIN) == "Come in."
 
 
+@pytest.mark.usefixtures("hass_storage")
+@pytest.mark.parametrize("unclear", ["yes", "for seven one one", "great!"])
+async def test_the_pin_is_asked_for_three_more_times_and_then_no_more(
+    hass: HomeAssistant, serve: Serve, unclear: str
+) -> None:
+    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Nice."))), **WITH_PIN)
+    room = await furnish(hass, WholeVoice())
+    await talk(room, "unlock the front door")
+    not_done = "I didn't do it: unlock the Front Door in the Hallway."
+
+    for _ in range(3):
+        assert "PIN" in await talk(room, unclear)
+        assert listens(room)
+    assert (await talk(room, unclear)).startswith(not_done)
+    assert not listens(room)
+    assert async_get_approvals(hass).is_empty
+    assert await talk(room, PIN) == "I'm not asking anything right now. Please say again what you'd like."
+    assert is_locked(hass)
+
+
 @in_both_ways
 async def test_what_was_done_is_heard_before_the_question(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN, UNLOCK)), *UNLOCKS.answers[1:])))

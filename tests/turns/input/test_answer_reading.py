@@ -128,14 +128,15 @@ async def test_a_question_that_needs_a_pin_takes_nothing_less(
 @in_one_home(
     ("text", "reading"),
     [
-        ("77001", Meaning.PIN_UNCLEAR),
         ("My pin is 77001", Meaning.PIN_UNCLEAR),
         ("double seven oh one two", Meaning.PIN_UNCLEAR),
-        ("0071.", Wrong(4)),
+        ("77001", Wrong(4)),
+        ("0071.", Wrong(3)),
         ("4711", Meaning.YES_WITH_PIN),
+        ("770013", Meaning.PIN_UNCLEAR),
     ],
 )
-async def test_a_wrong_number_of_digits_costs_no_try(hass: HomeAssistant, text: str, reading: Meaning | Wrong) -> None:
+async def test_a_wrong_number_of_digits_costs_no_try_twice(hass: HomeAssistant, text: str, reading: Meaning | Wrong) -> None:
     assert await read(hass, text, PinHash.of("4711", HashCost(memory=2, repeats=1))) == reading
 
 
