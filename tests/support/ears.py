@@ -3,12 +3,12 @@
 Knows Home Assistant's `stt` platform. Must not know who speaks, nor what becomes of the words.
 """
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable
 from typing import override
 
-from homeassistant.components import stt
+from homeassistant.components import assist_pipeline, stt
 from homeassistant.components.stt.const import DATA_COMPONENT
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 
 
@@ -65,3 +65,32 @@ async def add_ear(hass: HomeAssistant, sentence: str) -> str:
     ear = Ear(sentence)
     await hass.data[DATA_COMPONENT].async_add_entities([ear])
     return ear.entity_id
+
+
+async def say_aloud(
+    hass: HomeAssistant, sentence: str, conversation_id: str, pipeline: assist_pipeline.Pipeline
+) -> None:
+    """Say a sentence to an app, which has no satellite."""
+    ear = await add_ear(hass, sentence)
+    await assist_pipeline.async_update_pipeline(hass, pipeline, stt_engine=ear, stt_language="en")
+
+    async def audio() -> AsyncGenerator[bytes]:
+        yield bytes(3200)
+
+    await assist_pipeline.async_pipeline_from_audio_stream(
+        hass,
+        context=Context(),
+        event_callback=lambda _: None,
+        stt_metadata=stt.SpeechMetadata(
+            "en",
+            stt.AudioFormats.WAV,
+            stt.AudioCodecs.PCM,
+            stt.AudioBitRates.BITRATE_16,
+            stt.AudioSampleRates.SAMPLERATE_16000,
+            stt.AudioChannels.CHANNEL_MONO,
+        ),
+        stt_stream=audio(),
+        pipeline_id=pipeline.id,
+        conversation_id=conversation_id,
+        audio_settings=assist_pipeline.AudioSettings(is_vad_enabled=False),
+    )

@@ -351,6 +351,8 @@ class _HeardTable(_HeardData):
     """Words of all languages, divided by spaces, of which brackets around a sound hold one."""
     credits: tuple[str, ...]
     """Words of all languages that only the credits of subtitles hold."""
+    quoting: str
+    """Words of all languages, divided by spaces, after which a courtesy is what is to be said or written."""
     languages: Mapping[str, _HeardWords]
 
 
@@ -359,7 +361,8 @@ _SOUND: Final = rf"\b(?:{'|'.join(_HEARD.sounds.split())})\b"
 _SOUND_ALONE: Final = rf"(?:[^\W\d_]+ )?{_SOUND}(?: {_SOUND})?"
 """A sound, with one word before it at most: "upbeat music"."""
 _SOUNDS: Final = re.compile(
-    rf"\[\s*{_SOUND_ALONE}\s*\]|(?<!\*)\*\s*{_SOUND_ALONE}\s*\*(?!\*)|♪[^♪]*♪|♪|(?:\A|(?<=[.!?…]))\s*\(\s*{_SOUND_ALONE}\s*\)",
+    rf" ?(?:\[\s*{_SOUND_ALONE}\s*\]|(?<!\*)\*\s*{_SOUND_ALONE}\s*\*(?!\*)|♪[^♪]*♪|♪"
+    rf"|(?:\A|(?<=[.!?…]))\s*\(\s*{_SOUND_ALONE}\s*\)) ?",
     re.IGNORECASE,
 )
 """Sounds in brackets. Round ones may be part of a name or an item, so these have to stand between sentences."""
@@ -372,8 +375,11 @@ _CREDITS: Final = re.compile(
 _SENTENCE_END: Final = re.compile(r"(?<![.!?…])[.!?…]++\s+|[。！？\n]\s*")  # noqa: RUF001 - Chinese marks
 _SILENCE: Final = re.compile(r"[\s.,!…。，！·-]*")  # noqa: RUF001 - as above
 _SENTENCE_WORDS: Final = re.compile(r"[\w']+")
-_QUOTES: Final = re.compile(r"[:：\"“„«「](?!\d)")  # noqa: RUF001 - as above
-"""Words after such a mark are to be written or said, whatever they are."""
+_QUOTES: Final = re.compile(
+    rf"[:：\"“„«「](?!\d)|(?<!\w)['‘‚]|\b(?:{'|'.join(_HEARD.quoting.split())})",  # noqa: RUF001 - as above
+    re.IGNORECASE,
+)
+"""Words after such a mark or word are to be written or said, whatever they are."""
 _STUTTER: Final = re.compile(r"\A\s*([^\W\d_]+(?:\s+[^\W\d_]+){1,3})[\s,.…-]+(?=\1\s+\w)", re.IGNORECASE)
 """A phrase of two to four words at the beginning that is said again."""
 _LONGEST_HEARD: Final = 2_000
@@ -393,9 +399,9 @@ def heard_request(text: str, language: str) -> str:
 
 
 def _end_in(hesitation: re.Match[str]) -> str:
-    """Return the end of a sentence that stands before a hesitation, or a space."""
-    end = hesitation[0].lstrip()[:1]
-    return f"{end} " if hesitation.start() and end in {".", "…"} else " "
+    """Return the end of a sentence, or the comma of a list, that stands before a hesitation, or a space."""
+    end, is_last = hesitation[0].lstrip()[:1], hesitation.end() == len(hesitation.string)
+    return f"{end} " if hesitation.start() and end in {".", "…", *("," * (not is_last))} else " "
 
 
 def heard_answer(text: str, language: str) -> str:

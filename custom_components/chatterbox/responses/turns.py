@@ -15,7 +15,6 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant, callback
 
 from ..agent.messages import AssistantMessage, ToolChoiceMode
-from ..agent.text import heard_answer
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
 from ..approvals.asking import asked_of, chosen_of
 from ..approvals.questions import Question, QuestionGone, async_get_approvals
@@ -92,9 +91,9 @@ class ApiTurns:
         *older, question = alike
         approvals = async_get_approvals(self._hass)
         named, chosen = asked_of(self._hass, sentences, question.calls, understood_language(language)), None
-        answer = understand_answer(heard_answer(words.text, language), understood_language(language), named)
+        answer = understand_answer(words.text, understood_language(language), named)
         if question.options:
-            chosen = chosen_of(self._hass, question, heard_answer(words.text, language), language)
+            chosen = chosen_of(self._hass, question, words.text, language)
             answer = answer if answer is Meaning.NO else Meaning.YES if chosen else Meaning.OTHER
         if answer is Meaning.OTHER:
             user_input = replace(turn_input.user_input, text=words.text)

@@ -5,7 +5,7 @@ later step sees it. `docs/pin.md` lists what cannot be redacted, because it is p
 called.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
@@ -87,8 +87,7 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     is_asked_for = question is not None and question.needs_pin
     was_asked_for = any(now < until.get(place, now) for place in _places(scope))
     if was_asked_for if question is None else is_asked_for or has_pin:
-        between_words = whole_digits(text, understood_language(language))
-        is_pin = between_words is not None or may_be_pin(text, language, context, is_asked_for=is_asked_for)
+        is_pin = may_be_pin(text, language, context, is_asked_for=is_asked_for)
     else:
         is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
         is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), context) is not None
@@ -174,18 +173,19 @@ _QUESTION_MARKS: Final = "? \N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK};
 async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone changes what an answer is
     hass: HomeAssistant,
     question: Question,
-    text: str,
-    language: str,
+    user_input: ConversationInput,
+    words: str,
     context: QuestionContext,
     pin: PinHash | None,
     is_late: bool,  # noqa: FBT001  # it stands beside the question that it tells of
 ) -> Meaning | Wrong | Locked:
-    """Return the meaning of words that were spoken where `question` was asked: `text` as it was said, in `language`.
+    """Return the meaning of an input where `question` was asked: `words` without what nobody meant.
 
-    `asked` holds the names in the question. `pin` is that of the home; if the question requires it and the words are a
-    PIN, they cost one attempt. `is_late` says that the question has expired.
+    `context` holds the names in the question. `pin` is that of the home; if the question requires it and the words are
+    a PIN, they cost one attempt. `is_late` says that the question has expired.
     """
-    answer = understand_answer(heard_answer(text, language), understood_language(language), context)
+    text, language = user_input.text, user_input.language
+    answer = understand_answer(words, understood_language(language), context)
     knows_pin = question.needs_pin or pin is not None
     is_pin = knows_pin and may_be_pin(text, language, context, is_asked_for=question.needs_pin)
     if answer is Meaning.OTHER and not is_pin:
@@ -200,7 +200,6 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
         return Meaning.TOO_LATE
     if answer is Meaning.YES:
         return Meaning.PIN_MISSING
-    words = heard_answer(text, language)
     digits = spoken_digits(words, understood_language(language), context) or whole_digits(words, language)
     if digits is None:
         return Meaning.PIN_UNCLEAR
@@ -214,19 +213,30 @@ async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, q
     words that Home Assistant does not understand belongs to the question if these name what it is about: "Yes, I mock
     the front door".
     """
-    text, language = heard_request(user_input.text, user_input.language), understood_language(user_input.language)
-    heard = replace(user_input, text=text)
+    text, language = user_input.text, understood_language(user_input.language)
     if begins_with_yes(text, language) and any(
         contains_phrase(heard_words(text), heard_words(name)) for name in question.names
     ):
-        return not await async_is_request(hass, heard)
+        return not await async_is_request(hass, user_input)
     written = [word for word in text.split() if any(map(str.isalnum, word))]
     if len(written) > _MOST_WORDS or len(heard_words(text)) > _MOST_CHARACTERS:
         return False
     bare = text.rstrip(_QUESTION_MARKS)
     if bare != text.rstrip() and understand_answer(bare, language) is Meaning.OTHER:
         return False
-    return not any(True for _ in names_in(hass, text)) and not await async_is_request(hass, heard)
+    return not any(True for _ in names_in(hass, text)) and not await async_is_request(hass, user_input)
+
+
+def _meant(hass: HomeAssistant, user_input: ConversationInput, cleaned: Callable[[str, str], str]) -> str:
+    """Return the words of an input, cleaned if they were spoken: to a satellite, or to an app. Typed text stays."""
+    text, words = user_input.text, cleaned(user_input.text, user_input.language)
+    is_spoken = words == text or user_input.satellite_id is not None
+    return words if is_spoken or any(_has_recognized(run, text) for run in debug_runs(hass)) else text
+
+
+def _has_recognized(run: Mapping[str, Mapping[str, object]], text: str) -> bool:
+    """Return whether a run of a pipeline has recognized a text for an agent that has not answered yet."""
+    return "stt-end" in run and "intent-end" not in run and run.get("intent-start", {}).get("intent_input") == text
 
 
 def again_text(sentences: Mapping[str, str], question: Question) -> str:
@@ -325,8 +335,8 @@ class InputReader:
         return await self._async_request(user_input, speaker)
 
     async def _async_request(self, user_input: ConversationInput, speaker: Speaker) -> TurnInput:
-        """Return the input of a turn whose words are a request."""
-        text = heard_request(user_input.text, user_input.language)
+        """Return the input of a turn whose words are a request. What was typed stays as it is."""
+        text = _meant(self.hass, user_input, heard_request)
         if not text:
             sentences = await async_get_sentences(self.hass, user_input.language)
             return TurnInput(user_input, speaker, self.source, reply=sentences["spoken_nothing_heard"])
@@ -350,13 +360,14 @@ class InputReader:
                 return await self._async_request(user_input, speaker)
             return TurnInput(redacted, speaker, self.source, reply=sentences["spoken_nothing_asked"])
         context = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
+        words = _meant(self.hass, user_input, heard_answer)
         redacted = async_redact_pin(self.hass, user_input, chat_log, scope, context, has_pin=has_pin)
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
-        text, language, pin = user_input.text, user_input.language, None if is_unheard else pin
-        reading = await async_read_answer(self.hass, question, text, language, context, pin, is_late)
+        pin = None if is_unheard else pin
+        reading = await async_read_answer(self.hass, question, user_input, words, context, pin, is_late)
         if question.options:
-            chosen = chosen_of(self.hass, question, heard_answer(text, language), language)
+            chosen = chosen_of(self.hass, question, words, user_input.language)
             if chosen is not None or reading is Meaning.YES:
                 reading = Meaning.TOO_LATE if is_late else Meaning.UNHEARD if is_unheard else Meaning.YES
                 return self._as_choice(TurnInput(redacted, speaker, self.source), question, reading, sentences, chosen)
@@ -369,7 +380,8 @@ class InputReader:
         if is_unheard:
             return turn_input
         is_silence = bool(turn_input.reply)
-        if (is_silence or await async_is_neither(self.hass, user_input, context)) and approvals.repeat(question.id):
+        is_neither = is_silence or await async_is_neither(self.hass, turn_input.user_input, context)
+        if is_neither and approvals.repeat(question.id):
             reading = Meaning.NEITHER
         elif is_silence:  # the question goes on waiting
             return turn_input
@@ -406,9 +418,10 @@ class InputReader:
                 way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
                 answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=turn_input.speaker.user_id)
                 try:
-                    return replace(turn_input, answered=approvals.take(question.id, answer, chosen))
+                    turn_input = replace(turn_input, answered=approvals.take(question.id, answer, chosen))
                 except QuestionGone:  # someone else answered first
-                    return replace(turn_input, reply=sentences["spoken_nothing_asked"])
+                    turn_input = replace(turn_input, reply=sentences["spoken_nothing_asked"])
+                return turn_input
             case Meaning.OTHER:
                 was_asked = approvals.drop(question.id) and not question.options
                 dropped = unmeant_text(self.hass, sentences, question.calls) if was_asked else ""
@@ -416,10 +429,11 @@ class InputReader:
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(turn_input, reply=sentences["spoken_question_expired"])
-            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if not approvals.repeat(question.id):
-                was_asked = approvals.drop(question.id)
-                not_done = unmeant_text(self.hass, sentences, question.calls)
-                return replace(turn_input, reply=not_done if was_asked else sentences["spoken_nothing_asked"])
+            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if not approvals.repeat(
+                question.id
+            ):
+                dropped = self._as_answer(turn_input, question, Meaning.OTHER, sentences).prefix
+                return replace(turn_input, prefix="", reply=dropped or sentences["spoken_nothing_asked"])
             case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
                 key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
                 return replace(turn_input, reply=sentences[f"spoken_pin_{key}"], asks_again=True)

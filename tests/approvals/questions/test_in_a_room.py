@@ -279,6 +279,22 @@ async def test_the_pin_is_asked_for_three_more_times_and_then_no_more(
     assert is_locked(hass)
 
 
+@pytest.mark.usefixtures("hass_storage")
+@pytest.mark.parametrize("digits", ["My pen is 7391.", "7391", "ES7391"])
+async def test_a_pin_that_is_not_needed_is_repeated_nowhere(hass: HomeAssistant, serve: Serve, digits: str) -> None:
+    rules: dict[str, object] = {"pin": WITH_PIN["pin"], "rules": [{"verdict": "ask", "domains": ["lock"]}]}
+    server = await serve(UNLOCKS, **rules)
+    room = await furnish(hass, WholeVoice())
+    finished = async_capture_events(hass, EVENT_TURN_FINISHED)
+
+    assert await talk(room, "unlock the front door", digits) == QUESTION
+    assert await talk(room, digits) == "I didn't do it: unlock the Front Door in the Hallway."
+
+    assert PIN not in str([request.body for request in server.requests])
+    assert PIN not in str([event.data for event in finished])
+    assert PIN not in str(hass.data[DATA_CHAT_LOGS][TALK].content)
+
+
 @in_both_ways
 async def test_what_was_done_is_heard_before_the_question(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN, UNLOCK)), *UNLOCKS.answers[1:])))

@@ -5,9 +5,11 @@ from typing import override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.core import HomeAssistant
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.core import Context, HomeAssistant
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from custom_components.chatterbox.agent.text import heard_answer
 from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
 from custom_components.chatterbox.approvals.pin.pin_detection import may_be_pin
 from custom_components.chatterbox.approvals.pin.pin_guard import Locked
@@ -16,6 +18,7 @@ from custom_components.chatterbox.approvals.questions import ApprovalScope
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.turns.input import async_read_answer
 from tests.support.one_home import in_one_home
+from tests.support.talk import AGENT
 from tests.support.waiting_questions import NAMED, scope, unlocking
 
 PIN = "8593614207"
@@ -51,7 +54,8 @@ async def read(  # as what it calls
 ) -> Meaning | Wrong | Locked:
     """Read an answer to the question whether the front door shall be unlocked."""
     question = unlocking(where or scope(), needs_pin=needs_pin)
-    return await async_read_answer(hass, question, text, "en", NAMED, pin, is_late)
+    user_input = ConversationInput(text, Context(), None, None, None, "en", AGENT)
+    return await async_read_answer(hass, question, user_input, heard_answer(text, "en"), NAMED, pin, is_late)
 
 
 @in_one_home(
@@ -136,7 +140,9 @@ async def test_a_question_that_needs_a_pin_takes_nothing_less(
         ("770013", Meaning.PIN_UNCLEAR),
     ],
 )
-async def test_a_wrong_number_of_digits_costs_no_try_twice(hass: HomeAssistant, text: str, reading: Meaning | Wrong) -> None:
+async def test_a_wrong_number_of_digits_costs_no_try_twice(
+    hass: HomeAssistant, text: str, reading: Meaning | Wrong
+) -> None:
     assert await read(hass, text, PinHash.of("4711", HashCost(memory=2, repeats=1))) == reading
 
 

@@ -1,6 +1,5 @@
 """A PIN that was said is gone from the turn, and from what Home Assistant keeps of it, before anybody else reads it."""
 
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +7,7 @@ from typing import Any, Literal, override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.components import assist_pipeline, conversation, stt
+from homeassistant.components import conversation
 from homeassistant.components.assist_pipeline.pipeline import KEY_ASSIST_PIPELINE
 from homeassistant.components.conversation import (
     AssistantContent,
@@ -31,7 +30,7 @@ from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.turns.input import async_redact_pin, async_was_asked
-from tests.support.ears import add_ear
+from tests.support.ears import say_aloud
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.support.listening_room import WholeVoice, furnish
 from tests.support.talk import AGENT
@@ -67,33 +66,6 @@ class Listener(ConversationEntity):
         response = intent.IntentResponse("en")
         response.async_set_speech(f"I heard {user_input.text}")
         return ConversationResult(response, chat_log.conversation_id)
-
-
-async def say_aloud(hass: HomeAssistant, pipeline: assist_pipeline.Pipeline) -> None:
-    """Say the PIN to a satellite."""
-    ear = await add_ear(hass, PIN)
-    await assist_pipeline.async_update_pipeline(hass, pipeline, stt_engine=ear, stt_language="en")
-
-    async def audio() -> AsyncGenerator[bytes]:
-        yield bytes(3200)
-
-    await assist_pipeline.async_pipeline_from_audio_stream(
-        hass,
-        context=Context(),
-        event_callback=lambda _: None,
-        stt_metadata=stt.SpeechMetadata(
-            "en",
-            stt.AudioFormats.WAV,
-            stt.AudioCodecs.PCM,
-            stt.AudioBitRates.BITRATE_16,
-            stt.AudioSampleRates.SAMPLERATE_16000,
-            stt.AudioChannels.CHANNEL_MONO,
-        ),
-        stt_stream=audio(),
-        pipeline_id=pipeline.id,
-        conversation_id=TALK,
-        audio_settings=assist_pipeline.AudioSettings(is_vad_enabled=False),
-    )
 
 
 @pytest.fixture
@@ -228,7 +200,7 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_the
 
     await room.say(f"Yes, {PIN}", TALK)
     await type_as_somebody_else(client, PIN, TALK)
-    await say_aloud(hass, room.pipeline)
+    await say_aloud(hass, PIN, TALK, room.pipeline)
     async_get_approvals(hass).take("question-1", answer)
 
     assert listener.heard[-2:] == [PIN, REDACTED_PIN]

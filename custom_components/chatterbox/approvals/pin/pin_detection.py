@@ -15,7 +15,7 @@ from ...agent.text import HAN, fold
 from ...settings.pin_hash import SHORTEST_PIN
 from ..answers.language import ALL_WORDINGS, Phrase, language_code, phrases_of
 from ..answers.yes_or_no import NOTHING_NAMED, Meaning, QuestionContext, understand_answer, understood_language
-from .spoken_digits import known_numbers, spoken_digits
+from .spoken_digits import known_numbers, spoken_digits, whole_digits
 
 _WORD: Final = re.compile(rf"[{HAN}]|\d+|[^\W\d_{HAN}]+")
 """A Chinese character, digits or letters, with any signs between them."""
@@ -44,7 +44,7 @@ def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *
 def _may_hold_number(text: str, language: str, question: QuestionContext, *, is_asked_for: bool) -> bool:
     if understand_answer(text, language, question) is not Meaning.OTHER:
         return False
-    if spoken_digits(text, language, question) is not None:
+    if spoken_digits(text, language, question) is not None or whole_digits(text, language) is not None:
         return True
     known = _vocabulary(language_code(language))
     found = _numbers_in(known.without_idioms(_words(text)), known)
