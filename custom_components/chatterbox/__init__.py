@@ -157,3 +157,4 @@ async def _async_renew(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Non
             await async_build_agent(hass, entry, runtime, subentry)
             runtime.async_add(subentry)
     runtime.health.async_check()
+    runtime.health.async_update_listeners()

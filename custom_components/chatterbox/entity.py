@@ -4,11 +4,11 @@ from typing import override
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_MODEL
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
-from homeassistant.helpers.update_coordinator import CoordinatorEntity
+from homeassistant.helpers.update_coordinator import BaseCoordinatorEntity
 
 from .const import DOMAIN
 from .runtime.agents import Agent, ChatterboxConfigEntry
@@ -45,19 +45,26 @@ async def async_remove_entities(hass: HomeAssistant, entry: ChatterboxConfigEntr
                 await entity.async_remove()
 
 
-class ChatterboxEntity(CoordinatorEntity[HealthMonitor], AgentDeviceEntity):
-    """The entity of an agent itself, which has the agent's name."""
+class ChatterboxEntity(BaseCoordinatorEntity[HealthMonitor], AgentDeviceEntity):
+    """The entity of an agent itself, which has the agent's name. It is available if any model of its chain answers."""
 
     _attr_name = None
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent) -> None:
         """Take the agent that the runtime built for a subentry of `entry`."""
-        CoordinatorEntity.__init__(self, entry.runtime_data.health)
+        BaseCoordinatorEntity.__init__(self, entry.runtime_data.health)
         AgentDeviceEntity.__init__(self, entry, subentry)
         self._agent = agent
+        self._attr_available = agent.chain.is_available
 
-    @property
+    @callback
     @override
-    def available(self) -> bool:
-        """Return whether any model of its provider chain can answer."""
-        return self._agent.chain.is_available
+    def _handle_coordinator_update(self) -> None:
+        """Show whether the agent can answer."""
+        self._attr_available = self._agent.chain.is_available
+        super()._handle_coordinator_update()
+
+    @override
+    async def async_update(self) -> None:
+        """Ask the service, when somebody updates the entity."""
+        await self.coordinator.async_request_refresh()

@@ -10,15 +10,18 @@ import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
+from custom_components.chatterbox.runtime.agents import async_agent_entries
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving, serving_script
@@ -262,6 +265,34 @@ async def test_availability_follows_the_fallbacks(hass: HomeAssistant, server: S
         assert not is_available(hass)
         await hass.config_entries.async_setup(helper.entry_id)
         assert is_available(hass)
+
+
+async def test_an_agent_follows_a_fallback_of_another_service_that_fails_in_a_turn(
+    hass: HomeAssistant, server: Server
+) -> None:
+    server.answers(HELLO)
+    helper = await set_up(hass, server_entry(server.address, llm_hass_api=[]))
+    async with serving_script(Script(answers=(REFUSED,), after_last="start again")) as theirs:
+        await set_up(hass, server_entry(theirs, llm_hass_api=[], fallbacks=[*helper.subentries]))
+        helping, helped = (one.entity_id for one in async_agent_entries(hass))
+        await conversation.async_converse(hass, "hello", None, Context(), agent_id=helped)
+        before = hass.states.get(helped)
+        server.answers(GONE)
+        await conversation.async_converse(hass, "hello", None, Context(), agent_id=helping)
+
+    assert before
+    assert before.state != STATE_UNAVAILABLE
+    assert hass.states.is_state(helped, STATE_UNAVAILABLE)
+
+
+async def test_updating_an_agent_asks_its_service(hass: HomeAssistant, server: Server) -> None:
+    await talker(hass, server)
+    await async_setup_component(hass, "homeassistant", {})
+    server.lists(401)
+    await hass.services.async_call("homeassistant", "update_entity", {"entity_id": AGENT}, blocking=True)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert not is_available(hass)
 
 
 async def test_an_agent_is_set_up_before_its_fallback(hass: HomeAssistant) -> None:

@@ -76,10 +76,12 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Since when the service has not listed its models, and no model has answered; None if it did the last time."""
         self._down_since: datetime | None = None
         self._is_updating = False
+        self._circuits: list[tuple[BreakerState, int]] = []
+        """States of the circuits and numbers of failures, as they were last checked."""
         self._refused: set[str] = set()
+        """Subentry ids of the agents whose key was refused the last time."""
         self._reported: dict[str, tuple[object, ...]] = {}
         """The state of each agent's model that was reported last."""
-        """Subentry ids of the agents whose key was refused the last time."""
 
     def async_start(self) -> None:
         """Begin to follow the models, once entities follow the monitor."""
@@ -92,22 +94,23 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         entry.async_on_unload(
             async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
         )
-        self._plan_update()
-        self._schedule_refresh()
-        self._async_report()
+        self.async_check()
         if self._service and self._failing_since:
             _ = entry.async_create_background_task(
                 self.hass, self.async_refresh(), f"chatterbox check of {entry.title}"
             )
 
-    def async_check(self) -> None:
-        """Take note of what a turn has found out about the models."""
+    def async_check(self) -> bool:
+        """Take note of what a turn has found out about the models; return whether entities have to follow."""
         if not self._is_updating:
-            before = self._answers, self.update_interval
+            planned = self._answers, self.update_interval
             self._plan_update()
-            if before != (self._answers, self.update_interval):
+            if planned != (self._answers, self.update_interval):
                 self._schedule_refresh()
-        self.async_update_listeners()
+        self._async_report()
+        breakers = [model.managed.breaker for model in self._models.values()]
+        before, self._circuits = self._circuits, [(breaker.state, breaker.failures) for breaker in breakers]
+        return before != self._circuits
 
     @override
     async def _async_update_data(self) -> None:
@@ -204,9 +207,14 @@ class HealthMonitor(DataUpdateCoordinator[None]):
 
 
 def async_check_health(hass: HomeAssistant) -> None:
-    """Take note of what a turn has found out about models, of whichever entries they are."""
-    for monitor in tuple(_monitors(hass)):
-        monitor.async_check()
+    """Take note of what a turn has found out about models, of whichever entries they are.
+
+    Most turns change no circuit. Entities of one entry follow those of others, on which their agents fall back.
+    """
+    monitors = tuple(_monitors(hass))
+    changed = [monitor for monitor in monitors if monitor.async_check()]
+    for monitor in monitors if changed else ():
+        monitor.async_update_listeners()
 
 
 _monitors: Final = singleton(lambda _: set[HealthMonitor]())
