@@ -168,7 +168,7 @@ async def test_another_home_is_another_prefix(hass: HomeAssistant, serve_raw: Se
 
 
 async def test_a_turn_takes_the_place_of_what_is_being_read(hass: HomeAssistant, serve_raw: Serve) -> None:
-    server = await serve_raw(SILENCE, HELLO)
+    server = await serve_raw(SILENCE, HELLO, connect_timeout=1, first_token_timeout=1)
     await conversation.async_prepare_agent(hass, AGENT, "en")
     await server.arrived.wait()
     await conversation.async_prepare_agent(hass, AGENT, "en")
@@ -410,7 +410,7 @@ async def test_a_turn_waits_for_its_own_prefix_and_for_no_other(
 ) -> None:
     release = asyncio.Event()
     held = replace(HELLO, held={0: release})
-    server = await serve_raw(held, HELLO, SILENCE, HELLO)
+    server = await serve_raw(held, HELLO, SILENCE, HELLO, connect_timeout=1, first_token_timeout=1)
     freezer.tick(QUIET + 1)
     async_fire_time_changed(hass)
     await server.arrived.wait()
