@@ -18,9 +18,10 @@ from ...settings.agent import AgentSettings
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
 from .own_tool import Offered, OwnCall, OwnTool, SharedWith, ToolAnswer
+from .past import GET_PAST
 from .search_history import SEARCH_HISTORY
 
-own_tools: Final = singleton(lambda _: [FIND, GET_FORECAST, SEARCH_HISTORY])
+own_tools: Final = singleton(lambda _: [FIND, GET_FORECAST, GET_PAST, SEARCH_HISTORY])
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
 

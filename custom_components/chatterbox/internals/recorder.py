@@ -1,0 +1,157 @@
+"""The inside of `homeassistant.components.recorder`, `logbook` and `energy`: what is recorded of entities.
+
+The asynchronous functions wait for the database, in the executor of the recorder.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final, Literal, NamedTuple
+
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.util import dt as dt_util
+
+from .reliance import Reliance
+
+type Extremes = Mapping[Literal["min", "max", "mean", "change"], float | None]
+
+_INSTANCE: Final = Reliance("past", "homeassistant.components.recorder", ("get_instance",))
+_HISTORY: Final = Reliance(
+    "past", "homeassistant.components.recorder.history", ("get_significant_states", "state_changes_during_period")
+)
+_STATISTICS: Final = Reliance(
+    "past",
+    "homeassistant.components.recorder.statistics",
+    ("get_metadata", "statistic_during_period", "statistics_during_period"),
+)
+_LOGBOOK: Final = Reliance("past_authors", "homeassistant.components.logbook.processor", ("EventProcessor.get_events",))
+_ENERGY: Final = Reliance("past", "homeassistant.components.energy.data", ("async_get_manager",))
+_AROUND: Final = timedelta(seconds=1)
+_FROM_OUTSIDE: Final = frozenset({"gas", "grid", "water"})
+"""Kinds of sources of the energy dashboard that the home uses; the sun and batteries are its own."""
+
+
+@callback
+def records(hass: HomeAssistant) -> bool:
+    """Return whether states are recorded, and can be read."""
+    return "recorder" in hass.config.components and all(one.find(hass) for one in (_INSTANCE, _HISTORY, _STATISTICS))
+
+
+@callback
+def days_kept(hass: HomeAssistant) -> int:
+    """Return for how many days states are kept. Source: `Recorder.keep_days`."""
+    found = _INSTANCE.find(hass)
+    return int(found.get_instance(hass).keep_days) if found else 0
+
+
+async def _async_run[T](hass: HomeAssistant, job: Callable[[], T]) -> T:
+    found = _INSTANCE.find(hass)
+    if found is None:
+        raise LookupError("asked for without `records`")
+    done: T = await found.get_instance(hass).async_add_executor_job(job)
+    return done
+
+
+async def async_states(
+    hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime, *, with_attributes: bool = False
+) -> Sequence[State]:
+    """Return the states of an entity in a period, the one at its beginning first, if it is known."""
+    found = _HISTORY.find(hass)
+    if found is None:
+        return ()
+    job = partial(
+        found.get_significant_states,
+        *(hass, begin, end, [entity_id], None, True),
+        significant_changes_only=not with_attributes,
+        no_attributes=not with_attributes,
+    )
+    return list((await _async_run(hass, job)).get(entity_id, ()))
+
+
+async def async_last_states(hass: HomeAssistant, entity_id: str, since: datetime, count: int) -> Sequence[State]:
+    """Return the latest states of an entity, at most so many, oldest first."""
+    found = _HISTORY.find(hass)
+    if found is None:
+        return ()
+    job = partial(
+        found.state_changes_during_period,
+        *(hass, since, None, entity_id),
+        no_attributes=True,
+        descending=True,
+        limit=count,
+        include_start_time_state=False,
+    )
+    return list(reversed((await _async_run(hass, job)).get(entity_id, ())))
+
+
+async def async_statistics(hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime) -> Extremes:
+    """Return lowest, highest and average value and growth of a sensor in a period; nothing without statistics."""
+    found = _STATISTICS.find(hass)
+    if found is None:
+        return {}
+    job = partial(found.statistic_during_period, hass, begin, end, entity_id, None, None)
+    values: Extremes = await _async_run(hass, job)
+    return values
+
+
+async def async_hours(
+    hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime
+) -> Sequence[tuple[datetime, float, float]]:
+    """Return the beginning, the lowest and the highest value of each hour of a period, where they are known."""
+    found = _STATISTICS.find(hass)
+    if found is None:
+        return ()
+    job = partial(found.statistics_during_period, hass, begin, end, {entity_id}, "hour", None, {"min", "max"})
+    rows = (await _async_run(hass, job)).get(entity_id, ())
+    known = [row for row in rows if row.get("min") is not None and row.get("max") is not None]
+    return [(dt_util.utc_from_timestamp(row["start"]), row["min"], row["max"]) for row in known]
+
+
+class Cause(NamedTuple):
+    """The cause of a change, as the logbook knows it."""
+
+    user_id: str | None
+    name: str | None
+    """Of an automation or a script."""
+
+
+async def async_cause(hass: HomeAssistant, entity_id: str, when: datetime) -> Cause:
+    """Return the cause of a change of an entity at a moment. Source: `EventProcessor`."""
+    found = _LOGBOOK.find(hass)
+    if found is None or "logbook" not in hass.config.components:
+        return Cause(None, None)
+
+    def read() -> Sequence[Mapping[str, object]]:
+        events = ("automation_triggered", "script_started", "call_service")
+        processor = found.EventProcessor(hass, events, [entity_id], timestamp=True)
+        entries: Sequence[Mapping[str, object]] = processor.get_events(when - _AROUND, when + _AROUND)
+        return entries
+
+    entries = [entry for entry in await _async_run(hass, read) if entry.get("entity_id") == entity_id]
+    if not entries:
+        return Cause(None, None)
+    nearest = min(entries, key=lambda entry: abs(_seconds(entry.get("when")) - when.timestamp()))
+    user_id, name = nearest.get("context_user_id"), nearest.get("context_name")
+    return Cause(user_id if isinstance(user_id, str) else None, name if isinstance(name, str) else None)
+
+
+def _seconds(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+async def async_consumption(hass: HomeAssistant) -> tuple[Mapping[str, str], frozenset[str]]:
+    """Return the meters of the energy dashboard: of devices, by id with the name; and of the home.
+
+    Source: `EnergyPreferences`.
+    """
+    found = _ENERGY.find(hass) if "energy" in hass.config.components else None
+    preferences = (await found.async_get_manager(hass)).data if found else None
+    if not preferences:
+        return {}, frozenset()
+    devices = {one["stat_consumption"]: one.get("name", "") for one in preferences.get("device_consumption", ())}
+    home = {
+        meter
+        for source in preferences.get("energy_sources", ())
+        if isinstance(meter := source.get("stat_energy_from"), str) and source.get("type") in _FROM_OUTSIDE
+    }
+    return devices, frozenset(home)

@@ -1,0 +1,509 @@
+"""The tool that tells what was: when something last happened, for how long, how cold it got, how much was used.
+
+It reads what Home Assistant records of exposed entities. An answer is words and durations, not rows.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from homeassistant.auth.models import User
+from homeassistant.auth.permissions.const import POLICY_READ
+from homeassistant.components.homeassistant import async_should_expose
+from homeassistant.components.sensor import ATTR_STATE_CLASS
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_UNIT_OF_MEASUREMENT
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import device_registry as dr, entity_registry as er, intent
+from homeassistant.util import dt as dt_util
+
+from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...agent.text import compared, heard_words
+from ...effects.effect import Annotated, Effects, EntityAction, Touches
+from ...effects.intents import Naming
+from ...home.description import listed, quoted
+from ...home.entities import async_get_home
+from ...home.entity_matches import exposed_names, matching_states
+from ...internals.recorder import (
+    async_cause,
+    async_consumption,
+    async_hours,
+    async_last_states,
+    async_states,
+    async_statistics,
+    days_kept,
+    records,
+)
+from .own_tool import READS, OwnCall, OwnTool, SharedWith, ToolAnswer, error_answer, own_name, parameters
+from .past_states import (
+    NO_VALUES,
+    Numbers,
+    Span,
+    StateWords,
+    async_state_words,
+    changes_to,
+    number_in,
+    numbers,
+    spans,
+    value_of,
+)
+from .period import InvalidTime, Period, PeriodName, moment, named_period, one_earlier
+
+TOOL_NAME: Final = own_name("get_past")
+_TIMEOUT: Final = 1.0
+"""Seconds, while a person waits for the answer. Things that were not reached by then are named."""
+_MOST_THINGS: Final = 20
+"""Entities that are read for one answer."""
+_MOST_TOLD: Final = 8
+_MOST_TIMES: Final = 5
+_MOST_NAMES: Final = 12
+_LATEST: Final = 20
+"""States that are read first: the last change is mostly among them, and they are read in milliseconds."""
+_ENERGY: Final = frozenset({"energy", "gas", "water"})
+_METERS: Final = frozenset({"total", "total_increasing"})
+"""State classes."""
+_ATTRIBUTES: Final[Mapping[str, str]] = {"weather": "temperature", "climate": "current_temperature"}
+_CONTACTS: Final = frozenset({"door", "garage_door", "opening", "window"})
+_PRESENCE: Final = frozenset({"person", "device_tracker"})
+"""Domains of which nothing is told unless a rule allows it."""
+
+_NUMBERS: Final = frozenset({"counter", "input_number", "number"})
+_NO_DECIMALS: Final = 100
+"""A value from here on is told without decimals."""
+
+_NOT_RECORDED: Final = "Home Assistant does not record what was here. Say so."
+_NO_THING: Final = "Give name, area or kind."
+
+
+class _NoAnswer(Exception):
+    """The question cannot be answered. The text says what can be asked instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question about some entities."""
+
+    hass: HomeAssistant
+    language: str
+    word: str
+    """For a state; empty for any."""
+    kind: str
+    period: Period | None
+    """Up to now at most; None for the last time."""
+    earlier: Sequence[Period]
+    """The period before: up to the corresponding moment, and if it went on, the whole one."""
+    now: datetime
+
+    @property
+    def kept_since(self) -> datetime:
+        """Return the moment since which states are kept."""
+        return self.now - timedelta(days=days_kept(self.hass))
+
+
+async def _async_tell_past(call: OwnCall) -> ToolAnswer:
+    """Answer a question about what was."""
+    if not records(call.hass):
+        return error_answer(_NOT_RECORDED)
+    try:
+        question = _question(call)
+        states = await _async_things(call, question)
+    except (InvalidTime, _NoAnswer) as error:
+        return error_answer(str(error))
+    told: dict[str, JsonObject] = {}
+    try:
+        async with asyncio.timeout(_TIMEOUT):
+            for state in states[:_MOST_THINGS]:
+                told[state.entity_id] = await _async_tell(question, state)
+    except TimeoutError:
+        pass
+    left_out = [state.name for state in states if state.entity_id not in told]
+    return ToolAnswer(_answer(question, list(told.values()), left_out))
+
+
+def _question(call: OwnCall) -> _Question:
+    now, given = dt_util.now(), call.arguments
+    word, kind = (str(given.get(name) or "").strip() for name in ("state", "kind"))
+    begin, end = moment(given.get("since"), is_end=False), moment(given.get("until"), is_end=True)
+    period: Period | None = None
+    earlier: list[Period] = []
+    if begin or end:
+        begin, end = begin or now - timedelta(days=days_kept(call.hass)), min(end or now, now)
+        period = Period(begin, end)
+    elif (written := str(given.get("period") or "")) and written in PeriodName:
+        name = PeriodName(written)
+        whole, before = named_period(name, now), one_earlier(name, now)
+        period, whole_before = Period(whole.begin, min(whole.end, now)), named_period(name, before)
+        earlier = [Period(whole_before.begin, min(whole_before.end, before)), whole_before]
+        earlier = earlier[:1] if earlier[0] == earlier[1] else earlier
+    elif written:
+        raise InvalidTime(f"period is one of {', '.join(PeriodName)}; for another one, give since and until.")
+    if period and period.begin >= period.end:
+        raise InvalidTime("That time has not begun yet, or ends before it begins.")
+    return _Question(call.hass, call.language, word, kind, period, earlier, now)
+
+
+async def _async_things(call: OwnCall, question: _Question) -> list[State]:
+    """Return the exposed entities that a question is about. Raises `_NoAnswer` for none."""
+    hass, assistant = call.hass, call.llm_context.assistant
+    name, area = (str(call.arguments.get(slot) or "").strip() for slot in ("name", "area"))
+    if not name and not area and not question.kind:
+        raise _NoAnswer(_NO_THING)
+    domains, classes = _kinds(hass, assistant, question.kind)
+
+    def matching(area_name: str | None, floor_name: str | None) -> list[State]:
+        constraints = intent.MatchTargetsConstraints(
+            name or None, area_name, floor_name, domains, classes, assistant=assistant
+        )
+        return matching_states(hass, constraints)
+
+    states = matching(area or None, None) or (matching(None, area) if area else [])
+    if not states and name:
+        states = [
+            one for one in await _async_of_device(hass, name) if async_should_expose(hass, assistant, one.entity_id)
+        ]
+    elif question.kind in _ENERGY and not name and not area:
+        _, home = await async_consumption(hass)
+        states = [state for state in states if state.entity_id in home] or states
+    if user := await _async_user(call):
+        states = [one for one in states if user.permissions.check_entity(one.entity_id, POLICY_READ)]
+    if not states:
+        raise _NoAnswer(_nothing_called(hass, assistant, name, area, question.kind))
+    contacts = [contact for one in states for contact in _contacts(hass, assistant, one, question.word)]
+    return sorted(contacts or states, key=lambda state: (state.name.casefold(), state.entity_id))
+
+
+async def _async_user(call: OwnCall) -> User | None:
+    """Return the user who asks, if one is known."""
+    user_id = call.llm_context.context.user_id if call.llm_context.context else None
+    return await call.hass.auth.async_get_user(user_id) if user_id else None
+
+
+def _kinds(hass: HomeAssistant, assistant: str, kind: str) -> tuple[set[str] | None, set[str] | None]:
+    """Return the domain or the device class that a kind is. Raises `_NoAnswer` for one of which nothing is exposed."""
+    if not kind:
+        return None, None
+    home = async_get_home(hass, assistant)
+    domains = {entity.domain for entity in home.entities}
+    plain = kind.lower().replace(" ", "_")
+    for written in (plain, plain.removesuffix("s")):
+        if written in home.device_classes:
+            return None, {written}
+        if written in domains:
+            return {written}, None
+    raise _NoAnswer(f"There is no kind {quoted(kind)}. There are: {listed(sorted(domains | home.device_classes))}.")
+
+
+async def _async_of_device(hass: HomeAssistant, name: str) -> list[State]:
+    """Return the entities of the devices with a name, or the meter that the energy dashboard calls so."""
+    wanted, registry = compared(name), er.async_get(hass)
+    devices = [one.id for one in dr.async_get(hass).devices if compared(one.name_by_user or one.name or "") == wanted]
+    found = [entry.entity_id for device in devices for entry in er.async_entries_for_device(registry, device)]
+    meters, _ = await async_consumption(hass)
+    found += [meter for meter, called in meters.items() if compared(called) == wanted]
+    return [state for entity_id in dict.fromkeys(found) if (state := hass.states.get(entity_id))]
+
+
+def _contacts(hass: HomeAssistant, assistant: str, state: State, word: str) -> list[State]:
+    """Return the contacts of a door for a question about a lock that is about whether the door was open."""
+    if state.domain != "lock" or not word.lower().startswith(("open", "clos", "shut")):
+        return []
+    registry = er.async_get(hass)
+    entry = registry.async_get(state.entity_id)
+    siblings = er.async_entries_for_device(registry, entry.device_id) if entry and entry.device_id else []
+    found = (hass.states.get(one.entity_id) for one in siblings if async_should_expose(hass, assistant, one.entity_id))
+    return [one for one in found if one and one.attributes.get(ATTR_DEVICE_CLASS) in _CONTACTS]
+
+
+def _nothing_called(hass: HomeAssistant, assistant: str, name: str, area: str, kind: str) -> str:
+    parts = [
+        f"called {quoted(name)}" if name else "",
+        f"in {quoted(area)}" if area else "",
+        f"of the kind {kind}" if kind else "",
+    ]
+    words = {*heard_words(name)}
+    alike = [one for one in exposed_names(hass, assistant) if words & {*heard_words(one)}][:_MOST_NAMES] if name else []
+    hint = f" Similar: {listed(alike)}." if alike else ""
+    return f"There is nothing {' '.join(filter(None, parts))}.{hint}"
+
+
+async def _async_tell(question: _Question, state: State) -> JsonObject:
+    """Return what is told of one entity."""
+    if state.attributes.get(ATTR_STATE_CLASS) in _METERS:
+        return {"name": state.name, **await _async_used(question, state)}
+    if _unit(question, state) is not None:
+        return {"name": state.name, **await _async_values(question, state)}
+    words = await async_state_words(question.hass, state.entity_id, question.language)
+    if question.period is None:
+        return {"name": state.name, **await _async_last(question, state, words)}
+    return {"name": state.name, **await _async_times(question, question.period, state, words)}
+
+
+def _unit(question: _Question, state: State) -> str | None:
+    """Return the unit of an entity whose state, or the asked attribute of which, is a number; None for others."""
+    if state.domain == "weather" or (
+        state.domain == "climate" and question.kind == "temperature" and not question.word
+    ):
+        return str(state.attributes.get("temperature_unit") or question.hass.config.units.temperature_unit)
+    unit: object = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
+    if unit is None and ATTR_STATE_CLASS not in state.attributes and state.domain not in _NUMBERS:
+        return None
+    return str(unit or "")
+
+
+async def _async_used(question: _Question, state: State) -> JsonObject:
+    """Return the growth of a meter, and that of the period before."""
+    unit = str(state.attributes.get(ATTR_UNIT_OF_MEASUREMENT) or "")
+    period = question.period or Period(dt_util.start_of_local_day(question.now), question.now)
+    growth = [
+        (await async_statistics(question.hass, state.entity_id, one.begin, one.end)).get("change")
+        for one in (period, *question.earlier)
+    ]
+    written = [_quantity(value, unit) if value is not None else "not known" for value in growth]
+    before = dict(zip(("before, to the same time", "before, in all"), written[1:], strict=False))
+    if len(written) == 2:  # noqa: PLR2004  # the period before is compared as a whole
+        before = {"before": written[1]}
+    return {"used" if period is question.period else "used today": written[0], **before}
+
+
+async def _async_values(question: _Question, state: State) -> JsonObject:
+    """Return the lowest, the highest and the average value."""
+    unit = _unit(question, state) or ""
+    period = question.period or Period(dt_util.start_of_local_day(question.now), question.now)
+    found = await _async_numbers(question, state, period)
+    if found is None:
+        return {"values": "not known for that time"}
+    return {
+        "lowest": f"{_quantity(found.lowest[1], unit)}, {_time(found.lowest[0], question.now)}",
+        "highest": f"{_quantity(found.highest[1], unit)}, {_time(found.highest[0], question.now)}",
+        "average": _quantity(found.average, unit),
+    }
+
+
+async def _async_numbers(question: _Question, state: State, period: Period) -> Numbers | None:
+    hass, entity_id = question.hass, state.entity_id
+    attribute = _ATTRIBUTES.get(state.domain)
+    extremes = {} if attribute else await async_statistics(hass, entity_id, period.begin, period.end)
+    lowest, highest, average = (extremes.get(name) for name in ("min", "max", "mean"))
+    hours = await async_hours(hass, entity_id, period.begin, period.end) if lowest is not None else ()
+    if hours and lowest is not None and highest is not None and average is not None:
+        at_lowest, at_highest = min(hours, key=lambda row: row[1]), max(hours, key=lambda row: row[2])
+        return Numbers((at_lowest[0], lowest), (at_highest[0], highest), average)
+    rows = await async_states(hass, entity_id, period.begin, period.end, with_attributes=attribute is not None)
+    values = [
+        (max(one.last_updated, period.begin), number_in(one.attributes.get(attribute) if attribute else one.state))
+        for one in rows
+    ]
+    return numbers(values, period.end)
+
+
+async def _async_spans(question: _Question, state: State, begin: datetime, end: datetime) -> list[Span]:
+    """Return the spans of an entity in a period, up to its present state."""
+    is_climate = state.domain == "climate"
+    rows = await async_states(question.hass, state.entity_id, begin, end, with_attributes=is_climate)
+    return spans(_with_present(rows, state, end), begin, end)
+
+
+def _with_present(rows: Sequence[State], state: State, end: datetime) -> Sequence[State]:
+    """Add the present state, which the recorder writes some seconds later."""
+    is_newer = not rows or state.last_updated > rows[-1].last_updated
+    return [*rows, state] if is_newer and state.last_updated < end else rows
+
+
+async def _async_last(question: _Question, state: State, words: StateWords) -> JsonObject:
+    """Return when an entity was last in the state that is asked about, or last changed, and its present state."""
+    since, now = question.kept_since, question.now
+    rows = [] if state.domain == "climate" else await async_last_states(question.hass, state.entity_id, since, _LATEST)
+    found = spans(_with_present(rows, state, now), since, now, is_start_known=False)
+    values = (
+        words.meant(question.word, {span.value for span in found})
+        if question.word
+        else frozenset({state.state, value_of(state)})
+    )
+    latest = _latest(found, values)
+    if latest is None and (len(rows) == _LATEST or state.domain == "climate"):
+        found = await _async_spans(question, state, since, now)
+        values = values or words.meant(question.word, {span.value for span in found})
+        latest = _latest(found, values)
+    if not values:
+        raise_for_word = sorted(
+            {words.name(value) for value in {*words.names, *(span.value for span in found)} - NO_VALUES}
+        )
+        return {
+            "error": f"It is never {quoted(question.word)}. Its states are: {listed(raise_for_word[:_MOST_NAMES])}."
+        }
+    present = {} if value_of(state) in values else {"now": words.name(value_of(state))}
+    label = question.word.lower() or words.name(value_of(state))
+    if latest is None:
+        is_all = any(span.value in values for span in found)
+        known = f"before {_time(since, now)}; it has been so since" if is_all else f"not since {_time(since, now)}"
+        return {f"last {label}": known, **present}
+    is_on = latest.end >= now
+    for_ = (
+        {"for": _length(latest.length)} if is_on else {"until": _time(latest.end, now), "for": _length(latest.length)}
+    )
+    by = await _async_author(question.hass, state.entity_id, latest.begin)
+    ago = _length(now - latest.begin)
+    return {f"last {label}": f"{_time(latest.begin, now)}, {ago} ago", **for_, **({"by": by} if by else {}), **present}
+
+
+def _latest(found: Sequence[Span], values: frozenset[str]) -> Span | None:
+    """Return the last span in some states of which the beginning is known."""
+    last = next(reversed(list(changes_to(found, values))), None)
+    return None if last is None or last.begins_before else last
+
+
+async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> str:
+    """Return the name of the person, the automation or the script that made a change; empty if it is not known."""
+    cause = await async_cause(hass, entity_id, when)
+    user = await hass.auth.async_get_user(cause.user_id) if cause.user_id else None
+    if user and not user.system_generated and user.name:
+        return user.name
+    return cause.name or ""
+
+
+async def _async_times(question: _Question, period: Period, state: State, words: StateWords) -> JsonObject:
+    """Return how often and for how long an entity was in the state that is asked about, or in each of its states."""
+    first = min((period.begin, *(one.begin for one in question.earlier)))
+    found = await _async_spans(question, state, first, period.end)
+    inside = _clipped(found, period)
+    if not inside:
+        return {"states": "not known for that time"}
+    if not question.word:
+        return _all_states(question, inside, words)
+    values = words.meant(question.word, {span.value for span in found})
+    if not values:
+        known = sorted({words.name(value) for value in {*words.names, *(span.value for span in found)} - NO_VALUES})
+        return {"error": f"It is never {quoted(question.word)}. Its states are: {listed(known[:_MOST_NAMES])}."}
+    label = question.word.lower()
+    times = list(changes_to(inside, values))
+    if not times:
+        return {label: "not once"}
+    total = _total(times)
+    entered = sum(not span.begins_before for span in times)
+    listed_times: list[JsonValue] = [_span(span, question.now) for span in times[-_MOST_TIMES:]]
+    more = {"earlier times": len(times) - len(listed_times)} if len(times) > len(listed_times) else {}
+    before = [_length(_total(list(changes_to(_clipped(found, one), values)))) for one in question.earlier]
+    keys = ("before, to the same time", "before, in all") if len(before) > 1 else ("before",)
+    return {
+        label: _length(total),
+        "times": entered if entered == len(times) else f"{entered}, and it was so from the beginning",
+        "when": listed_times,
+        **more,
+        **dict(zip(keys, before, strict=False)),
+    }
+
+
+def _all_states(question: _Question, inside: Sequence[Span], words: StateWords) -> JsonObject:
+    lengths: dict[str, timedelta] = {}
+    for span in inside:
+        lengths[span.value] = lengths.get(span.value, timedelta()) + span.length
+    totals = sorted(lengths, key=lambda value: lengths[value], reverse=True)[:_MOST_TIMES]
+    latest: list[JsonValue] = [
+        f"{words.name(span.value)} {_span(span, question.now)}" for span in inside[-_MOST_TIMES:]
+    ]
+    return {**{words.name(value): _length(lengths[value]) for value in totals}, "latest": latest}
+
+
+def _clipped(found: Iterable[Span], period: Period) -> list[Span]:
+    return [part for span in found if (part := span.within(period.begin, period.end))]
+
+
+def _total(times: Iterable[Span]) -> timedelta:
+    return sum((span.length for span in times), timedelta())
+
+
+def _answer(question: _Question, told: Sequence[JsonObject], left_out: Sequence[str]) -> JsonObject:
+    """Return the whole answer."""
+    period, now = question.period, question.now
+    time: JsonObject = {"time": f"{_time(period.begin, now)} to {_time(period.end, now)}"} if period else {}
+    never = [one for one in told if "not once" in one.values()]
+    rest = [one for one in told if one not in never] if len(told) > 1 else list(told)
+    notes = (
+        [f"Not {question.word.lower()}: {_names([str(one['name']) for one in never])}."]
+        if len(told) > 1 and never
+        else []
+    )
+    if len(rest) > _MOST_TOLD:
+        notes.append(f"And {_names([str(one['name']) for one in rest[_MOST_TOLD:]])}: ask about them by name.")
+    if left_out:
+        notes.append(f"Left out, since it would take too long: {_names(left_out)}.")
+    if period and period.begin < question.kept_since and any({"used", "lowest"}.isdisjoint(one) for one in told):
+        notes.append(
+            f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
+        )
+    return {**time, "things": [*rest[:_MOST_TOLD]], **({"note": " ".join(notes)} if notes else {})}
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
+
+
+def _quantity(value: float, unit: str) -> str:
+    rounded = round(value, 0 if abs(value) >= _NO_DECIMALS else 1)
+    written = f"{int(rounded) if rounded == int(rounded) else rounded}"
+    return f"{written} {unit}".strip()
+
+
+def _length(length: timedelta) -> str:
+    """Return a duration in words, of at most two units."""
+    now = dt_util.now()
+    return dt_util.get_age(now - length, 2) if length >= timedelta(seconds=1) else "less than a second"
+
+
+def _time(when: datetime, now: datetime) -> str:
+    """Return a moment in local time, as it would be told now."""
+    local = dt_util.as_local(when)
+    days = (now.date() - local.date()).days
+    near = {0: "today", 1: "yesterday"}.get(days)
+    year = f" {local:%Y}" if local.year != now.year else ""
+    return f"{near or f'{local:%A} {local.day} {local:%B}{year}'} {local:%H:%M}"
+
+
+def _span(span: Span, now: datetime) -> str:
+    begin, end = _time(span.begin, now), _time(span.end, now)
+    is_same_day = dt_util.as_local(span.begin).date() == dt_util.as_local(span.end).date()
+    end = f"{dt_util.as_local(span.end):%H:%M}" if is_same_day else end
+    return f"{begin} to {'now' if span.end >= now else end}"
+
+
+async def _async_effects(call: OwnCall) -> Effects:
+    """Return that the past of people is told, which rules are about. It changes nothing."""
+    try:
+        states = await _async_things(call, _question(call))
+    except InvalidTime, _NoAnswer:
+        states = []
+    told = frozenset(EntityAction(one.entity_id, f"{one.domain}.get_past") for one in states if one.domain in _PRESENCE)
+    return Annotated(READS, Touches(told))
+
+
+GET_PAST: Final = OwnTool(
+    definition=ToolDefinition(
+        TOOL_NAME,
+        "Tells what was: when a thing was last in a state and who did it, how often and how long it was so in a period, "
+        "lowest, highest and average values, and what a meter counted, beside the period before.",
+        parameters(
+            {
+                "name": ("string", "Name of a thing or device."),
+                "area": ("string", "Room or floor."),
+                "kind": (
+                    "string",
+                    "Domain or device class, such as window or temperature; energy without a name is the home's.",
+                ),
+                "state": ("string", "In English, such as open, on, locked or heating; not for numbers."),
+                "period": ("string", "Without it and since: the last time.", *PeriodName),
+                "since": ("string", "In place of period: local 2026-11-22 or 2026-11-22T18:00."),
+                "until": ("string", "As since; without it, now."),
+            }
+        ),
+        READS,
+    ),
+    run=_async_tell_past,
+    effects=_async_effects,
+    shared=SharedWith(
+        frozenset({"binary_sensor", "climate", "cover", "light", "lock", "media_player", "sensor", "switch", "vacuum"}),
+        "Get the past",
+        Naming(("name", "area")),
+    ),
+)

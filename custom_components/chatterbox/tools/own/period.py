@@ -1,0 +1,113 @@
+"""Periods of local time that tools take: named ones such as last night, and those between two written moments."""
+
+from datetime import date, datetime, time, timedelta
+from enum import StrEnum
+from typing import Final, NamedTuple, assert_never
+
+from homeassistant.util import dt as dt_util
+
+from ...agent.messages import JsonValue
+
+_RESOLUTION: Final = timedelta(milliseconds=1)
+_NIGHT_BEGINS: Final = time(22)
+_NIGHT_ENDS: Final = time(6)
+_DAY: Final = timedelta(days=1)
+
+
+class InvalidTime(Exception):
+    """A time cannot be parsed. The text describes the format."""
+
+
+class PeriodName(StrEnum):
+    """A period by its name. A week begins on Monday, and a night lasts from 22:00 to 6:00."""
+
+    TODAY = "today"
+    YESTERDAY = "yesterday"
+    LAST_NIGHT = "last_night"
+    THIS_WEEK = "this_week"
+    LAST_WEEK = "last_week"
+    THIS_MONTH = "this_month"
+    LAST_MONTH = "last_month"
+    THIS_YEAR = "this_year"
+    LAST_YEAR = "last_year"
+
+
+class Period(NamedTuple):
+    """A period of local time."""
+
+    begin: datetime
+    end: datetime
+    """May be in the future."""
+
+
+def named_period(name: PeriodName, now: datetime) -> Period:
+    """Return the period that a name means at a moment in local time."""
+    today = now.date()
+    match name:
+        case PeriodName.TODAY:
+            return _of_days(today, today + _DAY)
+        case PeriodName.YESTERDAY:
+            return _of_days(today - _DAY, today)
+        case PeriodName.LAST_NIGHT:
+            zone = dt_util.get_default_time_zone()
+            evening = datetime.combine(today - _DAY, _NIGHT_BEGINS, zone)
+            return Period(evening, datetime.combine(today, _NIGHT_ENDS, zone))
+        case PeriodName.THIS_WEEK | PeriodName.LAST_WEEK:
+            monday = today - today.weekday() * _DAY
+            first = monday if name is PeriodName.THIS_WEEK else monday - 7 * _DAY
+            return _of_days(first, first + 7 * _DAY)
+        case PeriodName.THIS_MONTH:
+            return _month(today)
+        case PeriodName.LAST_MONTH:
+            return _month(today.replace(day=1) - _DAY)
+        case PeriodName.THIS_YEAR | PeriodName.LAST_YEAR:
+            year = today.year if name is PeriodName.THIS_YEAR else today.year - 1
+            return _of_days(date(year, 1, 1), date(year + 1, 1, 1))
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def one_earlier(name: PeriodName, now: datetime) -> datetime:
+    """Return the moment in the period before that corresponds to `now`: the same time yesterday, or of last month."""
+    match name:
+        case PeriodName.TODAY | PeriodName.YESTERDAY | PeriodName.LAST_NIGHT:
+            return now - _DAY
+        case PeriodName.THIS_WEEK | PeriodName.LAST_WEEK:
+            return now - 7 * _DAY
+        case PeriodName.THIS_MONTH | PeriodName.LAST_MONTH:
+            last_of_month = now.replace(day=1) - _DAY
+            return last_of_month.replace(day=min(now.day, last_of_month.day))
+        case PeriodName.THIS_YEAR | PeriodName.LAST_YEAR:
+            is_leap_day = (now.month, now.day) == (2, 29)
+            return now.replace(year=now.year - 1, day=28 if is_leap_day else now.day)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
+    """Return a written local time, or the beginning or the end of a written day; None for nothing.
+
+    Raises `InvalidTime`.
+    """
+    text = str(written or "").strip()
+    if not text:
+        return None
+    try:
+        if (day := dt_util.parse_date(text)) is not None:
+            if is_end:
+                return dt_util.start_of_local_day(day + _DAY) - _RESOLUTION
+            return dt_util.start_of_local_day(day)
+        parsed = datetime.fromisoformat(text)
+        parsed = parsed if parsed.tzinfo else parsed.replace(tzinfo=dt_util.get_default_time_zone())
+        return dt_util.as_local(dt_util.utc_from_timestamp(parsed.timestamp()))
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidTime("since and until are written like 2026-11-22 or 2026-11-22T18:00.") from error
+
+
+def _of_days(first: date, after: date) -> Period:
+    return Period(dt_util.start_of_local_day(first), dt_util.start_of_local_day(after))
+
+
+def _month(day: date) -> Period:
+    first = day.replace(day=1)
+    return _of_days(first, (first + 32 * _DAY).replace(day=1))
