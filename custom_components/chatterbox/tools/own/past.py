@@ -481,20 +481,16 @@ async def _async_effects(call: OwnCall) -> Effects:
 GET_PAST: Final = OwnTool(
     definition=ToolDefinition(
         TOOL_NAME,
-        "Tells what was: when a thing was last in a state and who did it, how often and how long it was so in a period, "
-        "lowest, highest and average values, and what a meter counted, beside the period before.",
+        "Tells what was: when it was last so and by whom, how often and how long, lowest and highest, used energy.",
         parameters(
             {
-                "name": ("string", "Name of a thing or device."),
-                "area": ("string", "Room or floor."),
-                "kind": (
-                    "string",
-                    "Domain or device class, such as window or temperature; energy without a name is the home's.",
-                ),
-                "state": ("string", "In English, such as open, on, locked or heating; not for numbers."),
-                "period": ("string", "Without it and since: the last time.", *PeriodName),
-                "since": ("string", "In place of period: local 2026-11-22 or 2026-11-22T18:00."),
-                "until": ("string", "As since; without it, now."),
+                "name": ("string", "Thing"),
+                "area": ("string", "Room"),
+                "kind": ("string", "Such as window, temperature, energy"),
+                "state": ("string", "Such as open, on, heating"),
+                "period": ("string", "Or since", *PeriodName),
+                "since": ("string", "2026-11-22T18:00"),
+                "until": ("string", "As since"),
             }
         ),
         READS,
