@@ -16,6 +16,7 @@ from ..internals import (
     intent,
     llm,
     mobile_app,
+    recorder,
     script,
     todo,
     trace,
@@ -25,7 +26,8 @@ from ..repairs import async_report_moved_parts
 from ..speech.sentences import async_get_sentences
 
 _COMPONENTS: Final = (
-    *(assist_pipeline, conversation, frontend, homeassistant, http, intent, llm, mobile_app, script, todo, trace),
+    *(assist_pipeline, conversation, frontend, homeassistant, http, intent, llm, mobile_app),
+    *(recorder, script, todo, trace),
 )
 RELIANCES: Final[Sequence[Reliance[Any]]] = (
     *(one for component in _COMPONENTS for one in vars(component).values() if isinstance(one, Reliance)),

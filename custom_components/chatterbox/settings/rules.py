@@ -221,8 +221,16 @@ DEFAULT_RULES: Final = (
         device_classes=frozenset({"door", "garage", "gate"}),
     ),
     _ask("valve", "open_valve", "set_valve_position", "toggle"),
+    Rule(
+        verdict=Verdict.DENY,
+        domains=frozenset({"device_tracker", "person"}),
+        actions=frozenset({"device_tracker.get_past", "person.get_past"}),
+    ),
 )
-"""Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position."""
+"""Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position.
+
+Where people were is told to nobody, unless a rule of the home allows it.
+"""
 
 
 class PinUse(StrEnum):
@@ -238,7 +246,7 @@ _USES: Final = {"lock": PinUse.UNLOCK, "alarm_control_panel": PinUse.DISARM, "co
 
 def pin_rules(uses: Collection[str]) -> tuple[Rule, ...]:
     """Return the rules by which some uses need the PIN."""
-    needed = (rule for rule in DEFAULT_RULES for domain in rule.domains if _USES[domain] in uses)
+    needed = (rule for rule in DEFAULT_RULES for domain in rule.domains if _USES.get(domain) in uses)
     return tuple(replace(rule, verdict=Verdict.PIN) for rule in needed)
 
 

@@ -1,19 +1,25 @@
 """An agent tells what was: from what a real recorder has recorded, with its restarts, gaps and clock changes."""
 
 from collections.abc import AsyncGenerator
-from datetime import timedelta
+from dataclasses import replace
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.energy.data import DeviceConsumption, async_get_manager
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 from pytest_homeassistant_custom_component.typing import RecorderInstanceContextManager
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
+from custom_components.chatterbox.approvals.policy import judge
+from custom_components.chatterbox.effects.effect import CallEffects
+from custom_components.chatterbox.people.speakers import NOBODY
+from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own.past import GET_PAST
 from tests.support.own_tools import own_call
 
@@ -34,19 +40,30 @@ class Past:
         moment = dt_util.parse_datetime(f"2026-11-{when}:00", raise_on_error=True)
         self._freezer.move_to(moment.replace(tzinfo=dt_util.get_default_time_zone()))
 
-    def set(self, when: str, entity_id: str, state: str, context: Context | None = None, **attributes: str) -> None:
+    def set(
+        self, when: str, entity_id: str, state: str, context: Context | None = None, **attributes: str | float
+    ) -> None:
         self.at(when)
-        known = {"friendly_name": NAMES.get(entity_id, entity_id)}
+        known: dict[str, str | float] = {"friendly_name": NAMES.get(entity_id, entity_id)}
         if entity_id in CLASSES:
             known["device_class"] = CLASSES[entity_id]
         self.hass.states.async_set(entity_id, state, known | attributes, context=context)
         async_expose_entity(self.hass, "conversation", entity_id, should_expose=True)
 
-    async def ask(self, **arguments: JsonValue) -> JsonObject:
+    async def ask(self, context: Context | None = None, /, **arguments: JsonValue) -> JsonObject:
         """Ask about the past."""
         await async_wait_recording_done(self.hass)
-        answer = await GET_PAST.run(own_call(self.hass, dict(arguments)))
-        return answer.data
+        call = own_call(self.hass, dict(arguments))
+        if context:
+            call = replace(call, llm_context=replace(call.llm_context, context=context))
+        return (await GET_PAST.run(call)).data
+
+    async def things(self, **arguments: JsonValue) -> list[JsonObject]:
+        """Return what is told of each thing."""
+        answer = await self.ask(**arguments)
+        things = answer.get("things")
+        assert isinstance(things, list), answer
+        return [one for one in things if isinstance(one, dict)]
 
 
 @pytest.fixture
@@ -63,7 +80,7 @@ async def past(
     home = Past(hass, freezer)
     home.at("20 12:00")
     async with async_test_recorder(hass):
-        for component in ("homeassistant", "binary_sensor", "logbook", "conversation"):
+        for component in ("homeassistant", "binary_sensor", "logbook", "automation", "conversation"):
             assert await async_setup_component(hass, component, {})
         yield home
 
@@ -113,8 +130,175 @@ async def test_windows_of_last_night(past: Past) -> None:
                 "open": "3 hours 10 minutes",
                 "times": 2,
                 "when": ["yesterday 23:00 to today 00:10", "today 04:00 to 06:00"],
-                "before": "less than a second",
+                "before": "not once",
             }
         ],
         "note": "Not open: Bath Window.",
     }
+
+
+async def test_a_person_or_an_automation_has_done_it(past: Past) -> None:
+    anna = await past.hass.auth.async_create_user("Anna")
+    past.set("22 08:00", DOOR, "off")
+    past.set("23 09:00", DOOR, "on", Context(user_id=anna.id))
+    (by_anna,) = await past.things(name="front door", state="open")
+    context = Context()
+    past.at("23 10:00")
+    past.hass.bus.async_fire(
+        "automation_triggered", {"name": "Airing", "entity_id": "automation.airing"}, context=context
+    )
+    past.set("23 10:01", DOOR, "off", context)
+    (by_automation,) = await past.things(name="front door", state="closed")
+
+    assert (by_anna.get("by"), by_automation.get("by")) == ("Anna", "Airing")
+
+
+async def test_nothing_is_claimed_of_times_that_are_not_kept(past: Past) -> None:
+    past.set("22 08:00", DOOR, "on")
+    past.at("23 12:00")
+
+    answer = await past.ask(name="front door", state="open", period="this_month")
+    (never_closed,) = await past.things(name="front door", state="closed")
+
+    assert answer["note"] == "States are kept for 10 days, so what was before that is not known. Say so."
+    assert never_closed == {"name": "Front Door", "last closed": "not since Friday 13 November 12:00", "now": "open"}
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ({}, "Give name, area or kind."),
+        ({"name": "rear door"}, "There is nothing called rear door. Similar: Front Door."),
+        ({"kind": "unicorn"}, "There is no kind unicorn. There are: binary_sensor, door, window."),
+        ({"name": "front door", "period": "then"}, "period is one of today, "),
+        ({"name": "front door", "since": "soon"}, "since and until are written like 2026-11-22 "),
+        ({"name": "front door", "since": "2026-12-01"}, "That time has not begun yet"),
+        ({"name": "front door", "since": "2026-11-22", "until": "2026-11-21"}, "That time has not begun yet"),
+    ],
+)
+async def test_a_question_that_cannot_be_answered_is_told_how_to_ask(past: Past, call: JsonObject, error: str) -> None:
+    past.set("22 08:00", DOOR, "on")
+    past.set("22 08:00", WINDOW, "on")
+    past.at("23 12:00")
+
+    assert error in str((await past.ask(**call))["error"])
+
+
+async def test_a_state_that_a_thing_never_has_is_told_with_those_that_it_has(past: Past) -> None:
+    past.set("22 08:00", DOOR, "on")
+    past.at("23 12:00")
+
+    for period in ({}, {"period": "yesterday"}):
+        (told,) = await past.things(name="front door", state="purple", **period)
+        assert told["error"] == "It is never purple. Its states are: closed, open."
+
+
+async def test_a_question_about_a_lock_that_was_open_is_one_about_its_contact(past: Past) -> None:
+    entry = MockConfigEntry(domain="demo")
+    entry.add_to_hass(past.hass)
+    device = dr.async_get(past.hass).async_get_or_create(
+        config_entry_id=entry.entry_id, identifiers={("demo", "1")}, name="House"
+    )
+    for domain, name in (("lock", "entrance"), ("binary_sensor", "front_door")):
+        er.async_get(past.hass).async_get_or_create(
+            domain, "demo", name, suggested_object_id=name, device_id=device.id, config_entry=entry, original_name=name
+        )
+    NAMES["lock.entrance"] = "Entrance"
+    past.set("22 08:00", "lock.entrance", "locked")
+    past.set("22 08:00", DOOR, "off")
+    past.set("22 09:00", DOOR, "on")
+    past.at("22 12:00")
+
+    (contact,) = await past.things(name="House entrance", state="opened")
+    (lock,) = await past.things(name="House entrance", state="locked")
+
+    assert contact["last opened"] == "today 09:00, 3 hours ago"
+    assert lock["name"] == "Entrance"
+
+
+async def test_a_meter_is_found_by_its_device_and_by_the_energy_dashboard(past: Past) -> None:
+    assert await async_setup_component(past.hass, "energy", {})
+    entry = MockConfigEntry(domain="demo")
+    entry.add_to_hass(past.hass)
+    device = dr.async_get(past.hass).async_get_or_create(
+        config_entry_id=entry.entry_id, identifiers={("demo", "1")}, name="Fridge"
+    )
+    meter = er.async_get(past.hass).async_get_or_create(
+        "sensor", "demo", "energy", suggested_object_id="plug", device_id=device.id, config_entry=entry
+    )
+    NAMES[meter.entity_id] = "Plug Energy"
+    past.set("22 08:00", meter.entity_id, "5", state_class="total_increasing", unit_of_measurement="kWh")
+    manager = await async_get_manager(past.hass)
+    consumption = DeviceConsumption(stat_consumption=meter.entity_id, name="Cooling")
+    await manager.async_update(
+        {"device_consumption": [consumption], "energy_sources": [], "device_consumption_water": []}
+    )
+
+    for name in ("fridge", "cooling"):
+        assert [one["name"] for one in await past.things(name=name, period="today")] == ["Plug Energy"]
+
+
+async def test_temperatures_of_heating_and_weather_are_those_of_their_attributes(past: Past) -> None:
+    NAMES.update({"climate.bath": "Bath", "weather.home": "Home"})
+    for when, warm in (("22 08:00", 18), ("22 10:00", 22)):
+        past.set(when, "climate.bath", "heat", current_temperature=warm, hvac_action="heating")
+        past.set(when, "weather.home", "sunny", temperature=warm - 20, temperature_unit="°C")
+    past.at("22 12:00")
+
+    (bath,) = await past.things(name="bath", kind="temperature", period="today")
+    (home,) = await past.things(kind="weather", period="today")
+
+    assert bath == {
+        "name": "Bath",
+        "lowest": "18 °C, today 08:00",
+        "highest": "22 °C, today 10:00",
+        "average": "20 °C",
+    }
+    assert home["lowest"] == "-2 °C, today 08:00"
+
+
+async def test_people_who_may_not_read_a_thing_are_told_nothing_of_it(past: Past) -> None:
+    past.set("22 08:00", DOOR, "on")
+    await past.hass.auth.async_create_user("Owner")
+    guest = await past.hass.auth.async_create_user("Guest", group_ids=[])
+
+    answer = await past.ask(Context(user_id=guest.id), name="front door")
+
+    assert answer == {"error": "There is nothing called front door. Similar: Front Door."}
+
+
+@pytest.mark.parametrize("platform", ["chatterbox", "other"])
+async def test_where_people_were_is_for_a_rule_to_allow(past: Past, platform: str) -> None:
+    NAMES["person.anna"] = "Anna"
+    past.set("22 08:00", "person.anna", "home")
+    call = own_call(past.hass, {"name": "Anna", "state": "home"})
+    call = replace(call, llm_context=replace(call.llm_context, platform=platform))
+    effects = CallEffects(GET_PAST.definition.name, await GET_PAST.async_effects(call))
+    allowed = Rule(verdict=Verdict.ALLOW, domains=frozenset({"person"}), tools=frozenset({effects.tool}))
+    verdicts = [judge(past.hass, Policy(rules), effects, NOBODY, dt_util.now()).verdict for rules in ((), (allowed,))]
+
+    if platform == "chatterbox":
+        assert verdicts == [Verdict.DENY, Verdict.ALLOW]
+    else:
+        assert "error" in (await GET_PAST.run(call)).data
+
+
+async def test_a_home_without_a_recorder_says_so(past: Past) -> None:
+    past.hass.config.components.remove("recorder")
+
+    assert await past.ask(name="front door") == {"error": "Home Assistant does not record what was here. Say so."}
+
+
+async def test_many_things_are_told_in_short(past: Past) -> None:
+    for number in range(30):
+        name = f"binary_sensor.door_{number:02}"
+        NAMES[name], CLASSES[name] = f"Door {number:02}", "door"
+        past.set("22 08:00", name, "off")
+        past.set("22 09:00", name, "on")
+    past.at("22 12:00")
+
+    answer = await past.ask(kind="door", state="open", period="today")
+
+    assert len(str(answer)) < 1_200
+    assert "And Door 08, " in str(answer["note"])
+    assert "Left out, since it would take too long: Door 20, " in str(answer["note"])

@@ -20,6 +20,7 @@ from homeassistant.util import dt as dt_util
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import compared, heard_words
+from ...const import DOMAIN
 from ...effects.effect import Annotated, Effects, EntityAction, Touches
 from ...effects.intents import Naming
 from ...home.description import listed, quoted
@@ -56,23 +57,29 @@ _TIMEOUT: Final = 1.0
 _MOST_THINGS: Final = 20
 """Entities that are read for one answer."""
 _MOST_TOLD: Final = 8
+_MOST_IN_FULL: Final = 3
 _MOST_TIMES: Final = 5
+_IN_ALL: Final = ("before, to the same time", "before, in all")
+_DETAILS: Final = frozenset({"earlier times", "for", "latest", "until", "when", "before", *_IN_ALL})
+"""Parts of what is told of one thing that are left out beside many others."""
 _MOST_NAMES: Final = 12
 _LATEST: Final = 20
 """States that are read first: the last change is mostly among them, and they are read in milliseconds."""
+_TEMPERATURE: Final = "temperature"
 _ENERGY: Final = frozenset({"energy", "gas", "water"})
 _METERS: Final = frozenset({"total", "total_increasing"})
 """State classes."""
 _ATTRIBUTES: Final[Mapping[str, str]] = {"weather": "temperature", "climate": "current_temperature"}
 _CONTACTS: Final = frozenset({"door", "garage_door", "opening", "window"})
 _PRESENCE: Final = frozenset({"person", "device_tracker"})
-"""Domains of which nothing is told unless a rule allows it."""
+"""Domains of which nothing is told unless a rule allows it, and only if they alone are meant."""
 
 _NUMBERS: Final = frozenset({"counter", "input_number", "number"})
 _NO_DECIMALS: Final = 100
 """A value from here on is told without decimals."""
 
 _NOT_RECORDED: Final = "Home Assistant does not record what was here. Say so."
+_NEVER: Final = "not once"
 _NO_THING: Final = "Give name, area or kind."
 
 
@@ -149,7 +156,7 @@ async def _async_things(call: OwnCall, question: _Question) -> list[State]:
     name, area = (str(call.arguments.get(slot) or "").strip() for slot in ("name", "area"))
     if not name and not area and not question.kind:
         raise _NoAnswer(_NO_THING)
-    domains, classes = _kinds(hass, assistant, question.kind)
+    domains, classes = (None, None) if name else _kinds(hass, assistant, question.kind)
 
     def matching(area_name: str | None, floor_name: str | None) -> list[State]:
         constraints = intent.MatchTargetsConstraints(
@@ -167,6 +174,9 @@ async def _async_things(call: OwnCall, question: _Question) -> list[State]:
         states = [state for state in states if state.entity_id in home] or states
     if user := await _async_user(call):
         states = [one for one in states if user.permissions.check_entity(one.entity_id, POLICY_READ)]
+    others = [one for one in states if one.domain not in _PRESENCE]
+    if others or call.llm_context.platform != DOMAIN:  # no rule holds for other agents
+        states = others
     if not states:
         raise _NoAnswer(_nothing_called(hass, assistant, name, area, question.kind))
     contacts = [contact for one in states for contact in _contacts(hass, assistant, one, question.word)]
@@ -186,6 +196,8 @@ def _kinds(hass: HomeAssistant, assistant: str, kind: str) -> tuple[set[str] | N
     home = async_get_home(hass, assistant)
     domains = {entity.domain for entity in home.entities}
     plain = kind.lower().replace(" ", "_")
+    if plain == _TEMPERATURE and plain not in home.device_classes:
+        return {*_ATTRIBUTES}, None
     for written in (plain, plain.removesuffix("s")):
         if written in home.device_classes:
             return None, {written}
@@ -242,7 +254,7 @@ async def _async_tell(question: _Question, state: State) -> JsonObject:
 def _unit(question: _Question, state: State) -> str | None:
     """Return the unit of an entity whose state, or the asked attribute of which, is a number; None for others."""
     if state.domain == "weather" or (
-        state.domain == "climate" and question.kind == "temperature" and not question.word
+        state.domain == "climate" and question.kind.lower() == _TEMPERATURE and not question.word
     ):
         return str(state.attributes.get("temperature_unit") or question.hass.config.units.temperature_unit)
     unit: object = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
@@ -260,10 +272,12 @@ async def _async_used(question: _Question, state: State) -> JsonObject:
         for one in (period, *question.earlier)
     ]
     written = [_quantity(value, unit) if value is not None else "not known" for value in growth]
-    before = dict(zip(("before, to the same time", "before, in all"), written[1:], strict=False))
-    if len(written) == 2:  # noqa: PLR2004  # the period before is compared as a whole
-        before = {"before": written[1]}
-    return {"used" if period is question.period else "used today": written[0], **before}
+    return {"used" if period is question.period else "used today": written[0], **_earlier(written[1:])}
+
+
+def _earlier(written: Sequence[str]) -> JsonObject:
+    """Return the values of the period before: to the same time and in all, or of one that is over."""
+    return dict(zip(_IN_ALL if len(written) > 1 else ("before",), written, strict=False))
 
 
 async def _async_values(question: _Question, state: State) -> JsonObject:
@@ -378,19 +392,18 @@ async def _async_times(question: _Question, period: Period, state: State, words:
     label = question.word.lower()
     times = list(changes_to(inside, values))
     if not times:
-        return {label: "not once"}
+        return {label: _NEVER}
     total = _total(times)
     entered = sum(not span.begins_before for span in times)
     listed_times: list[JsonValue] = [_span(span, question.now) for span in times[-_MOST_TIMES:]]
     more = {"earlier times": len(times) - len(listed_times)} if len(times) > len(listed_times) else {}
     before = [_length(_total(list(changes_to(_clipped(found, one), values)))) for one in question.earlier]
-    keys = ("before, to the same time", "before, in all") if len(before) > 1 else ("before",)
     return {
         label: _length(total),
         "times": entered if entered == len(times) else f"{entered}, and it was so from the beginning",
         "when": listed_times,
         **more,
-        **dict(zip(keys, before, strict=False)),
+        **_earlier(before),
     }
 
 
@@ -417,7 +430,7 @@ def _answer(question: _Question, told: Sequence[JsonObject], left_out: Sequence[
     """Return the whole answer."""
     period, now = question.period, question.now
     time: JsonObject = {"time": f"{_time(period.begin, now)} to {_time(period.end, now)}"} if period else {}
-    never = [one for one in told if "not once" in one.values()]
+    never = [one for one in told if one.get(question.word.lower()) == _NEVER]
     rest = [one for one in told if one not in never] if len(told) > 1 else list(told)
     notes = (
         [f"Not {question.word.lower()}: {_names([str(one['name']) for one in never])}."]
@@ -432,6 +445,8 @@ def _answer(question: _Question, told: Sequence[JsonObject], left_out: Sequence[
         notes.append(
             f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
         )
+    if len(rest) > _MOST_IN_FULL:
+        rest = [{key: value for key, value in one.items() if key not in _DETAILS} for one in rest]
     return {**time, "things": [*rest[:_MOST_TOLD]], **({"note": " ".join(notes)} if notes else {})}
 
 
@@ -448,8 +463,7 @@ def _quantity(value: float, unit: str) -> str:
 
 def _length(length: timedelta) -> str:
     """Return a duration in words, of at most two units."""
-    now = dt_util.now()
-    return dt_util.get_age(now - length, 2) if length >= timedelta(seconds=1) else "less than a second"
+    return dt_util.get_age(dt_util.now() - length, 2) if length else _NEVER
 
 
 def _time(when: datetime, now: datetime) -> str:
