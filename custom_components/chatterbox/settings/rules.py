@@ -223,8 +223,8 @@ DEFAULT_RULES: Final = (
     _ask("valve", "open_valve", "set_valve_position", "toggle"),
     Rule(
         verdict=Verdict.DENY,
-        domains=frozenset({"device_tracker", "person"}),
-        actions=frozenset({"device_tracker.get_past", "person.get_past"}),
+        domains=frozenset({"device_tracker", "person", "zone"}),
+        actions=frozenset({"device_tracker.get_past", "person.get_past", "zone.get_past"}),
     ),
 )
 """Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position.

@@ -327,7 +327,7 @@ def test_uses_of_the_pin_come_before_the_rule_for_everything_else(verdict: Verdi
     assert with_pin_uses((first, rest), PinUse) == (first, *pin_rules(PinUse), rest)
     assert with_pin_uses((first, never), PinUse) == (first, never, *pin_rules(PinUse))
     assert pin_uses(with_pin_uses((first, rest), ["open"])) == [PinUse.OPEN]
-    assert len(pin_rules(PinUse)) == len(DEFAULT_RULES)
+    assert len(pin_rules(PinUse)) == sum(rule.verdict is Verdict.ASK for rule in DEFAULT_RULES)
 
 
 async def test_a_pin_for_nothing_is_refused(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -68,6 +68,10 @@ class SharedWith(NamedTuple):
     title: str
     naming: Naming = Naming()
     """The arguments by which it selects entities."""
+    component: str = ""
+    """It is offered where this component runs; empty for one that needs none."""
+    instead_of: frozenset[str] = frozenset()
+    """Components whose own tools make it superfluous, if Assist has some."""
 
 
 class Offered(NamedTuple):

@@ -46,8 +46,8 @@ from .past_states import (
     changes_to,
     number_in,
     numbers,
+    recorded_value,
     spans,
-    value_of,
 )
 from .period import InvalidTime, Period, PeriodName, moment, named_period, one_earlier
 
@@ -71,7 +71,7 @@ _METERS: Final = frozenset({"total", "total_increasing"})
 """State classes."""
 _ATTRIBUTES: Final[Mapping[str, str]] = {"weather": "temperature", "climate": "current_temperature"}
 _CONTACTS: Final = frozenset({"door", "garage_door", "opening", "window"})
-_PRESENCE: Final = frozenset({"person", "device_tracker"})
+_PRESENCE: Final = frozenset({"device_tracker", "person", "zone"})
 """Domains of which nothing is told unless a rule allows it, and only if they alone are meant."""
 
 _NUMBERS: Final = frozenset({"counter", "input_number", "number"})
@@ -332,7 +332,7 @@ async def _async_last(question: _Question, state: State, words: StateWords) -> J
     values = (
         words.meant(question.word, {span.value for span in found})
         if question.word
-        else frozenset({state.state, value_of(state)})
+        else frozenset({state.state, recorded_value(state)})
     )
     latest = _latest(found, values)
     if latest is None and (len(rows) == _LATEST or state.domain == "climate"):
@@ -346,8 +346,8 @@ async def _async_last(question: _Question, state: State, words: StateWords) -> J
         return {
             "error": f"It is never {quoted(question.word)}. Its states are: {listed(raise_for_word[:_MOST_NAMES])}."
         }
-    present = {} if value_of(state) in values else {"now": words.name(value_of(state))}
-    label = question.word.lower() or words.name(value_of(state))
+    present = {} if recorded_value(state) in values else {"now": words.name(recorded_value(state))}
+    label = question.word.lower() or words.name(recorded_value(state))
     if latest is None:
         is_all = any(span.value in values for span in found)
         known = f"before {_time(since, now)}; it has been so since" if is_all else f"not since {_time(since, now)}"
@@ -515,5 +515,7 @@ GET_PAST: Final = OwnTool(
         frozenset({"binary_sensor", "climate", "cover", "light", "lock", "media_player", "sensor", "switch", "vacuum"}),
         "Get the past",
         Naming(("name", "area")),
+        component="recorder",
+        instead_of=frozenset({"history", "recorder"}),
     ),
 )

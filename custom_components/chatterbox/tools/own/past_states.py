@@ -51,7 +51,7 @@ class Span:
         )
 
 
-def value_of(state: State) -> str:
+def recorded_value(state: State) -> str:
     """Return what an entity did: for one that heats or cools, whether it does, else its state."""
     is_climate = state.entity_id.startswith("climate.")  # a recorded state has no domain
     if is_climate and state.state not in NO_VALUES and (action := state.attributes.get(HVAC_ACTION)):
@@ -65,7 +65,7 @@ def spans(states: Iterable[State], begin: datetime, end: datetime, *, is_start_k
     If `is_start_known`, the first state may be the one at `begin`, which began before.
     """
     found: list[Span] = []
-    rows = [(max(state.last_updated, begin), value_of(state)) for state in states]
+    rows = [(max(state.last_updated, begin), recorded_value(state)) for state in states]
     for number, (since, value) in enumerate(rows):
         until = rows[number + 1][0] if number + 1 < len(rows) else end
         if value in NO_VALUES or until < since:

@@ -54,7 +54,7 @@ THINGS: Final = {
 }
 OUTSIDE: Final = "sensor.outside"
 METERS: Final = {"sensor.fridge_energy": "Fridge", "sensor.grid": "Grid", "sensor.water": "Water Meter"}
-QUESTIONS: Final = Path(__file__).with_name("past_questions.toml")
+QUESTIONS: Final = Path(__file__).with_name("questions.toml")
 NAMES: Final = {entity_id: thing.name for entity_id, thing in THINGS.items()} | METERS | {OUTSIDE: "Outside"}
 type Row = tuple[datetime, str]
 

@@ -1,5 +1,6 @@
 """An agent tells what was: from what a real recorder has recorded, with its restarts, gaps and clock changes."""
 
+import sys
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.energy.data import DeviceConsumption, async_get_manager
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry
@@ -18,6 +19,7 @@ from pytest_homeassistant_custom_component.typing import RecorderInstanceContext
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.approvals.policy import judge
 from custom_components.chatterbox.effects.effect import CallEffects
+from custom_components.chatterbox.llm import async_get_tools
 from custom_components.chatterbox.people.speakers import NOBODY
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own.past import GET_PAST
@@ -287,6 +289,30 @@ async def test_a_home_without_a_recorder_says_so(past: Past) -> None:
     past.hass.config.components.remove("recorder")
 
     assert await past.ask(name="front door") == {"error": "Home Assistant does not record what was here. Say so."}
+
+
+async def test_every_agent_has_it_where_states_are_recorded_and_assist_has_none(
+    past: Past, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past.set("22 08:00", DOOR, "on")
+    for component in ("history", "llm"):
+        assert await async_setup_component(past.hass, component, {})
+    assist = next(api for api in llm.async_get_apis(past.hass) if api.id == llm.LLM_API_ASSIST)
+    context = own_call(past.hass, {}).llm_context
+
+    async def is_offered() -> bool:
+        await assist.async_get_api_instance(context)  # loads the platforms
+        offer = async_get_tools(past.hass, context, llm.LLM_API_ASSIST)
+        return offer is not None and GET_PAST.definition.name in {tool.name for tool in offer.tools}
+
+    assert await is_offered()
+    history = sys.modules.get("homeassistant.components.history.llm")
+    if history:  # since 2026.11
+        with monkeypatch.context() as offering:
+            offering.setattr(history, "LLM_API_HOME_ASSISTANT", llm.LLM_API_ASSIST)
+            assert not await is_offered()
+    past.hass.config.components.remove("recorder")
+    assert not await is_offered()
 
 
 async def test_many_things_are_told_in_short(past: Past) -> None:

@@ -1,0 +1,1 @@
+"""Tests of `approvals/questions.py`, by topic."""
