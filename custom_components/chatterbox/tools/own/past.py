@@ -54,7 +54,7 @@ from .period import InvalidTime, Period, PeriodName, moment, named_period, one_e
 TOOL_NAME: Final = own_name("get_past")
 _TIMEOUT: Final = 1.0
 """Seconds, while a person waits for the answer. Things that were not reached by then are named."""
-_MOST_THINGS: Final = 20
+_MOST_READ: Final = 20
 """Entities that are read for one answer."""
 _MOST_TOLD: Final = 8
 _MOST_IN_FULL: Final = 3
@@ -80,7 +80,7 @@ _NO_DECIMALS: Final = 100
 
 _NOT_RECORDED: Final = "Home Assistant does not record what was here. Say so."
 _NEVER: Final = "not once"
-_NO_THING: Final = "Give name, area or kind."
+_NOTHING_NAMED: Final = "Give name, area or kind."
 
 
 class _NoAnswer(Exception):
@@ -114,18 +114,18 @@ async def _async_tell_past(call: OwnCall) -> ToolAnswer:
         return error_answer(_NOT_RECORDED)
     try:
         question = _question(call)
-        states = await _async_things(call, question)
+        states = await _async_selected(call, question)
     except (InvalidTime, _NoAnswer) as error:
         return error_answer(str(error))
-    told: dict[str, JsonObject] = {}
+    answers: dict[str, JsonObject] = {}
     try:
         async with asyncio.timeout(_TIMEOUT):
-            for state in states[:_MOST_THINGS]:
-                told[state.entity_id] = await _async_tell(question, state)
+            for state in states[:_MOST_READ]:
+                answers[state.entity_id] = await _async_tell(question, state)
     except TimeoutError:
         pass
-    left_out = [state.name for state in states if state.entity_id not in told]
-    return ToolAnswer(_answer(question, list(told.values()), left_out))
+    left_out = [state.name for state in states if state.entity_id not in answers]
+    return ToolAnswer(_answer(question, list(answers.values()), left_out))
 
 
 def _question(call: OwnCall) -> _Question:
@@ -150,12 +150,12 @@ def _question(call: OwnCall) -> _Question:
     return _Question(call.hass, call.language, word, kind, period, earlier, now)
 
 
-async def _async_things(call: OwnCall, question: _Question) -> list[State]:
+async def _async_selected(call: OwnCall, question: _Question) -> list[State]:
     """Return the exposed entities that a question is about. Raises `_NoAnswer` for none."""
     hass, assistant = call.hass, call.llm_context.assistant
     name, area = (str(call.arguments.get(slot) or "").strip() for slot in ("name", "area"))
     if not name and not area and not question.kind:
-        raise _NoAnswer(_NO_THING)
+        raise _NoAnswer(_NOTHING_NAMED)
     domains, classes = (None, None) if name else _kinds(hass, assistant, question.kind)
 
     def matching(area_name: str | None, floor_name: str | None) -> list[State]:
@@ -426,28 +426,28 @@ def _total(times: Iterable[Span]) -> timedelta:
     return sum((span.length for span in times), timedelta())
 
 
-def _answer(question: _Question, told: Sequence[JsonObject], left_out: Sequence[str]) -> JsonObject:
+def _answer(question: _Question, answers: Sequence[JsonObject], left_out: Sequence[str]) -> JsonObject:
     """Return the whole answer."""
     period, now = question.period, question.now
     time: JsonObject = {"time": f"{_time(period.begin, now)} to {_time(period.end, now)}"} if period else {}
-    never = [one for one in told if one.get(question.word.lower()) == _NEVER]
-    rest = [one for one in told if one not in never] if len(told) > 1 else list(told)
+    never = [one for one in answers if one.get(question.word.lower()) == _NEVER]
+    rest = [one for one in answers if one not in never] if len(answers) > 1 else list(answers)
     notes = (
         [f"Not {question.word.lower()}: {_names([str(one['name']) for one in never])}."]
-        if len(told) > 1 and never
+        if len(answers) > 1 and never
         else []
     )
     if len(rest) > _MOST_TOLD:
         notes.append(f"And {_names([str(one['name']) for one in rest[_MOST_TOLD:]])}: ask about them by name.")
     if left_out:
         notes.append(f"Left out, since it would take too long: {_names(left_out)}.")
-    if period and period.begin < question.kept_since and any({"used", "lowest"}.isdisjoint(one) for one in told):
+    if period and period.begin < question.kept_since and any({"used", "lowest"}.isdisjoint(one) for one in answers):
         notes.append(
             f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
         )
     if len(rest) > _MOST_IN_FULL:
         rest = [{key: value for key, value in one.items() if key not in _DETAILS} for one in rest]
-    return {**time, "things": [*rest[:_MOST_TOLD]], **({"note": " ".join(notes)} if notes else {})}
+    return {**time, "found": [*rest[:_MOST_TOLD]], **({"note": " ".join(notes)} if notes else {})}
 
 
 def _names(names: Sequence[str]) -> str:
@@ -485,11 +485,13 @@ def _span(span: Span, now: datetime) -> str:
 async def _async_effects(call: OwnCall) -> Effects:
     """Return that the past of people is told, which rules are about. It changes nothing."""
     try:
-        states = await _async_things(call, _question(call))
+        states = await _async_selected(call, _question(call))
     except InvalidTime, _NoAnswer:
         states = []
-    told = frozenset(EntityAction(one.entity_id, f"{one.domain}.get_past") for one in states if one.domain in _PRESENCE)
-    return Annotated(READS, Touches(told))
+    presence = frozenset(
+        EntityAction(one.entity_id, f"{one.domain}.get_past") for one in states if one.domain in _PRESENCE
+    )
+    return Annotated(READS, Touches(presence))
 
 
 GET_PAST: Final = OwnTool(

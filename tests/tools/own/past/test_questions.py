@@ -33,7 +33,7 @@ BEGIN: Final = datetime(2026, 11, 16, tzinfo=ZONE)
 MINUTE: Final = timedelta(minutes=1)
 
 
-class Thing(NamedTuple):
+class Entity(NamedTuple):
     """An entity, and its states in turn."""
 
     name: str
@@ -41,21 +41,21 @@ class Thing(NamedTuple):
     attributes: Mapping[str, str]
 
 
-THINGS: Final = {
-    "binary_sensor.front_door": Thing("Front Door", ("off", "on"), {"device_class": "door"}),
-    "binary_sensor.kitchen_window": Thing("Kitchen Window", ("off", "on"), {"device_class": "window"}),
-    "binary_sensor.bath_window": Thing("Bath Window", ("off", "on"), {"device_class": "window"}),
-    "cover.garage": Thing("Garage Door", ("closed", "open"), {"device_class": "garage"}),
-    "lock.back_door": Thing("Back Door", ("locked", "unlocked"), {}),
-    "light.porch": Thing("Porch Light", ("off", "on"), {}),
-    "switch.washer": Thing("Washing Machine", ("off", "on"), {}),
-    "media_player.tv": Thing("TV", ("off", "playing"), {}),
-    "climate.bath": Thing("Bathroom Heating", ("idle", "heating"), {}),
+ENTITIES: Final = {
+    "binary_sensor.front_door": Entity("Front Door", ("off", "on"), {"device_class": "door"}),
+    "binary_sensor.kitchen_window": Entity("Kitchen Window", ("off", "on"), {"device_class": "window"}),
+    "binary_sensor.bath_window": Entity("Bath Window", ("off", "on"), {"device_class": "window"}),
+    "cover.garage": Entity("Garage Door", ("closed", "open"), {"device_class": "garage"}),
+    "lock.back_door": Entity("Back Door", ("locked", "unlocked"), {}),
+    "light.porch": Entity("Porch Light", ("off", "on"), {}),
+    "switch.washer": Entity("Washing Machine", ("off", "on"), {}),
+    "media_player.tv": Entity("TV", ("off", "playing"), {}),
+    "climate.bath": Entity("Bathroom Heating", ("idle", "heating"), {}),
 }
 OUTSIDE: Final = "sensor.outside"
 METERS: Final = {"sensor.fridge_energy": "Fridge", "sensor.grid": "Grid", "sensor.water": "Water Meter"}
 QUESTIONS: Final = Path(__file__).with_name("questions.toml")
-NAMES: Final = {entity_id: thing.name for entity_id, thing in THINGS.items()} | METERS | {OUTSIDE: "Outside"}
+NAMES: Final = {entity_id: entity.name for entity_id, entity in ENTITIES.items()} | METERS | {OUTSIDE: "Outside"}
 type Row = tuple[datetime, str]
 
 
@@ -63,11 +63,11 @@ def events() -> dict[str, list[Row]]:
     """Return the changes of each thing, at full minutes, the first at the beginning."""
     chance = random.Random(7)  # noqa: S311  # no secret
     found: dict[str, list[Row]] = {}
-    for entity_id, thing in THINGS.items():
-        rows, when, is_on = [(BEGIN, thing.states[0])], BEGIN, False
+    for entity_id, entity in ENTITIES.items():
+        rows, when, is_on = [(BEGIN, entity.states[0])], BEGIN, False
         while (when := when + timedelta(minutes=chance.randrange(20, 900))) < NOW - MINUTE:
             is_on = not is_on
-            rows.append((when, thing.states[is_on]))
+            rows.append((when, entity.states[is_on]))
         found[entity_id] = rows
     return found
 
@@ -120,7 +120,7 @@ def state_at(entity_id: str, when: datetime) -> str | None:
 
 def minutes_in(entity_id: str, begin: datetime, end: datetime) -> int:
     """Count the minutes in the second state."""
-    wanted, when, count = THINGS[entity_id].states[1], begin.timestamp(), 0
+    wanted, when, count = ENTITIES[entity_id].states[1], begin.timestamp(), 0
     while when < end.timestamp():
         count += state_at(entity_id, datetime.fromtimestamp(when, ZONE)) == wanted
         when += 60
@@ -177,13 +177,13 @@ class Question:
 
 
 def last(entity_id: str, state: str) -> str:
-    wanted = THINGS[entity_id].states[state not in {"closed", "off", "locked"}]
+    wanted = ENTITIES[entity_id].states[state not in {"closed", "off", "locked"}]
     when = max(since for since, entered in EVENTS[entity_id][1:] if entered == wanted)
     return f"{moment(when)}, {spoken(int((NOW - when) / MINUTE))} ago"
 
 
 def times(entity_id: str, begin: datetime, end: datetime) -> JsonValue:
-    wanted = THINGS[entity_id].states[1]
+    wanted = ENTITIES[entity_id].states[1]
     entered = sum(begin < since < end and state == wanted for since, state in EVENTS[entity_id])
     return f"{entered}, and it was so from the beginning" if state_at(entity_id, begin) == wanted else entered
 
@@ -220,17 +220,17 @@ async def home(
             (when, one, state) for one, rows in EVENTS.items() for when, state in rows
         ):
             freezer.move_to(when)
-            thing = THINGS[entity_id]
+            entity = ENTITIES[entity_id]
             is_climate = entity_id.startswith("climate.")
             attributes = {
-                "friendly_name": thing.name,
-                **thing.attributes,
+                "friendly_name": entity.name,
+                **entity.attributes,
                 **({"hvac_action": state} if is_climate else {}),
             }
             hass.states.async_set(entity_id, "heat" if is_climate else state, attributes)
         freezer.move_to(NOW)
         await _async_import(hass)
-        for entity_id in (*THINGS, *METERS, OUTSIDE):
+        for entity_id in (*ENTITIES, *METERS, OUTSIDE):
             async_expose_entity(hass, "conversation", entity_id, should_expose=True)
         await async_wait_recording_done(hass)
         yield hass
@@ -270,10 +270,10 @@ async def test_all_questions_are_answered_truly(home: HomeAssistant, subtests: p
     for question in questions:
         with subtests.test(question.text):
             answer = await GET_PAST.run(own_call(home, question.call))
-            things = answer.data["things"]
-            assert isinstance(things, list)
-            (told,) = things
+            found = answer.data["found"]
+            assert isinstance(found, list)
+            (answered,) = found
             key, value = question.truth
-            assert isinstance(told, dict)
-            assert told.get(key) == value, (question.call, answer.data)
+            assert isinstance(answered, dict)
+            assert answered.get(key) == value, (question.call, answer.data)
             assert len(str(answer.data)) < 1_200

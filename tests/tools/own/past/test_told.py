@@ -60,12 +60,12 @@ class Past:
             call = replace(call, llm_context=replace(call.llm_context, context=context))
         return (await GET_PAST.run(call)).data
 
-    async def things(self, **arguments: JsonValue) -> list[JsonObject]:
+    async def answers(self, **arguments: JsonValue) -> list[JsonObject]:
         """Return what is told of each thing."""
         answer = await self.ask(**arguments)
-        things = answer.get("things")
-        assert isinstance(things, list), answer
-        return [one for one in things if isinstance(one, dict)]
+        found = answer.get("found")
+        assert isinstance(found, list), answer
+        return [one for one in found if isinstance(one, dict)]
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ async def test_a_door_was_last_opened(past: Past) -> None:
     past.at("24 10:15")
 
     assert await past.ask(name="front door", state="open") == {
-        "things": [
+        "found": [
             {
                 "name": "Front Door",
                 "last open": "yesterday 09:15, 1 day 1 hour ago",
@@ -110,7 +110,7 @@ async def test_a_restart_and_a_gap_are_no_change(past: Past) -> None:
         past.set(when, DOOR, state)
     past.at("23 12:15")
 
-    assert (await past.ask(name="front door", state="open"))["things"] == [
+    assert (await past.ask(name="front door", state="open"))["found"] == [
         {"name": "Front Door", "last open": "today 09:15, 3 hours ago", "for": "2 hours 59 minutes"}
     ]
 
@@ -126,7 +126,7 @@ async def test_windows_of_last_night(past: Past) -> None:
 
     assert await past.ask(kind="window", state="open", period="last_night") == {
         "time": "yesterday 22:00 to today 06:00",
-        "things": [
+        "found": [
             {
                 "name": "Kitchen Window",
                 "open": "3 hours 10 minutes",
@@ -143,14 +143,14 @@ async def test_a_person_or_an_automation_has_done_it(past: Past) -> None:
     anna = await past.hass.auth.async_create_user("Anna")
     past.set("22 08:00", DOOR, "off")
     past.set("23 09:00", DOOR, "on", Context(user_id=anna.id))
-    (by_anna,) = await past.things(name="front door", state="open")
+    (by_anna,) = await past.answers(name="front door", state="open")
     context = Context()
     past.at("23 10:00")
     past.hass.bus.async_fire(
         "automation_triggered", {"name": "Airing", "entity_id": "automation.airing"}, context=context
     )
     past.set("23 10:01", DOOR, "off", context)
-    (by_automation,) = await past.things(name="front door", state="closed")
+    (by_automation,) = await past.answers(name="front door", state="closed")
 
     assert (by_anna.get("by"), by_automation.get("by")) == ("Anna", "Airing")
 
@@ -160,7 +160,7 @@ async def test_nothing_is_claimed_of_times_that_are_not_kept(past: Past) -> None
     past.at("23 12:00")
 
     answer = await past.ask(name="front door", state="open", period="this_month")
-    (never_closed,) = await past.things(name="front door", state="closed")
+    (never_closed,) = await past.answers(name="front door", state="closed")
 
     assert answer["note"] == "States are kept for 10 days, so what was before that is not known. Say so."
     assert never_closed == {"name": "Front Door", "last closed": "not since Friday 13 November 12:00", "now": "open"}
@@ -186,13 +186,13 @@ async def test_a_question_that_cannot_be_answered_is_told_how_to_ask(past: Past,
     assert error in str((await past.ask(**call))["error"])
 
 
-async def test_a_state_that_a_thing_never_has_is_told_with_those_that_it_has(past: Past) -> None:
+async def test_a_state_that_an_entity_never_has_is_told_with_those_that_it_has(past: Past) -> None:
     past.set("22 08:00", DOOR, "on")
     past.at("23 12:00")
 
     for period in ({}, {"period": "yesterday"}):
-        (told,) = await past.things(name="front door", state="purple", **period)
-        assert told["error"] == "It is never purple. Its states are: closed, open."
+        (answered,) = await past.answers(name="front door", state="purple", **period)
+        assert answered["error"] == "It is never purple. Its states are: closed, open."
 
 
 async def test_a_question_about_a_lock_that_was_open_is_one_about_its_contact(past: Past) -> None:
@@ -211,8 +211,8 @@ async def test_a_question_about_a_lock_that_was_open_is_one_about_its_contact(pa
     past.set("22 09:00", DOOR, "on")
     past.at("22 12:00")
 
-    (contact,) = await past.things(name="House entrance", state="opened")
-    (lock,) = await past.things(name="House entrance", state="locked")
+    (contact,) = await past.answers(name="House entrance", state="opened")
+    (lock,) = await past.answers(name="House entrance", state="locked")
 
     assert contact["last opened"] == "today 09:00, 3 hours ago"
     assert lock["name"] == "Entrance"
@@ -237,7 +237,7 @@ async def test_a_meter_is_found_by_its_device_and_by_the_energy_dashboard(past: 
     )
 
     for name in ("fridge", "cooling"):
-        assert [one["name"] for one in await past.things(name=name, period="today")] == ["Plug Energy"]
+        assert [one["name"] for one in await past.answers(name=name, period="today")] == ["Plug Energy"]
 
 
 async def test_temperatures_of_heating_and_weather_are_those_of_their_attributes(past: Past) -> None:
@@ -247,8 +247,8 @@ async def test_temperatures_of_heating_and_weather_are_those_of_their_attributes
         past.set(when, "weather.home", "sunny", temperature=warm - 20, temperature_unit="°C")
     past.at("22 12:00")
 
-    (bath,) = await past.things(name="bath", kind="temperature", period="today")
-    (home,) = await past.things(kind="weather", period="today")
+    (bath,) = await past.answers(name="bath", kind="temperature", period="today")
+    (home,) = await past.answers(kind="weather", period="today")
 
     assert bath == {
         "name": "Bath",
@@ -259,7 +259,7 @@ async def test_temperatures_of_heating_and_weather_are_those_of_their_attributes
     assert home["lowest"] == "-2 °C, today 08:00"
 
 
-async def test_people_who_may_not_read_a_thing_are_told_nothing_of_it(past: Past) -> None:
+async def test_people_who_may_not_read_an_entity_are_told_nothing_of_it(past: Past) -> None:
     past.set("22 08:00", DOOR, "on")
     await past.hass.auth.async_create_user("Owner")
     guest = await past.hass.auth.async_create_user("Guest", group_ids=[])
@@ -315,7 +315,7 @@ async def test_every_agent_has_it_where_states_are_recorded_and_assist_has_none(
     assert not await is_offered()
 
 
-async def test_many_things_are_told_in_short(past: Past) -> None:
+async def test_many_entities_are_told_in_short(past: Past) -> None:
     for number in range(30):
         name = f"binary_sensor.door_{number:02}"
         NAMES[name], CLASSES[name] = f"Door {number:02}", "door"
