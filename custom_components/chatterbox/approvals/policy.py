@@ -39,7 +39,7 @@ from ..effects.effect import (
 )
 from ..home.entity_matches import areas_of_entities
 from ..people.speakers import Speaker
-from ..settings.rules import Policy, Rule, Verdict
+from ..settings.rules import NEVER_WHERE_PEOPLE_WERE, Policy, Rule, Verdict
 from ..settings.tool_names import have_same_origin, is_tool_of_intent
 
 _RUNS_SCRIPT: Final = frozenset({"script.toggle", "script.turn_on"})
@@ -223,6 +223,8 @@ class _Judge:
         """
         suspects: list[Rule] = []
         for rule in self.rules:
+            if rule == NEVER_WHERE_PEOPLE_WERE:
+                continue  # telling the past is no unknown effect: one tool does, and says of whom
             suspects.append(rule)
             if self._surely_fits(unknown.source, rule):
                 break
@@ -287,7 +289,11 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
     if not rule.actions or action in rule.actions or (action == ARM_FOR_LESS and DISARM in rule.actions):
         return _Fit.YES
     of, _, service = action.partition(".")
-    if service == ANY_ACTION and any(name.startswith(f"{of}.") for name in rule.actions):
+    if (
+        rule != NEVER_WHERE_PEOPLE_WERE
+        and service == ANY_ACTION
+        and any(name.startswith(f"{of}.") for name in rule.actions)
+    ):
         return _Fit.MAYBE
     return _Fit.NO
 

@@ -207,6 +207,11 @@ def _ask(domain: str, *services: str, device_classes: frozenset[str] = frozenset
     return Rule(verdict=Verdict.ASK, domains=frozenset({domain}), device_classes=device_classes, actions=actions)
 
 
+NEVER_WHERE_PEOPLE_WERE: Final = Rule(
+    verdict=Verdict.DENY,
+    domains=frozenset({"device_tracker", "person", "zone"}),
+    actions=frozenset({"device_tracker.get_past", "person.get_past", "zone.get_past"}),
+)
 DEFAULT_RULES: Final = (
     _ask("lock", "unlock", "open"),
     _ask("alarm_control_panel", "alarm_disarm"),
@@ -221,11 +226,7 @@ DEFAULT_RULES: Final = (
         device_classes=frozenset({"door", "garage", "gate"}),
     ),
     _ask("valve", "open_valve", "set_valve_position", "toggle"),
-    Rule(
-        verdict=Verdict.DENY,
-        domains=frozenset({"device_tracker", "person", "zone"}),
-        actions=frozenset({"device_tracker.get_past", "person.get_past", "zone.get_past"}),
-    ),
+    NEVER_WHERE_PEOPLE_WERE,
 )
 """Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position.
 
