@@ -1,5 +1,6 @@
-"""The places that the words of a person may mean: those that they name, in some form, and those around the person."""
+"""The places that the words of a person may mean, and what they want done."""
 
+import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
@@ -41,3 +42,82 @@ async def test_words_mean_the_places_that_they_name_and_those_around_the_person(
 
     assert {place for place, may_be_meant in places.items() if may_be_meant} == is_meant
     assert not request.may_mean("area", set())
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wanted"),
+    [
+        ("en", "Unlock the lock", {"unlock"}),
+        ("en", "Lock the door lock", {"lock"}),
+        ("en", "Take it off mute", {"unmute"}),
+        ("en", "Take the TV off mute", {"unmute"}),
+        ("en", "Turn mute off", {"unmute"}),
+        ("en", "Mute the TV", {"mute"}),
+        ("en", "Turn the sound off", {"mute"}),
+        ("en", "Close the open window", {"close"}),
+        ("en", "Lower the volume", {"quieter"}),
+        ("en", "Lower the blinds", {"close"}),
+        ("en", "Shut off the fan", {"off"}),
+        ("en", "Turn the light on the balcony off", {"off"}),
+        ("en", "Turn the fan on", {"on"}),
+        ("en", "Turn it on, please", {"on"}),
+        ("de", "Schließ die Haustür auf", {"unlock"}),
+        ("de", "Schließ die Haustür ab", {"lock"}),
+        ("de", "Schließ die Haustür", {"close"}),
+        ("de", "Sperr die Haustür auf, sperr den Schuppen ab", {"unlock", "lock"}),
+        ("de", "Sperr die Haustür auf, ich fahre gleich ab", {"unlock"}),
+        ("de", "Fahr den Rollladen auf 0 Prozent", set()),
+        ("de", "Mach den Rollladen auf null Prozent", set()),
+        ("de", "Mach den Rollladen auf", {"open"}),
+        ("de", "Mach das Licht auf dem Balkon aus", {"off"}),
+        ("de", "Mach das Licht an der Wand aus", {"off"}),
+        ("de", "Hebe die Stummschaltung auf", {"unmute"}),
+        ("de", "Schalte die Stummschaltung aus", {"unmute"}),
+        ("de", "Schalte den Fernseher stumm", {"mute"}),
+        ("fr", "Ferme la porte à clé", {"lock"}),
+        ("fr", "Désactive la sourdine", {"unmute"}),
+        ("fr", "Éteins le son", {"mute"}),
+        ("fr", "J'ai éteint le son", set()),
+        ("es", "Cierra la puerta con llave", {"lock"}),
+        ("es", "Desactiva el silencio", {"unmute"}),
+        ("es", "Apaga el sonido", {"mute"}),
+        ("it", "Chiudi la porta a chiave", {"lock"}),
+        ("it", "Disattiva l'audio", {"mute"}),
+        ("it", "Riattiva l’audio", {"unmute"}),  # noqa: RUF001  # as phones write it
+        ("it", "Togli il muto", {"unmute"}),
+        ("nl", "Zet dempen uit", {"unmute"}),
+        ("nl", "Zet dempen aan", {"mute"}),
+        ("nl", "Zet het geluid uit", {"mute"}),
+        ("nl", "Zet de open haard aan", {"on"}),
+        ("nl", "Zet het licht aan de muur uit", {"off"}),
+        ("nl", "Haal de deur van het slot", {"unlock"}),
+        ("nl", "Sluit de deur af", {"lock"}),
+        ("pl", "Wyłącz wyciszenie", {"unmute"}),
+        ("pl", "Wyłącz dźwięk", {"mute"}),
+        ("pl", "Zamknij drzwi na klucz", {"lock"}),
+        ("pt", "Desliga o mudo", {"unmute"}),
+        ("pt-BR", "Desligue o som", {"mute"}),
+        ("pt", "Fecha a porta à chave", {"lock"}),
+        ("sv", "Stäng av ljudet", {"mute"}),
+        ("sv", "Stäng av ljudet på TV:n", {"mute"}),
+        ("sv", "Sänk ljudet på TV:n", {"quieter"}),
+        ("sv", "Slå på ljudet", {"unmute"}),
+        ("sv", "Stäng av lampan", {"off"}),
+        ("sv", "Stäng dörren", {"close"}),
+        ("sv", "Lås upp dörren", {"unlock"}),
+        ("sv", "Lås dörren", {"lock"}),
+        ("zh-Hans", "把电视静音", {"mute"}),
+        ("zh-Hans", "取消静音", {"unmute"}),
+        ("zh-Hans", "关闭静音", {"unmute"}),
+        ("zh-Hans", "打开静音", {"mute"}),
+        ("zh-Hans", "关掉声音", {"mute"}),
+        ("zh-Hans", "打开窗帘", {"open"}),
+        ("zh-Hans", "打开门口的灯", {"on"}),
+        ("zh-Hans", "打开门锁", {"unlock"}),
+        ("xx", "Turn it off", set()),
+    ],
+)
+def test_the_longest_phrase_tells_what_is_wanted(
+    hass: HomeAssistant, language: str, text: str, wanted: set[str]
+) -> None:
+    assert Request(hass, text, None, language).wanted == wanted

@@ -54,6 +54,10 @@ _PAUSES: Final = re.compile(r"[\s.,!;:…\-‐-—¡。，！、；：·・〜�
 """Also the marks of direction, which stand beside Hebrew and Arabic words and are not heard."""
 _UNREAD: Final = dict.fromkeys((*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x0640, *range(0x064B, 0x0653)))
 """Vowels that Hebrew and Arabic may leave out, and the Arabic stroke that only widens a word."""
+_ELIDED: Final = re.compile(
+    r"(?<!\w)([cdjlmnst]|(?:d?a|de|ne|co|su|be|que)ll|(?:jus|lors|puis)?qu|un|quest|tutt)'(?=\w)"
+)
+"""An article or a preposition before a word, as in French, Italian and Portuguese."""
 _APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
 
 _DIGIT: Final = re.compile(r"(?![0-9])\d")
@@ -154,8 +158,11 @@ def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
 
 
 def heard_words(text: str) -> tuple[str, ...]:
-    """Return all words of a text, folded without accents; in a script without spaces, each character is one."""
-    return tuple(_SPOKEN_WORD.findall(fold(text).translate(_APOSTROPHE | _UNREAD)))
+    """Return all words of a text, folded without accents; in a script without spaces, each character is one.
+
+    What is elided before a word is a word of its own: "dell'ingresso" holds "ingresso".
+    """
+    return tuple(_SPOKEN_WORD.findall(_ELIDED.sub(r"\1 ", fold(text).translate(_APOSTROPHE | _UNREAD))))
 
 
 def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
@@ -166,6 +173,8 @@ def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
 
 _STEM: Final = 4
 """Letters with which two forms of a word begin alike."""
+_ROOM: Final = re.compile(r"(?<=\w{3})(?:(?:e|en|s)?(?:zimmer|raum|kammer|kamer)|room|rum(?:met)?)")
+"""The end of the name of a room that people leave out: "Bad", "slaap". English, German, Dutch, Swedish."""
 
 
 def words_alike(words: Iterable[str], others: Collection[str]) -> frozenset[str]:
@@ -181,7 +190,8 @@ def _is_alike(word: str, other: str) -> bool:
     if word == other or (not word.isascii() and word in other):
         return True
     stem = max(_STEM, min(len(word), len(other)) - 1)
-    return word[:stem] == other[:stem]
+    short, long = (word, other) if len(word) < len(other) else (other, word)
+    return word[:stem] == other[:stem] or (long.startswith(short) and _ROOM.fullmatch(long, len(short)) is not None)
 
 
 def character_map(pairs: str) -> dict[int, int]:

@@ -4,6 +4,7 @@ A model chooses names and rooms; what the person said is known without it. Words
 endings that languages give to names: "Küche" is in "Küchenlicht", "kuchnia" in "kuchni".
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,10 +17,42 @@ from homeassistant.helpers import area_registry as ar, floor_registry as fr
 from ..agent.text import base_language, heard_words, read_data_file, words_alike
 from .entities import telling_words
 
-_WANTED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = read_data_file(
+type _Phrases = Mapping[str, Sequence[str]]
+
+_NO_WISH: Final = frozenset({"articles", "where"})
+
+
+def _pattern(phrase: str, articles: Sequence[str]) -> re.Pattern[str]:
+    """Return an expression for a phrase in words that are divided by spaces.
+
+    The last of several parts is a preposition before an article or a number: "the lamp on the desk", "auf 50 %".
+    """
+    parts = [rf"\b({' '.join(heard_words(part))})\b" for part in phrase.split("*")]
+    end = rf"(?! (?:\d|(?:{'|'.join(articles)})\b))" if len(parts) > 1 else ""
+    return re.compile(rf" (?:(?!{parts[0].replace('(', '(?:')})\S+ )*?".join(parts) + end)
+
+
+_PHRASES: Final[Mapping[str, _Phrases]] = read_data_file(
     Path(__file__).with_name("wanted.toml"), dict[str, dict[str, list[str]]]
 )
-"""Phrases by language and by what they want done; those of `told` want nothing. A star stands for any words."""
+_WANTED: Final = {
+    language: [
+        (wanted, _pattern(way, phrases.get("articles", ("-",))))
+        for wanted, ways in phrases.items()
+        if wanted not in _NO_WISH
+        for way in ways
+    ]
+    for language, phrases in _PHRASES.items()
+}
+"""Phrases by language and by what they want done; those of `told` and `named` want nothing."""
+_PLACES: Final = {
+    language: re.compile(
+        rf"\b(?:{'|'.join(' '.join(heard_words(one)) for one in phrases.get('where', ('-',)))})\b (\S+)"
+    )
+    for language, phrases in _PHRASES.items()
+}
+MOST_COMPARED: Final = 1_000
+"""Characters of a request whose words are compared: nobody says more in one, and an API client may send a book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +67,31 @@ class Request:
     language: str = "en"
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words, the last ones of a long text."""
+        return heard_words(self.text[-MOST_COMPARED:])
+
+    @property
+    def places(self) -> frozenset[str]:
+        """The words that stand where a place is named: "in the attic"."""
+        pattern = _PLACES.get(base_language(self.language))
+        return frozenset(pattern.findall(" ".join(self.words))) if pattern else frozenset()
+
+    @property
     def wanted(self) -> frozenset[str]:
         """The wishes of the words, as far as they are plain commands: "open", "off"; see `wanted.toml`."""
-        words, phrases = heard_words(self.text), _WANTED.get(base_language(self.language), {})
-        found = frozenset(wanted for wanted, ways in phrases.items() if any(_holds(words, way) for way in ways))
-        return frozenset() if "told" in found else found
+        words, phrases = " ".join(self.words), _WANTED.get(base_language(self.language), ())
+        found = [(match, wanted) for wanted, pattern in phrases for match in pattern.finditer(words)]
+        if len(self.text) > MOST_COMPARED or any(wanted == "told" for _, wanted in found):
+            return frozenset()
+        taken: dict[int, re.Match[str]] = {}
+        counted: set[str] = set()
+        for match, wanted in sorted(found, key=lambda one: _precedence(one[0])):
+            places = [place for group in range(match.re.groups) for place in range(*match.span(group + 1))]
+            if all(place not in taken or taken[place].regs == match.regs for place in places):
+                taken |= dict.fromkeys(places, match)
+                counted.add(wanted)
+        return frozenset(counted - {"named"})
 
     def may_mean(self, kind: str, place_ids: AbstractSet[str]) -> bool:
         """Return whether the words may mean one of some areas or floors: they name it, or it is around the person."""
@@ -57,7 +110,7 @@ class Request:
 
     def words_of(self, names: Iterable[str]) -> frozenset[str]:
         """Return those words that are words of some names, or forms of them."""
-        return words_alike(heard_words(self.text), _telling(tuple(names)))
+        return words_alike(self.words, _telling(tuple(names)))
 
 
 @lru_cache(maxsize=4096)
@@ -65,13 +118,6 @@ def _telling(names: tuple[str, ...]) -> frozenset[str]:
     return telling_words(*names)
 
 
-def _holds(words: Sequence[str], phrase: str) -> bool:
-    """Return whether words hold the parts of a phrase one after the other."""
-    place = 0
-    for part in phrase.split(" * "):
-        wanted = part.split()
-        found = (at for at in range(place, len(words) - len(wanted) + 1) if [*words[at : at + len(wanted)]] == wanted)
-        if (at := next(found, None)) is None:
-            return False
-        place = at + len(wanted)
-    return True
+def _precedence(match: re.Match[str]) -> tuple[int, int, int]:
+    """Return a key by which the most words are first, of as many those that stand closest, then those said first."""
+    return -sum(len(part.split()) for part in match.groups()), match.end() - match.start(), match.start()

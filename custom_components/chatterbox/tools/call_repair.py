@@ -23,7 +23,7 @@ from homeassistant.helpers import area_registry as ar, floor_registry as fr, int
 from ..agent.json.coercion import Unfit, bare_name, is_called
 from ..agent.json.text import display
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
-from ..agent.text import clipped, heard_words, plain_name
+from ..agent.text import clipped, plain_name
 from ..effects.intents import Naming, intent_naming, selection
 from ..home.description import listed, quoted
 from ..home.entities import telling_words
@@ -199,7 +199,7 @@ class _Selection:
             return arguments
         if self.states(arguments, ()) or not (lists := self.states({}, ())):
             return arguments
-        words = heard_words(self.request.text)
+        words = self.request.words
         meant = [state for state in lists if is_named_in(self.hass, state.entity_id, words)] or lists
         if len(meant) > 1:
             names = listed(sorted(quoted(state.name) for state in lists))
@@ -264,7 +264,7 @@ class _Selection:
 
         Whatever kind a model takes it for, a cover is what can be opened or closed.
         """
-        words, moves = heard_words(self.request.text), not self.request.wanted.isdisjoint(_MOVED)
+        words, moves = self.request.words, not self.request.wanted.isdisjoint(_MOVED)
         meant = [state for state in base if state.domain == COVER_DOMAIN or not moves] or base
         if len(meant) != 1 or not is_named_in(self.hass, meant[0].entity_id, words):
             return None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ...agent.text import base_language, contains_phrase, fold, heard_words, read_language_files, spoken_words
+from ...agent.text import base_language, contains_phrase, heard_words, read_language_files, spoken_words
 
 if TYPE_CHECKING:
     from hassil.expression import Sentence
@@ -172,7 +172,9 @@ def may_except(request: str, language: str) -> bool:
 def action_words(code: str, action: Action) -> frozenset[str]:
     """Return the words of a request for an action, without accents; none in a language without such words."""
     templates = ALL_WORDINGS[code].actions.get(action, ()) if code in ALL_WORDINGS else ()
-    return frozenset(fold(word) for phrase in phrases_of(templates, {"it": ["[x]"]}) for word in phrase) - {"x"}
+    return frozenset(
+        word for phrase in phrases_of(templates, {"it": ["[x]"]}) for word in heard_words(" ".join(phrase))
+    ) - {"x"}
 
 
 def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:

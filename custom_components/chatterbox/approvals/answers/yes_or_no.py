@@ -96,10 +96,11 @@ def understand_answer(text: str, language: str, question: QuestionContext = NOTH
 
 def begins_with_yes(text: str, language: str) -> bool:
     """Return whether the first word of an answer is a yes, whatever follows."""
-    first = heard_words(text)[:1]
-    return any(
-        first in _phrases(ALL_WORDINGS[code], ALL_WORDINGS[code].yes, {}) for code in languages_of_answers(language)
-    )
+    words = heard_words(text)
+    wordings = [ALL_WORDINGS[code] for code in languages_of_answers(language)]
+    phrases = (_phrases(wording, wording.yes, {}) for wording in wordings)
+    begins = (heard_words(phrase[0]) for some in phrases for phrase in some if len(phrase) == 1)
+    return any(words[: len(begin)] == begin for begin in begins)
 
 
 def understand_choice(text: str, language: str, options: Sequence[Sequence[frozenset[str]]]) -> tuple[int, ...] | None:
