@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import async_mock_service
 
 from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
@@ -58,10 +60,14 @@ async def talk(
     then: Sequence[str] = (),
     rules: Sequence[Mapping[str, object]] = ({"verdict": "allow"},),
     pre_tool_use: str | None = None,
+    home: str = HOME,
+    expose: Sequence[str] = (),
 ) -> str:
     """Say something where somebody can be asked, and `then` what follows, to a model; return what is heard last."""
     await prepare(hass)
-    await move_in(hass, HOME)
+    await move_in(hass, home)
+    for entity_id in expose:
+        async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
     device_id = satellite(hass, room) if room else None
     async with serving((model := ScriptedChatCompletions(Script())).application()) as address:
         await set_up(hass, server_entry(address, rules=[*rules], pre_tool_use=pre_tool_use))
@@ -128,6 +134,45 @@ async def test_what_the_words_may_mean_runs(
 ) -> None:
     assert await talk(hass, text, call) == "Done."
     assert hass.states.is_state(entity_id, state)
+
+
+@pytest.mark.parametrize("domain", ["input_boolean", "remote", "siren"])
+async def test_the_opposite_of_all_that_is_switched_is_asked_about(hass: HomeAssistant, domain: str) -> None:
+    hass.states.async_set(f"{domain}.gadget", "off", {"friendly_name": "Gadget"})
+    calls = async_mock_service(hass, domain, "turn_on")
+    heard = await talk(hass, "Turn off the gadget", on("Gadget"), on("Gadget"), expose=[f"{domain}.gadget"])
+
+    assert heard == "Turn on the Gadget?"
+    assert not calls
+
+
+BLINDS = """
+areas:
+  - { id: hall, name: Hall }
+entities:
+  - name: Blinds
+    id: cover.blinds
+    area: hall
+    state: open
+    attributes: { current_position: 40, supported_features: [OPEN, CLOSE, SET_POSITION] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "runs"), [("Close", 100, 0), ("Open", 0, 0), ("Open", 100, 1), ("Close", 0, 1)]
+)
+async def test_a_position_that_opens_or_closes_may_be_the_opposite(
+    hass: HomeAssistant, text: str, position: int, runs: int
+) -> None:
+    call = ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="HassSetPosition", arguments={"name": "Blinds", "position": position}),)
+    )
+    heard = await talk(hass, f"{text} the blinds", call, call, home=BLINDS)
+
+    assert (heard == "Done.") == bool(runs)
+    state = hass.states.get("cover.blinds")
+    assert state
+    assert state.attributes["current_position"] == (position if runs else 40)
 
 
 async def test_the_right_call_after_the_opposite_runs(hass: HomeAssistant) -> None:
@@ -279,3 +324,94 @@ async def test_no_choice_is_offered_past_a_script_that_judges_calls(hass: HomeAs
 
     assert heard == "Done. As far as I can tell, that wasn't done.", "the model is told to ask, and does not"
     assert hass.states.is_state("lock.front", "unlocked")
+
+
+THREE_LIGHTS = """
+areas:
+  - {{ id: hall, name: Hall }}
+  - {{ id: bath, name: {bath} }}
+  - {{ id: entry, name: {entry} }}
+entities:
+  - {{ name: Ceiling, id: light.hall, area: hall, state: "{hall}" }}
+  - {{ name: Pendant, id: light.bath, area: bath, state: "on" }}
+  - {{ name: Spot, id: light.entry, area: entry, state: "on" }}
+"""
+
+
+def lights(hall: str = "on", bath: str = "Bath", entry: str = "Porch") -> str:
+    return THREE_LIGHTS.format(hall=hall, bath=bath, entry=entry)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "room"),
+    [
+        ("de", "Mach das Light im Bad aus", {"bath": "Badezimmer"}),
+        ("de", "Mach das Light im Badezimmer aus", {"bath": "Bad"}),
+        ("nl", "Doe het light in het bad uit", {"bath": "Badkamer"}),
+        ("sv", "Släck light i badrummet", {"bath": "Bad"}),
+        ("fr", "Éteins la lumière de l'entrée", {"bath": "Entrée"}),
+        ("fr", "Éteins la lumière de l\N{RIGHT SINGLE QUOTATION MARK}entrée", {"bath": "Entrée"}),
+        ("it", "Spegni la luce dell'ingresso", {"bath": "Ingresso"}),
+        ("it", "Spegni la luce nell'ingresso", {"bath": "Ingresso"}),
+        ("pt", "Apaga a luz d'Água", {"bath": "Água"}),
+    ],
+)
+async def test_a_room_is_found_behind_an_elision_and_by_its_short_form(
+    hass: HomeAssistant, language: str, text: str, room: Mapping[str, str]
+) -> None:
+    await talk(hass, text, off("Pendant"), language=language, home=lights(**room))
+    assert hass.states.is_state("light.bath", "off")
+
+
+async def test_what_is_off_is_no_choice(hass: HomeAssistant) -> None:
+    heard = await talk(hass, "Turn off the light", off("Pendant"), home=lights(hall="off"))
+    assert heard == "The Pendant or the Spot?"
+
+
+async def test_what_cannot_be_reached_is_no_choice(hass: HomeAssistant) -> None:
+    hass.states.async_set("light.attic", "unavailable", {"friendly_name": "Attic"})
+    heard = await talk(hass, "Turn off the light", off("Pendant"), home=lights(), expose=["light.attic"])
+    assert heard == "The Pendant, the Ceiling or the Spot?"
+
+
+async def test_what_the_words_lead_to_is_meant_although_it_cannot_be_reached(hass: HomeAssistant) -> None:
+    hass.states.async_set("light.attic", "unavailable", {"friendly_name": "Attic"})
+    await talk(hass, "Turn off the attic light", off("Pendant"), home=lights(), expose=["light.attic"])
+    assert hass.states.is_state("light.bath", "on")
+
+
+async def test_what_rules_forbid_is_no_choice(hass: HomeAssistant) -> None:
+    rules = ({"verdict": "deny", "entities": ["light.hall", "light.entry"]}, {"verdict": "allow"})
+    assert await talk(hass, "Turn off the light", off("Pendant"), home=lights(), rules=rules) == "Done."
+    assert hass.states.is_state("light.bath", "off")
+
+
+async def test_what_the_words_lead_to_is_meant_although_rules_forbid_it(hass: HomeAssistant) -> None:
+    rules = ({"verdict": "deny", "entities": ["lock.back"]}, {"verdict": "allow"})
+    await talk(hass, "Lock the back door", on("Front Door"), rules=rules)
+    assert hass.states.is_state("lock.front", "unlocked")
+
+
+async def test_a_vacuum_that_stands_is_not_meant_by_stop(hass: HomeAssistant) -> None:
+    home = """
+    entities:
+      - name: Robot One
+        id: vacuum.one
+        state: cleaning
+        attributes: { supported_features: [STATE, START, RETURN_HOME] }
+      - { name: Robot Two, id: vacuum.two, state: docked }
+    """
+    call = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassVacuumReturnToBase", arguments={"name": "Robot One"}),))
+    assert await talk(hass, "Stop the robot", call, home=home) == "Done."
+    assert hass.states.is_state("vacuum.one", "returning")
+
+
+async def test_a_place_that_the_home_does_not_have_is_told_to_the_model(hass: HomeAssistant) -> None:
+    says = ScriptedAnswer(content="There is no attic. The ceiling or the pendant?")
+    assert await talk(hass, "Turn off the light in the attic", off("Pendant"), says) == says.content
+    assert hass.states.is_state("light.kitchen", "on")
+
+
+async def test_a_long_text_is_not_compared(hass: HomeAssistant) -> None:
+    text = "Close the smart curtain. " * 50
+    assert await talk(hass, text, on("Smart Curtain")) == "Done."

@@ -5,6 +5,7 @@ A call is judged by its effects, never by what a model writes about it.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, assert_never, override
@@ -183,7 +184,7 @@ class CallGuard(Hooks):
         is_own = tool.name != SENTENCE_TOOL  # a sentence is what the person said
         if isinstance(decision, Deny) or self._check is None or not (is_own and isinstance(seen.effects, Touches)):
             return decision
-        match await self._check.async_objection(tool, arguments, seen.effects, self.effects_of):
+        match await self._check.async_objection(tool, arguments, seen.effects, partial(self._review_of, tool)):
             case tuple() as options:
                 effects = Touches(frozenset(action for option in options for action in option.effects.actions))
                 seen = replace(seen, effects=effects, options=options)
@@ -243,6 +244,9 @@ class CallGuard(Hooks):
             return replace(rules, policy=replace(rules.policy, sources=scenes | dict(rules.policy.sources)))
 
         async_get_home_rules(self._hass).async_change(with_scenes)
+
+    async def _review_of(self, tool: ToolDefinition, arguments: JsonObject) -> CallReview:
+        return await self._review(ToolCall("", tool.name, canonical_json(arguments)), tool, arguments)
 
     async def _review(self, call: ToolCall, tool: ToolDefinition, arguments: JsonObject) -> CallReview:
         policy = self._rules.policy

@@ -5,28 +5,29 @@ model chose counts if the words lead to it: they name it, its room or its alias 
 it is the only one of these in the room of the person. Otherwise the person is asked which one. Decision 51.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.todo.const import DOMAIN as TODO
-from homeassistant.const import ATTR_DEVICE_CLASS
+from homeassistant.const import ATTR_DEVICE_CLASS, STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, canonical_json
 from ..agent.protocols import Ask, Deny
-from ..agent.text import contains_phrase, fold, heard_words
-from ..effects.effect import Effects, EntityAction, Touches
+from ..agent.text import contains_phrase, fold, heard_words, words_alike
+from ..effects.effect import EntityAction, Touches, actions_of
 from ..home.description import listed, quoted
-from ..home.entities import ExposedEntity, Home, async_get_home
+from ..home.entities import ExposedEntity, Home, async_get_home, telling_words
 from ..home.entity_matches import is_named_in
 from ..home.request import Request
 from ..home.search import async_kind_names
 from .answers.language import is_about_all, may_except
-from .review import CallOption
+from .review import CallOption, CallReview
 
-type _EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
+type _ReviewOf = Callable[[JsonObject], Awaitable[CallReview]]
+"""Reviews a call of the same tool with other arguments."""
 
 _DONE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("cover.open_cover", "valve.open_valve"), "open"),
@@ -38,7 +39,10 @@ _DONE: Final[Mapping[str, str]] = {
     "lock.unlock": "unlock",
     "lock.open": "unlock",
 }
-_SWITCHED: Final = frozenset({"climate", "fan", "humidifier", "light", "media_player", "switch", "water_heater"})
+_MOVED: Final = frozenset({"cover.set_cover_position", "valve.set_valve_position"})
+"""Actions that set a position; 0 is written as closing."""
+_WHOLLY_OPEN: Final = 100
+"""%."""
 _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 """Arguments that select entities and say nothing of what is done to them."""
 _MUTES: Final = {"HassMediaPlayerMute": "mute", "HassMediaPlayerUnmute": "unmute"}
@@ -69,16 +73,23 @@ _AGREEING: Final[Mapping[str, frozenset[str]]] = {
     "stop": frozenset({"stop", "off", "mute", "close"}),
 }
 """The wishes that an act may fulfil: one of these beside an opposite is another part of the request."""
-_REACHED: Final = {"off": "off", "lock": "locked", "close": "closed"}
-"""The state of what needs not be done again, by what is done. What lets somebody in is not told by states."""
+_REACHED: Final[Mapping[str, frozenset[str]]] = {
+    "off": frozenset({"off", "standby"}),
+    "lock": frozenset({"locked"}),
+    "close": frozenset({"closed"}),
+    "start": frozenset({"cleaning", "mowing", "playing"}),
+    "stop": frozenset({"docked", "idle", "off", "paused", "standby"}),
+}
+"""The states of what needs not be done again, by what is done. What lets somebody in is not told by states."""
 _UNCHOSEN: Final = frozenset({"automation", "button", "input_button", "scene", "script", "timer"})
 """Domains in which a model chooses by what a thing does, not by what it is called."""
 _VERBS: Final = frozenset({"lock", "vacuum"})
 """Domains whose kind is also what is done."""
 _SOUND: Final = ("mute", "unmute", "louder", "quieter")
-"""Wishes that only media players fulfil, so that the words need not name one."""
+_LOUD: Final = "media_player."
+"""Only media players fulfil the wishes of `_SOUND`, so that the words need not name one."""
 _CAN: Final[Mapping[str, Sequence[str]]] = {
-    **dict.fromkeys(("fan", "humidifier", "light", "switch"), ("on", "off")),
+    **dict.fromkeys(("fan", "humidifier", "input_boolean", "light", "remote", "siren", "switch"), ("on", "off")),
     "cover": ("open", "close", "stop"),
     "lawn_mower": ("start", "stop"),
     "lock": ("lock", "unlock"),
@@ -104,9 +115,14 @@ class RequestCheck:
     """Whether somebody is there that can be asked which one, in words."""
     _returned: set[tuple[str, str]] = field(default_factory=set)
     """Calls that went back to the model."""
+    _words: Sequence[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the words of the request once."""
+        self._words = self.request.words
 
     async def async_objection(
-        self, tool: ToolDefinition, arguments: JsonObject, effects: Touches, effects_of: _EffectsOf
+        self, tool: ToolDefinition, arguments: JsonObject, effects: Touches, review_of: _ReviewOf
     ) -> Deny | Ask | tuple[CallOption, ...] | None:
         """Return why a call does not run as it is, or what else the words may mean; None if they may mean it."""
         home = async_get_home(self.hass, CONVERSATION)
@@ -117,17 +133,28 @@ class RequestCheck:
             self._returned.add(key)
             asks = insists and self.can_ask
             return Ask("", "opposite") if asks else Deny(_OPPOSITE.format(wanted=wanted), is_final=insists)
-        if len(several := await self._which_ones(home, arguments, done, effects)) < 2:  # noqa: PLR2004  # and another one
-            return None
+        several, leads_away = await self._which_ones(home, arguments, done, effects)
         near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
         is_chosen = {action.entity_id for action in effects.actions} == {one.entity_id for one in near}
-        if len(near) == 1 and not is_chosen and key not in self._returned:
+        if len(several) > 1 and len(near) == 1 and not is_chosen and key not in self._returned:
             self._returned.add(key)
             return Deny(_NEAR.format(name=quoted(near[0].names[0])), is_final=False)
-        ways = [await self._option(home, one, tool.name, arguments, effects, effects_of) for one in several]
-        if self.can_choose and (options := tuple(filter(None, ways))) and len(options) == len(several):
-            return options
-        return Deny(_WHICH_ONE.format(names=listed([quoted(one.names[0]) for one in several])))
+        first = CallReview(ToolCall("", tool.name, key[1]), effects)
+        found = [(one, await self._option(home, one, arguments, first, review_of)) for one in several]
+        # What rules forbid is no choice, unless the words lead to it.
+        found = [(one, review) for one, review in found if leads_away or review is None or not review.refusal]
+        if len(found) < 2:  # noqa: PLR2004  # and another one
+            return None
+        place = self._unknown_place(home)
+        options = [
+            CallOption(one.entity_id, review.call, review.effects)
+            for one, review in found
+            if review and isinstance(review.effects, Touches)
+        ]
+        if self.can_choose and not place and len(options) == len(found):
+            return tuple(options)
+        names = listed([quoted(one.names[0]) for one, _ in found])
+        return Deny(_NOWHERE.format(place=quoted(place), names=names) if place else _WHICH_ONE.format(names=names))
 
     async def async_hint(self) -> str:
         """Return a hint for a model that did nothing: the one entity that a plain command fits; empty if none does.
@@ -139,37 +166,23 @@ class RequestCheck:
         if not is_plain or may_except(text, language) or is_about_all(text, language):
             return ""
         home = async_get_home(self.hass, CONVERSATION)
+        rooms = [room for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)]
+        places = {room.area_id for room in rooms}
+        in_rooms = self.request.words_of([name for room in rooms for name in (room.name, *room.aliases)])
         able = [one for one in home.entities if one.names and not wanted.isdisjoint(_CAN.get(one.domain, ()))]
-        places = {room.area_id for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)}
         able = [one for one in able if not places or one.area_id in places]
         fits = [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]
-        fits = fits or [one for one in able if await self._may_be(one, wanted)]
+        if not fits:
+            of_kind = await self._of_named_kind([one.entity_id for one in home.entities])
+            led_to = {one.entity_id for one in home.entities if self.request.words_of(one.names) - in_rooms} | of_kind
+            is_sound = not wanted.isdisjoint(_SOUND) and all(one.startswith(_LOUD) for one in led_to)
+            fits = [one for one in able if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD))]
         if len(fits) != 1 or not self.hass.states.get(fits[0].entity_id):
             return ""
         one = fits[0]
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
         return _ONE_FITS.format(entity=entity, can=listed(_CAN[one.domain]))
-
-    async def _may_be(self, one: ExposedEntity, wanted: AbstractSet[str]) -> bool:
-        """Return whether the words name a thing by a word of its name or by its kind, or can mean no other kind."""
-        if (
-            one.domain == "media_player"
-            and not wanted.isdisjoint(_SOUND)
-            and not await self._names_other_kind(one.domain)
-        ):
-            return True
-        places = [name for room in async_get_home(self.hass, CONVERSATION).rooms for name in (room.name, *room.aliases)]
-        is_named = bool(self.request.words_of(one.names) - self.request.words_of(places))
-        return is_named or await self._has_kind(_kind(self.hass, one.entity_id))
-
-    async def _names_other_kind(self, domain: str) -> bool:
-        """Return whether the words name a thing of another domain, by a word of its name or by its kind."""
-        others = [one for one in async_get_home(self.hass, CONVERSATION).entities if one.domain != domain]
-        kinds = {_kind(self.hass, one.entity_id) for one in others}
-        return any(self.request.has_word_of(*one.names) for one in others) or any(
-            [await self._has_kind(kind) for kind in kinds]
-        )
 
     async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
@@ -181,7 +194,7 @@ class RequestCheck:
             return opposite
         targets = {action.entity_id for action in effects.actions}
         is_named = any(self._words_for(home, one) for one in home.all_entities if one.entity_id in targets)
-        return opposite if is_named or any([await self._names_kind(one) for one in targets]) else ""
+        return opposite if is_named or await self._of_named_kind(targets, _VERBS) else ""
 
     @staticmethod
     def _agrees(done: AbstractSet[str], wanted: AbstractSet[str]) -> bool:
@@ -193,64 +206,70 @@ class RequestCheck:
 
     async def _which_ones(
         self, home: Home, arguments: JsonObject, done: AbstractSet[str], effects: Touches
-    ) -> Sequence[ExposedEntity]:
-        """Return the things that the words may mean as well as the one that a model chose, which is one of them."""
+    ) -> tuple[Sequence[ExposedEntity], bool]:
+        """Return what the words may mean as well as what a model chose, one of them, and whether they lead to another.
+
+        Nothing is returned if the call is right.
+        """
         targets, request = {action.entity_id for action in effects.actions}, self.request
         if len(targets) != 1 or not isinstance(arguments.get("name"), str):
-            return ()
+            return (), False
         (target,) = targets
         domain = target.partition(".")[0]
         kind = _kind(self.hass, target)
         alike = [one for one in home.all_entities if _kind(self.hass, one.entity_id) == kind]
         if domain in _UNCHOSEN or self._is_named(target, alike):
-            return ()
+            return (), False
         meant = {one.entity_id: self._words_for(home, one) for one in alike}
         rivals = [one for one in alike if meant[one.entity_id] >= meant.get(target, frozenset())]
         near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
-        reached = {state for one in done if (state := _REACHED.get(one))}
-        useful = [one for one in rivals if not any(self.hass.states.is_state(one.entity_id, of) for of in reached)]
+        needless = frozenset[str]({STATE_UNAVAILABLE}).union(*(_REACHED.get(one, ()) for one in done))
+        states = {one.entity_id: self.hass.states.get(one.entity_id) for one in rivals}
+        useful = [one for one in rivals if (state := states[one.entity_id]) and state.state not in needless]
         if target not in meant:
-            return ()
+            return (), False
         # Words that lead to another one outweigh the room of the person, and what needs doing.
-        told = [one for one in rivals if meant[one.entity_id] > meant[target]]
-        if not told and any([one.entity_id for one in those] == [target] for those in (near, rivals, useful)):
-            return ()
+        led_to = [one for one in rivals if meant[one.entity_id] > meant[target]]
+        is_only = any([one.entity_id for one in those] == [target] for those in (near, rivals, useful))
+        if not led_to and (is_only or not useful):
+            return (), False
         is_another_named = any(is_named_in(self.hass, one.entity_id, self._words) for one in rivals)
         area = next((one.area_id for one in rivals if one.entity_id == target), None)
-        if not told and not is_another_named and request.has_word_of(*_room(home, area)):
-            return ()
+        if not led_to and not is_another_named and request.has_word_of(*_room(home, area)):
+            return (), False
         is_plain = domain == TODO or self._agrees(done, request.wanted)
         shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in rivals))
-        is_about_kind = not shared.isdisjoint(self._words) or await self._names_kind(target)
+        is_about_kind = not shared.isdisjoint(self._words) or await self._of_named_kind(targets, _VERBS)
         if not (is_plain and (is_another_named or is_about_kind)) or is_about_all(request.text, request.language):
-            return ()
-        if told:
-            return [*(one for one in rivals if one.entity_id == target), *told]
+            return (), False
+        if led_to:
+            return [*(one for one in rivals if one.entity_id == target), *led_to], True
         meant_here = near if target in {one.entity_id for one in near} else rivals
-        return sorted(meant_here, key=lambda one: one.entity_id != target)
+        meant_here = [one for one in meant_here if one.entity_id == target or one in useful]
+        return sorted(meant_here, key=lambda one: one.entity_id != target), False
 
-    async def _option(  # noqa: PLR0913, PLR0917  # a call, and what it is to act on instead
-        self,
-        home: Home,
-        one: ExposedEntity,
-        tool: str,
-        arguments: JsonObject,
-        effects: Touches,
-        effects_of: _EffectsOf,
-    ) -> CallOption | None:
-        """Return the same call for one of several things; None if no name makes it act on this one alone."""
-        (target,) = {action.entity_id for action in effects.actions}
-        wanted = Touches(frozenset(action._replace(entity_id=one.entity_id) for action in effects.actions))
-        if one.entity_id == target:
-            return CallOption(target, ToolCall("", tool, canonical_json(arguments)), wanted)
+    async def _option(
+        self, home: Home, one: ExposedEntity, arguments: JsonObject, first: CallReview, review_of: _ReviewOf
+    ) -> CallReview | None:
+        """Review the same call as `first` for one of several things; None if no name makes it act on this one alone."""
+        if first.entity_ids == {one.entity_id}:
+            return first
+        wanted = frozenset(action._replace(entity_id=one.entity_id) for action in actions_of(first.effects))
         beside = {name: value for name, value in arguments.items() if name not in _SELECTING}
         rooms = _room(home, one.area_id)[:1]
         for place in ({}, *({"area": room} for room in rooms)):
-            other: JsonObject = {**beside, "name": one.names[0], **place}
-            found = await effects_of(tool, other)
-            if isinstance(found, Touches) and found.actions == wanted.actions:
-                return CallOption(one.entity_id, ToolCall("", tool, canonical_json(other)), found)
+            review = await review_of({**beside, "name": one.names[0], **place})
+            if isinstance(review.effects, Touches) and review.effects.actions == wanted:
+                return review
         return None
+
+    def _unknown_place(self, home: Home) -> str:
+        """Return what the words name as a place where the home knows none of them; empty if it does."""
+        named = [name for room in home.rooms for name in (room.name, *room.aliases)]
+        named += [name for floor in home.floors for name in (floor.name, *floor.aliases)]
+        named += [name for one in home.all_entities for name in one.names]
+        places = self.request.places
+        return "" if words_alike(places, telling_words(*named)) else " ".join(sorted(places))
 
     def _is_named(self, entity_id: str, alike: Sequence[ExposedEntity]) -> bool:
         """Return whether the words of this turn name an entity, or the last ones before that name one of its kind."""
@@ -261,19 +280,17 @@ class RequestCheck:
                 return entity_id in named
         return False
 
-    @property
-    def _words(self) -> Sequence[str]:
-        return heard_words(self.request.text)
-
-    async def _names_kind(self, target: str) -> bool:
-        """Return whether the words name the kind of an entity, as for one of it: "the light"."""
-        kind = _kind(self.hass, target)
-        return kind[0] not in _VERBS and await self._has_kind(kind)
-
-    async def _has_kind(self, kind: tuple[str, str]) -> bool:
+    async def _of_named_kind(
+        self, entity_ids: Collection[str], leave_out: AbstractSet[str] = frozenset()
+    ) -> AbstractSet[str]:
+        """Return the entities whose kind the words name, as for one of it: "the light"; some domains are left out."""
+        kinds = {one: _kind(self.hass, one) for one in entity_ids if one.partition(".")[0] not in leave_out}
         languages = (self.request.language, self.hass.config.language)
-        names = (await async_kind_names(self.hass, languages, [kind]))[kind]
-        return any(contains_phrase(self._words, heard_words(name)) for name in names)
+        names = await async_kind_names(self.hass, languages, kinds.values())
+        named = {
+            kind for kind, ways in names.items() if any(contains_phrase(self._words, heard_words(one)) for one in ways)
+        }
+        return {one for one, kind in kinds.items() if kind in named}
 
 
 _QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
@@ -288,6 +305,10 @@ _OPPOSITE: Final = (
 _NEAR: Final = (
     "Not run: the person named none of several, and one is in the room where they are: {name}. Call that one, or this"
     " one again if the person meant it before."
+)
+_NOWHERE: Final = (
+    "Not run: the person may have named a place, {place}, that this home does not have. These are there: {names}. Say"
+    " so, and ask which one."
 )
 _WHICH_ONE: Final = (
     "Not run: the person may mean any of these, and their words tell none: {names}. Ask which one, with these names."
@@ -323,6 +344,8 @@ def _by_tool(tool: str, arguments: JsonObject) -> Iterator[str]:
 def _done(action: EntityAction, arguments: JsonObject) -> str:
     """Return what an action does, as the words have it; empty for others, and for one that sets something to 0 %."""
     domain, _, service = action.action.partition(".")
-    if domain in _SWITCHED and service in {"turn_on", "turn_off"} and arguments.keys() <= _SELECTING:
+    if domain not in _UNCHOSEN and service in {"turn_on", "turn_off"} and arguments.keys() <= _SELECTING:
         return service.removeprefix("turn_")
+    if action.action in _MOVED and arguments.get("position") == _WHOLLY_OPEN:
+        return "open"
     return _DONE.get(action.action, "")

@@ -28,6 +28,7 @@ from ..approvals.request_check import RequestCheck
 from ..approvals.review import Refusal
 from ..const import LOGGER
 from ..history.stores import async_get_histories
+from ..home.request import MOST_COMPARED
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
@@ -192,7 +193,8 @@ class AgentTurns:
     def _check(self, turn_input: TurnInput, tools: TurnTools, turn: Turn) -> RequestCheck | None:
         """Return the check of calls against the words of a request; None for an answer, and for no person's words."""
         asking, answered = turn_input.speaker.asking, turn_input.answered
-        if asking is Asking.TRUSTED or not turn.user_text or (answered and not answered.is_choice):
+        is_compared = turn.user_text and len(turn_input.request) <= MOST_COMPARED
+        if asking is Asking.TRUSTED or not is_compared or (answered and not answered.is_choice):
             return None
         messages = (one.text for one in turn.history[-_EARLIER:] if isinstance(one, UserMessage | AssistantMessage))
         earlier = [text for text in messages if not text.rstrip().endswith(_QUESTION_ENDS)]
