@@ -1,7 +1,7 @@
 """Reads numbers in words as digits, for Home Assistant's sentences: "twenty three point five degrees".
 
-Its answers fail for a temperature in words, after it has set it. The words come from Unicode CLDR, by `unicode_rbnf`,
-with which Home Assistant reads numbers, too. Only numbers before a unit are read: "the one in the kitchen" is none.
+Its answers fail for a temperature in words, after it has set it. Only numbers before a unit are read: "the one in the
+kitchen" is none.
 """
 
 import re
@@ -12,12 +12,12 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant
 from pydantic import BaseModel, ConfigDict
-from unicode_rbnf import FormatPurpose, RbnfEngine
+from unicode_rbnf import RbnfEngine
 
 from ..agent.text import base_language, fold, read_data_file
 from ..home.name_index import with_known_names
+from ..speech.text.language import number_words
 
-_LARGEST: Final = 100
 _HUNDREDS: Final = (101, 200, 1000, 2000)
 _UNSPACED: Final = ("zh",)
 _GAP: Final = re.compile(r"[\s-]+")
@@ -48,11 +48,7 @@ class _Numbers:
 
 
 def _numbers_of(language: str, words: _Words) -> _Numbers:
-    engine, values = RbnfEngine.for_language(language), dict[str, int]()
-    for value in range(_LARGEST + 1):
-        for text in engine.format_number(value, FormatPurpose.CARDINAL).text_by_ruleset.values():
-            form = text.lower().replace("-", " ")
-            values |= {form: value, fold(form): value}
+    engine, values = RbnfEngine.for_language(language), number_words(language)
     any_number = "|".join(sorted(map(re.escape, values), key=len, reverse=True)).replace(r"\ ", r"[\s-]+")
     point, units = ("|".join(text.replace(",", " ").split()) for text in (words.point, words.units))
     apart = "" if language in _UNSPACED else r"\b"

@@ -1,12 +1,14 @@
 """The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>.toml`."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
+from unicode_rbnf import FormatPurpose, RbnfEngine
 
-from ...agent.text import read_data_file, read_language_files
+from ...agent.text import fold, read_data_file, read_language_files
 
 
 class _LanguageTable(BaseModel):
@@ -122,3 +124,20 @@ LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), La
 
 UNITS: Final = read_data_file(Path(__file__).with_name("units.toml"), dict[str, dict[str, dict[str, str]]])
 """By language code, the words for the symbol of a unit by plural category."""
+
+_LARGEST_NUMBER: Final = 100
+
+
+@cache
+def number_words(language: str) -> Mapping[str, int]:
+    """Return the numbers from zero up to a hundred in words, with and without accents: "twenty one" is 21.
+
+    The words come from Unicode CLDR, by `unicode_rbnf`, with which Home Assistant reads numbers, too. `language` is the
+    code of one of the `LANGUAGES`.
+    """
+    engine, values = RbnfEngine.for_language(language), dict[str, int]()
+    for value in range(_LARGEST_NUMBER + 1):
+        for text in engine.format_number(value, FormatPurpose.CARDINAL).text_by_ruleset.values():
+            form = text.lower().replace("-", " ")
+            values |= {form: value, fold(form): value}
+    return values

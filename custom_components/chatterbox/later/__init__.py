@@ -1,0 +1,1 @@
+"""Plans of people for later, and their times."""

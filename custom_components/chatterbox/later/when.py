@@ -1,0 +1,589 @@
+"""Resolves words for a time, such as "at half past six", and says a time back.
+
+A time is read as a sequence of parts (a clock time, a part of the day, a day, a delay, the sun), each by patterns of
+`words/<language>.toml`, and English is understood in all languages. Decision 52 tells which libraries were weighed.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ..agent.text import base_language, fold, read_language_files
+from ..speech.text.language import LANGUAGES, number_words
+
+type Repetition = Literal["", "day", "week"]
+type SunEvent = Literal["sunrise", "sunset"]
+type SunTimes = Callable[[SunEvent, date], datetime | None]
+"""Returns when the sun rises or sets on a day; None where it does not."""
+type _Unit = Literal["second", "minute", "hour", "day", "week"]
+type _SpokenUnit = Literal["second", "minute", "hour"]
+type _Kind = Literal["delay", "sun", "clock", "time", "day", "day_period", "weekday", "date", "every", "period"]
+
+FURTHEST: Final = timedelta(days=366)
+_FALLBACK: Final = "en"
+_HOUR: Final = 60
+"""Times of the day are in minutes."""
+_DAY: Final = 24 * _HOUR
+_NOON: Final = 12 * _HOUR
+_DEFAULT: Final = 8 * _HOUR
+"""The time on a day that was named without one."""
+_NEAR: Final = timedelta(hours=8)
+"""A time is surely the next one of its two readings up to this distance."""
+_NEAR_AT_NIGHT: Final = timedelta(hours=3)
+_WAKING: Final = 5
+"""The hour from which on people are thought to mean the morning."""
+_SOON: Final = 120
+"""Seconds up to which a time is said by its distance alone."""
+_LONGEST: Final = 300
+"""Characters of a text in which times are looked for."""
+
+_PERIODS: Final[Mapping[str, tuple[int, int, tuple[int, ...]]]] = {
+    "am": (0, _NOON, ()),
+    "pm": (_NOON, _DAY, ()),
+    "dawn": (0, 7 * _HOUR, (5 * _HOUR,)),
+    "morning": (0, _NOON, (8 * _HOUR, 10 * _HOUR)),
+    "noon": (11 * _HOUR, 15 * _HOUR, (_NOON,)),
+    "afternoon": (_NOON, 21 * _HOUR, (15 * _HOUR, 17 * _HOUR)),
+    "evening": (15 * _HOUR, 30 * _HOUR, (19 * _HOUR, 21 * _HOUR, 23 * _HOUR)),
+    "night": (17 * _HOUR, 30 * _HOUR, (22 * _HOUR, _DAY)),
+}
+"""The minutes at which a part of the day begins and ends, and those that it means alone: the first that is to come."""
+_UNITS: Final[Mapping[_Unit, int]] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+_NUMBER_WORDS: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
+_CARDINALS, _FRACTIONS, _HOURS = 0xE000, 0xE100, 0xE200
+"""Where the private characters for numbers of CLDR, for other ones and for hours begin."""
+_DAY_KINDS: Final = frozenset({"day", "day_period", "every", "weekday", "date"})
+_BARE_KINDS: Final = frozenset({"clock", "sun"})
+_WEEK: Final = 7
+"""Days."""
+_LEAP_YEAR: Final = 2000
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:?\d\d.*", re.IGNORECASE)
+_ISO_TIME: Final = re.compile(r"\bt\d")
+_ISO_PARTS: Final[Sequence[tuple[_Kind, Mapping[str, int]]]] = (
+    ("date", {"~<year>-<mm>-<dd>": 0}),
+    ("clock", {r"(?:at )?t?<hour>:<digits>(?::\d\d)?": 0}),
+)
+_NO_TIME: Final = r"(?<=[\d\ue000-\ue2ff])(?:\d| ?[%°度]|[.,:]\d)"
+"""After a number, what makes it no time."""
+_SEPARATOR: Final = re.compile(r"[\s,]*")
+_FILLER: Final = re.compile(r"<(\w+)>")
+_FORMS: Final = {"one": 0, "few": 1}
+"""Places of the forms by plural category. All others are the last one."""
+_APOSTROPHES: Final = str.maketrans(dict.fromkeys("'\N{RIGHT SINGLE QUOTATION MARK}", " "))
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Spoken(_Table):
+    """How a time is said. The fields of `today` and the like are described in `spoken_time`."""
+
+    full_hour: str
+    time: str
+    one: tuple[str, str] = ("", "")
+    """Words around one o'clock, and their replacement."""
+    midnight: str
+    today: str
+    tomorrow: str
+    weekday: str
+    date: str
+    every_day: str
+    every_week: str
+    weekdays: str
+    every_weekdays: str = ""
+    """Their form in `every_week`; that of `weekdays` if empty. Words of one name are joined by underscores."""
+    periods: str = "- - - -"
+    """The names of the quarters of a day."""
+    delay: str
+    soon: str
+    join: str
+    gap: str = " "
+    """The text between a number and its unit."""
+    units: Mapping[_SpokenUnit, str]
+    """Forms by plural category, divided by bars: one and other, or one, few and many."""
+
+
+class _Words(_Table):
+    """The words of a language: regular expressions without regard to capitals, accents and apostrophes.
+
+    An apostrophe is a space. `<hour>`, `<past>` and `<to>` stand for numbers, the latter two for minutes, `<digits>`
+    for two digits of minutes; `<amount>`, `<sun>`, `<weekday>`, `<month>` and `<mday>` for those words. After "~", a
+    pattern is no time by itself within a sentence: "evening" may be a part of a name.
+    """
+
+    spaces: bool = True
+    """Whether words are divided by spaces."""
+    ends: str = ""
+    """Parts of the day that may end a word for a day."""
+    half: str
+    """Words after a number or a unit that add a half."""
+    about: str
+    """Words before an amount that change nothing."""
+    or_so: str = ""
+    """Words after one."""
+    numbers: Mapping[str, float] = {}
+    """Numbers of amounts beside those of Unicode CLDR."""
+    hours: Mapping[str, int] = {}
+    """Hours beside those, of which the forms of "one" are left out, because they may be an article."""
+    weekdays: tuple[str, ...]
+    units: Mapping[_Unit, str]
+    amounts: Mapping[str, int]
+    """Amounts in one word, in minutes."""
+    sun: Mapping[SunEvent, str]
+    parts: Mapping[_Kind, Mapping[str, str | int]]
+    """Patterns by the kind of part, in the order in which equally long ones count, with values.
+
+    These are days from today, the part of the day, whether the sun is before or after (-1, 1), the minutes of a time,
+    and the minutes to add to the hour of a clock time.
+    """
+    spoken: _Spoken
+
+
+_WORDS: Final = read_language_files(Path(__file__).with_name("words"), _Words)
+"""Read at import, which Home Assistant does in an executor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A resolved point in time."""
+
+    due: datetime
+    """Aware, in the zone of the home."""
+    every: Repetition
+    is_sure: bool
+    """Whether the words fit no other time as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeInSentence:
+    """A time within a sentence."""
+
+    words: str
+    rest: str
+    """The sentence without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of a time that were said. At most one of the fields for days is set."""
+
+    delay: float | None = None
+    """Seconds."""
+    same_time: bool = False
+    """Whether a number of days was said as a delay."""
+    sun: tuple[SunEvent, timedelta] | None = None
+    readings: tuple[int, ...] = ()
+    """Minutes of the day; two if the half of the day is open."""
+    period: str = ""
+    day: int | None = None
+    """Days from today."""
+    weekday: int | None = None
+    on: date | None = None
+    month_day: tuple[int, int] | None = None
+    every: Repetition = ""
+
+    @property
+    def has_day(self) -> bool:
+        """Whether a day was named."""
+        return not (self.day is None and self.weekday is None and self.on is None and self.month_day is None)
+
+
+def prepare(language: str) -> None:
+    """Compile the patterns of a language, which takes some 0.2 s: call it in an executor before the first use."""
+    for tag in (base_language(language), _FALLBACK):
+        if tag in _WORDS:
+            _grammar(tag)
+
+
+def resolve_time(words: str, *, now: datetime, language: str, sun: SunTimes) -> Moment | None:
+    """Return the time that words mean; None for the past, for over a year ahead, and for words that are no time.
+
+    `now` is in the zone of the home. ISO dates and times are understood, too.
+    """
+    moment = None
+    if _ISO.fullmatch(text := words.strip()):
+        try:
+            written = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        due = written.astimezone(now.tzinfo) if written.tzinfo else _local(written, now)
+        moment = Moment(due, "", is_sure=True)
+    for tag in dict.fromkeys((base_language(language), _FALLBACK)):
+        if moment is None and len(text) <= _LONGEST and tag in _WORDS:
+            plain = " ".join(_plain(text).split()).strip(" .,!?")
+            encoded = _grammar(tag).encoded(plain)[0]
+            parts, end, _ = _grammar(tag).scan(encoded, 0)
+            moment = _moment(parts, now, sun) if encoded and end == len(encoded) else None
+    return moment if moment and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST else None
+
+
+def times_in(sentence: str, language: str) -> Sequence[TimeInSentence]:
+    """Return the times in a sentence, the longest first."""
+    tag = base_language(language)
+    if tag not in _WORDS or len(sentence) > _LONGEST:
+        return []
+    grammar, letters = _grammar(tag), [(letter, at) for at, one in enumerate(sentence) for letter in _plain(one)]
+    text, places = grammar.encoded("".join(letter for letter, _ in letters))
+    found, start = list[tuple[int, int]](), 0
+    while start < len(text):
+        _, end, is_strong = grammar.scan(text, start, in_sentence=True)
+        if is_strong:
+            found.append((letters[places[start]][1], letters[places[end] - 1][1] + 1))
+        start = end if is_strong else start + 1
+    found.sort(key=lambda span: span[0] - span[1])
+    return [TimeInSentence(sentence[start:end], _without(sentence, start, end)) for start, end in found]
+
+
+def _without(sentence: str, start: int, end: int) -> str:
+    """Return a sentence without a part, and without the pauses beside it."""
+    before, after = sentence[:start].rstrip(" ,，"), sentence[end:].lstrip(" ,，")  # noqa: RUF001 Chinese comma
+    return f"{before} {after}".strip() if before and after and after[0] not in ".!?" else before + after
+
+
+def _plain(text: str) -> str:
+    return fold(text.translate(_APOSTROPHES)) if not text.isspace() else " "
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A pattern of a part of a time, with what it stands for."""
+
+    kind: _Kind
+    value: str | int
+    pattern: re.Pattern[str]
+    is_weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """The patterns of a language, and the values of its words."""
+
+    signs: Mapping[str, str]
+    """Numbers in words, each with the character that stands for it in patterns and in texts."""
+    values: Mapping[str, float]
+    """The numbers of the characters."""
+    months: Sequence[str]
+    spaces: bool
+    patterns: Sequence[_Pattern] = ()
+    amount: re.Pattern[str] = re.compile("")
+    """Finds the pieces of an amount."""
+    amounts: Sequence[int] = ()
+    """Minutes of the amounts in one word."""
+
+    def encoded(self, plain: str) -> tuple[str, Sequence[int]]:
+        """Return a plain text with one character for each number in words, and the places at which these begin."""
+        text, places, at = list[str](), list[int](), 0
+        while at < len(plain):
+            is_begin = not (self.spaces and at and plain[at - 1].isalpha())
+            run = _NUMBER_WORDS.match(plain, at) if is_begin else None
+            ends = [at + size for size in range(len(run[0]), 0, -1)] if run else []
+            whole = (end for end in ends if not (self.spaces and plain[end : end + 1].isalpha()))
+            end, sign = next(
+                ((end, sign) for end in whole if (sign := self.signs.get(_spelled(plain[at:end])))), (at + 1, plain[at])
+            )
+            text.append(sign)
+            places.append(at)
+            at = end
+        return "".join(text), (*places, len(plain))
+
+    def scan(self, text: str, start: int, *, in_sentence: bool = False) -> tuple[_Parts, int, bool]:
+        """Return the parts at a place of a plain text, where they end, and whether they are a time by themselves.
+
+        In a sentence, a bare number is none.
+        """
+        parts, end, at, is_strong = _Parts(), start, start, False
+        while True:
+            known = (one for one in self.patterns if not (in_sentence and one.is_weak and one.kind in _BARE_KINDS))
+            matches = [(found, one) for one in known if (found := one.pattern.match(text, at))]
+            for found, one in sorted(matches, key=lambda match: -match[0].end()):
+                if (more := self._with(parts, one, found)) is not None:
+                    parts, end, is_strong = more, found.end(), is_strong or not one.is_weak
+                    break
+            else:
+                return parts, end, is_strong
+            at = separator.end() if (separator := _SEPARATOR.match(text, end)) else end
+
+    def _with(self, parts: _Parts, one: _Pattern, found: re.Match[str]) -> _Parts | None:
+        """Return the parts with one more; None if it does not fit to them."""
+        if one.kind in _DAY_KINDS:
+            return self._with_day(parts, one, found)
+        is_open = not (parts.readings or parts.sun)
+        match one.kind, one.value:
+            case ("delay", _) if parts.delay is None and not parts.same_time:
+                days, seconds = self._amount(found["amount"])
+                if seconds or not days:
+                    return replace(parts, delay=seconds + days * _UNITS["day"])
+                return None if parts.has_day else replace(parts, day=days, same_time=True)
+            case ("sun", int(sign)) if is_open:
+                days, seconds = self._amount(found["amount"]) if sign else (0, 0.0)
+                return replace(
+                    parts, sun=("sunrise" if found["sunrise"] else "sunset", sign * timedelta(days, seconds))
+                )
+            case ("clock", int(minutes)) if is_open and (readings := self._readings(found, minutes)):
+                return replace(parts, readings=readings)
+            case ("time", int(minutes)) if is_open:
+                return replace(parts, readings=(minutes,))
+            case ("period", str(period)) if not parts.period:
+                return replace(parts, period=period)
+            case _:
+                return None
+
+    def _with_day(self, parts: _Parts, one: _Pattern, found: re.Match[str]) -> _Parts | None:
+        if parts.has_day or (parts.every and one.kind == "every"):
+            return None
+        match one.kind, one.value:
+            case ("day", int(day)):
+                return replace(parts, day=day)
+            case ("day_period", str(period)):
+                return None if parts.period else replace(parts, day=0, period=period)
+            case ("every", str(period)):
+                weekday = _weekday(found)
+                every: Repetition = "day" if weekday is None else "week"
+                return replace(parts, every=every, weekday=weekday, period=period or parts.period)
+            case ("weekday", _):
+                return replace(parts, weekday=_weekday(found))
+            case _:
+                return self._with_date(parts, found.groupdict())
+
+    def _with_date(self, parts: _Parts, groups: Mapping[str, str | None]) -> _Parts | None:
+        name, day, year = groups["month"] or "", groups.get("mday") or "1", groups.get("year")
+        month = int(name) if name.isdecimal() else self.months.index(name) + 1
+        try:
+            on = date(int(year or _LEAP_YEAR), month, int(self._value(day)))
+        except ValueError:
+            return None
+        return replace(parts, on=on) if year else replace(parts, month_day=(on.month, on.day))
+
+    def _value(self, number: str) -> float:
+        return self.values[number] if number in self.values else float(number.replace(",", "."))
+
+    def _amount(self, text: str) -> tuple[int, float]:
+        """Return the days of the calendar and the seconds of an amount."""
+        days, seconds = 0, 0.0
+        for piece in self.amount.finditer(text):
+            if not piece["number"]:
+                seconds += 60 * next(minutes for at, minutes in enumerate(self.amounts) if piece[f"amount{at}"])
+                continue
+            value = self._value(piece["number"]) + (0.5 if piece["half_more"] or piece["and_half"] else 0)
+            unit = next(length for name, length in _UNITS.items() if piece[name])
+            if unit >= _UNITS["day"] and value.is_integer():
+                days += int(value) * unit // _UNITS["day"]
+            else:
+                seconds += value * unit
+        return days, seconds
+
+    def _readings(self, found: re.Match[str], minutes: int) -> tuple[int, ...]:
+        """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
+        groups, text = found.groupdict(), found["hour"]
+        hour, past, to = (int(self._value(groups.get(one) or "0")) for one in ("hour", "past", "to"))
+        start = hour * _HOUR + minutes + past - to
+        if hour * _HOUR > _DAY or max(past, to) >= _HOUR:
+            return ()
+        is_whole = hour == 0 or hour * _HOUR > _NOON or text.startswith("0") or _ISO_TIME.search(found[0])
+        return (start,) if is_whole else (start, start + _NOON)
+
+
+def _spelled(words: str) -> str:
+    """Return a number in words as the tables have it."""
+    return " ".join(words.replace("-", " ").split())
+
+
+def _weekday(found: re.Match[str]) -> int | None:
+    groups = found.groupdict()
+    return next((day for day in range(7) if groups.get(f"weekday{day}")), None)
+
+
+@cache
+def _grammar(tag: str) -> _Grammar:
+    """Return the patterns of a language that has words."""
+    words = _WORDS[tag]
+    cardinals = {_plain(word): chr(_CARDINALS + number) for word, number in number_words(tag).items()}
+    fractions = {
+        _plain(word): (chr(_FRACTIONS + at), number) for at, (word, number) in enumerate(words.numbers.items())
+    }
+    hours = {_plain(word): chr(_HOURS + hour) for word, hour in words.hours.items()}
+    values = {sign: float(ord(sign) - _CARDINALS) for sign in cardinals.values()}
+    values |= {sign: float(ord(sign) - _HOURS) for sign in hours.values()} | dict(fractions.values())
+    signs = cardinals | {word: sign for word, (sign, _) in fractions.items()} | hours
+    amounts = sorted(words.amounts.items(), key=lambda one: -len(one[0]))
+    grammar = _Grammar(signs, values, [_plain(month) for month in LANGUAGES[tag].dates.months.split()], words.spaces)
+
+    def plain(pattern: str) -> str:
+        return grammar.encoded(fold(pattern))[0]
+
+    pieces = [f"(?P<amount{at}>{plain(one)})" for at, (one, _) in enumerate(amounts)]
+    units = "|".join(f"(?P<{unit}>{plain(one)})" for unit, one in words.units.items())
+    half, join = plain(words.half), plain(words.spoken.join.replace("{}", "").strip())
+    number = rf"(?P<number>\d{{1,6}}(?:[.,]\d{{1,2}})?|[{''.join(values)}])"
+    piece = "|".join((*pieces, f"{number}(?P<half_more>{half})? ?(?:{units})(?P<and_half>{half})?"))
+    unnamed = re.sub(r"\(\?P<\w+>", "(?:", piece)
+    some = rf"(?:{unnamed})(?:[\s,]*(?:{join}\s*)?(?:{unnamed}))*"
+    minutes = rf"\d{{1,2}}|[{chr(_CARDINALS)}-{chr(_CARDINALS + _HOUR - 1)}]"
+    fillers = {
+        "amount": rf"(?:{plain(words.about)})?(?P<amount>{some})(?:{plain(words.or_so)})?",
+        "sun": "|".join(f"(?P<{event}>{plain(one)})" for event, one in words.sun.items()),
+        "weekday": "|".join(f"(?P<weekday{day}>{plain(one)})" for day, one in enumerate(words.weekdays)),
+        "hour": rf"(?P<hour>\d{{1,2}}|[{chr(_CARDINALS + 2)}-{chr(_CARDINALS + 24)}{''.join(hours.values())}])",
+        "month": rf"(?P<month>{'|'.join(map(re.escape, grammar.months))})",
+        "digits": r"(?P<past>\d\d)",
+        "year": r"(?P<year>\d{4})",
+        "mm": r"(?P<month>\d\d)",
+        "dd": r"(?P<mday>\d\d)",
+        **{name: rf"(?P<{name}>{minutes})" for name in ("past", "to", "mday")},
+    }
+    begin, end = (r"(?<!\w)", rf"(?!\w|{_NO_TIME})") if words.spaces else ("", rf"(?!{_NO_TIME})")
+    if words.ends:
+        joint = rf"(?=(?:{plain(words.ends)})(?!\w))"
+        begin, end = f"(?:{begin}|{joint})", f"(?:{end}|{joint})"
+
+    patterns = [
+        _Pattern(kind, value, re.compile(f"{begin}(?:{filled}){end}"), is_weak=at > 0 or text.startswith("~"))
+        for kind, texts in (*_ISO_PARTS, *words.parts.items())
+        for text, value in texts.items()
+        for at, option in enumerate(text.split("|~"))
+        for filled in [_FILLER.sub(lambda name: f"(?:{fillers[name[1]]})", plain(option.removeprefix("~")))]
+    ]
+    return replace(grammar, patterns=patterns, amount=re.compile(piece), amounts=[minutes for _, minutes in amounts])
+
+
+def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
+    """Return the next time that parts mean."""
+    zone, today = now.tzinfo, now.date()
+    has_clock = bool(parts.readings or parts.sun)
+    if parts.delay is not None and not has_clock:
+        soon = parts.delay <= FURTHEST.total_seconds() and not parts.every
+        return (
+            Moment((now.astimezone(UTC) + timedelta(seconds=parts.delay)).astimezone(zone), "", is_sure=True)
+            if soon
+            else None
+        )
+    if parts.day is not None and parts.day > FURTHEST.days:
+        return None
+    if parts.day is not None and parts.same_time and not has_clock and not parts.period:
+        return Moment(_local(now.replace(tzinfo=None) + timedelta(days=parts.day), now), "", is_sure=True)
+    readings, times = _fitting_readings(parts), list[datetime]()
+    for on in _dates(parts, today):
+        if parts.sun is None:
+            midnight = datetime.combine(on, time())
+            times += [
+                _local(midnight + timedelta(minutes=minutes), now)
+                for minutes in (readings[:1] if parts.every else readings)
+            ]
+        elif event := sun(parts.sun[0], on):
+            times.append(event.astimezone(UTC) + parts.sun[1])
+    future = sorted(one for one in {one.astimezone(UTC) for one in times} if one > now)
+    if not future:
+        return None
+    due = future[0].astimezone(zone)
+    return Moment(due, parts.every, _is_sure(parts, readings, due, now, is_only=len(future) == 1))
+
+
+def _fitting_readings(parts: _Parts) -> Sequence[int]:
+    """Return the minutes of the day that a time means, counted from the beginning of its day."""
+    if not parts.period:
+        return parts.readings or (_DEFAULT,)
+    begin, end, usual = _PERIODS[parts.period]
+    if not parts.readings:
+        return usual
+    shifted = {minutes + days * _DAY for minutes in parts.readings for days in (-1, 0, 1)}
+    return sorted(minutes for minutes in shifted if begin <= minutes < end)
+
+
+def _dates(parts: _Parts, today: date) -> Sequence[date]:
+    """Return the days that a time may fall on. Its minutes may reach into the next day: yesterday counts, too."""
+    if parts.on:
+        return [parts.on]
+    if parts.month_day:
+        years = (today.year, today.year + 1)
+        month, day = parts.month_day
+        return [date(year, month, day) for year in years if day <= monthrange(year, month)[1]]
+    if parts.weekday is not None:
+        first = today + timedelta(days=(parts.weekday - today.weekday()) % 7)
+        return [first + timedelta(days=days) for days in (-7, 0, 7)]
+    days = (
+        range(-1, 3) if parts.day is None else range(-1 if parts.period else 0, 1) if parts.day == 0 else (parts.day,)
+    )
+    return [today + timedelta(days=day) for day in days]
+
+
+def _is_sure(parts: _Parts, readings: Sequence[int], due: datetime, now: datetime, *, is_only: bool) -> bool:
+    """Return whether people can only have meant this of all times that fit their words."""
+    is_today = parts.day == 0
+    if parts.weekday is not None and not parts.every and due.date() == now.date():
+        return False
+    if parts.sun:
+        return True
+    if not parts.readings:
+        return bool(parts.period) and due.hour * _HOUR + due.minute == readings[0] % _DAY
+    if len(readings) == 1:
+        return readings[0] != _DAY or is_today or not parts.has_day
+    if is_today and is_only:
+        return True
+    if parts.every or (parts.has_day and not is_today):
+        return readings[0] >= _NOON and due.hour * _HOUR + due.minute == readings[0] and not parts.every
+    wait = due.astimezone(UTC) - now.astimezone(UTC)
+    return wait <= _NEAR and (due.hour >= _WAKING or wait <= _NEAR_AT_NIGHT)
+
+
+def _local(wall: datetime, now: datetime) -> datetime:
+    """Return the time at which clocks show this, or later where they skip it; the first one that is to come of two."""
+    both = [wall.replace(tzinfo=now.tzinfo, fold=fold).astimezone(UTC) for fold in (0, 1)]
+    return next((one for one in both if one > now), both[0]).astimezone(now.tzinfo)
+
+
+def spoken_time(due: datetime, *, now: datetime, language: str, every: Repetition = "") -> str:
+    """Return a time in words, with its distance if that is less than a day: "At six this evening, in 47 minutes".
+
+    The templates have these fields: hour, hour12, minute, word (that of `hour12`), period, weekday, month, day, time.
+    """
+    tag = base_language(language) if base_language(language) in _WORDS else _FALLBACK
+    words, due, wait = _WORDS[tag].spoken, due.astimezone(now.tzinfo), due.astimezone(UTC) - now.astimezone(UTC)
+    if wait.total_seconds() < _SOON and not every:
+        return _capitalized(words.soon.format(_distance(words, tag, wait)))
+    weekdays = (every and words.every_weekdays) or words.weekdays
+    fields = {
+        "hour": due.hour,
+        "hour12": (hour12 := due.hour % 12 or 12),
+        "minute": due.minute,
+        "word": next(word for word, number in number_words(tag).items() if number == hour12),
+        "period": words.periods.split()[due.hour // 6],
+        "weekday": weekdays.split()[due.weekday()].replace("_", " "),
+        "month": LANGUAGES[tag].dates.months.split()[due.month - 1],
+        "day": due.day,
+    }
+    days = (due.date() - now.date()).days
+    once = (words.today, words.tomorrow)[days] if days <= 1 else words.weekday if days < _WEEK else words.date
+    template = {"": once, "day": words.every_day, "week": words.every_week}[every]
+    clock = (words.time if due.minute else words.full_hour).format_map(fields)
+    clock = clock.replace(*words.one) if due.hour == 1 and not due.minute and words.one[0] else clock
+    is_near = wait < timedelta(days=1)
+    if due.hour == due.minute == 0 and every != "week" and (is_near or every):
+        template, clock = template.partition("{time}")[0] + "{time}" if every else "{time}", words.midnight
+    text = template.format_map(fields | {"time": clock})
+    return _capitalized(words.delay.format(text, _distance(words, tag, wait)) if is_near and not every else text)
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _distance(words: _Spoken, tag: str, wait: timedelta) -> str:
+    """Return a duration in seconds, or in hours and minutes."""
+    seconds = max(1, round(wait.total_seconds()))
+    hours, minutes = divmod(round(seconds / 60), 60)
+    is_exact = seconds < _SOON and seconds % 60
+    counts: Mapping[_SpokenUnit, int] = {"second": seconds} if is_exact else {"hour": hours, "minute": minutes}
+    plurals, texts = LANGUAGES[tag].written_out.plurals, list[str]()
+    for unit, count in counts.items():
+        plural = next(plural for pattern, plural in plurals if re.fullmatch(pattern, str(count)))
+        forms = words.units[unit].split("|")
+        texts += [f"{count}{words.gap}{forms[_FORMS.get(plural, len(forms) - 1)]}"] if count else []
+    return words.join.format(*texts) if len(texts) > 1 else texts[0]

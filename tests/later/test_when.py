@@ -1,0 +1,244 @@
+"""Words for a time mean one point in time in each language, and a time said back is understood again."""
+
+import tomllib
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.later.when import (
+    Moment,
+    Repetition,
+    TimeInSentence,
+    prepare,
+    resolve_time,
+    spoken_time,
+    times_in,
+)
+
+BERLIN: Final = ZoneInfo("Europe/Berlin")
+ZONES: Final = [BERLIN, *map(ZoneInfo, ("America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"))]
+NOW: Final = datetime(2026, 11, 27, 17, tzinfo=BERLIN)
+TIMES: Final[dict[str, dict[str, str]]] = tomllib.loads(Path(__file__).with_name("times.toml").read_text("utf-8"))
+LANGUAGES: Final = [*TIMES]
+
+
+def sun(event: Literal["sunrise", "sunset"], day: date) -> datetime | None:
+    return datetime.combine(day, time(7 if event == "sunrise" else 16, 30), BERLIN)
+
+
+def no_sun(event: str, day: date) -> datetime | None:  # noqa: ARG001 as at a pole
+    return None
+
+
+def resolved(words: str, now: datetime = NOW, language: str = "en") -> Moment | None:
+    return resolve_time(words, now=now, language=language, sun=sun)
+
+
+def described(moment: Moment | None) -> str:
+    if moment is None:
+        return "none"
+    due = f"{moment.due:%m-%d %H:%M:%S}".removesuffix(":00")
+    return " ".join(filter(None, (due, moment.every, "" if moment.is_sure else "?")))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_mean_a_time(language: str) -> None:
+    assert {words: described(resolved(words, language=language)) for words in TIMES[language]} == TIMES[language]
+
+
+@pytest.mark.parametrize("language", ["de-CH", "pt-BR", "zh-Hans", "ar"])
+def test_dialects_and_languages_without_words(language: str) -> None:
+    assert described(resolved("in 20 minutes", language=language)) == "11-27 17:20"
+    assert spoken_time(NOW + timedelta(minutes=20), now=NOW, language=language)
+
+
+@pytest.mark.parametrize(
+    ("hour", "words", "meant"),
+    [
+        ("05:00", "at six", "11-27 06:00"),
+        ("17:00", "at six", "11-27 18:00"),
+        ("19:00", "at six", "11-28 06:00 ?"),
+        ("20:00", "at two", "11-28 02:00 ?"),
+        ("00:30", "at two", "11-27 02:00"),
+        ("01:00", "tonight at two", "11-27 02:00"),
+        ("22:00", "tonight at two", "11-28 02:00"),
+        ("21:30", "tonight", "11-27 23:00 ?"),
+        ("21:30", "every evening", "11-28 19:00 day"),
+        ("05:00", "today at six", "11-27 06:00"),
+        ("13:00", "today at six", "11-27 18:00"),
+        ("08:00", "on Friday at 10 am", "11-27 10:00 ?"),
+        ("08:00", "every Friday at 10 am", "11-27 10:00 week"),
+        ("12:00", "every Friday at 10 am", "12-04 10:00 week"),
+        ("08:00", "tomorrow at twelve", "11-28 12:00"),
+        ("08:00", "tomorrow at midnight", "11-29 00:00 ?"),
+        ("08:00", "tonight at midnight", "11-28 00:00"),
+        ("23:59", "at 12:30", "11-28 00:30"),
+        ("16:31", "at sunset", "11-28 16:30"),
+        ("16:31", "today at sunset", "none"),
+    ],
+)
+def test_the_hour_of_speaking_decides_between_two_readings(hour: str, words: str, meant: str) -> None:
+    assert described(resolved(words, datetime.combine(NOW.date(), time.fromisoformat(hour), BERLIN))) == meant
+
+
+@pytest.mark.parametrize(
+    ("now", "words", "due"),
+    [
+        # Clocks skip from 2:00 to 3:00, and later go back from 3:00 to 2:00.
+        ("2026-03-28T22:00+01:00", "at 2:30 am", "2026-03-29T03:30+02:00"),
+        ("2026-03-28T22:00+01:00", "in 24 hours", "2026-03-29T23:00+02:00"),
+        ("2026-03-28T22:00+01:00", "in one day", "2026-03-29T22:00+02:00"),
+        ("2026-10-24T22:00+02:00", "at 2:30 am", "2026-10-25T02:30+02:00"),
+        ("2026-10-25T02:40+02:00", "at 2:30 am", "2026-10-25T02:30+01:00"),
+        ("2026-10-25T02:40+01:00", "at 2:50 am", "2026-10-25T02:50+01:00"),
+        ("2026-10-25T02:40+02:00", "in 30 minutes", "2026-10-25T02:10+01:00"),
+        ("2026-10-25T02:40+01:00", "at 2:30 am", "2026-10-26T02:30+01:00"),
+    ],
+)
+def test_clocks_that_change(now: str, words: str, due: str) -> None:
+    moment = resolved(words, datetime.fromisoformat(now).astimezone(BERLIN))
+    assert moment is not None
+    assert moment.due.astimezone(UTC) == datetime.fromisoformat(due).astimezone(UTC)
+
+
+def test_a_clock_that_changes_by_half_an_hour() -> None:
+    zone = ZoneInfo("Australia/Lord_Howe")
+    moment = resolved("at 2:15 am", datetime(2026, 10, 3, 22, tzinfo=zone))
+    assert moment is not None
+    assert moment.due.isoformat() == "2026-10-04T02:45:00+11:00"
+
+
+def test_what_repeats_keeps_its_time_over_a_change_of_the_clocks() -> None:
+    due, days = datetime(2026, 3, 27, 12, tzinfo=BERLIN), list[str]()
+    for _ in range(4):
+        moment = resolved("every day at 2:30 am", due)
+        assert moment is not None
+        due = moment.due
+        days.append(f"{due:%d %H:%M}")
+    assert days == ["28 02:30", "29 03:30", "30 02:30", "31 02:30"]
+
+
+def test_where_the_sun_does_not_set_there_is_no_sunset() -> None:
+    assert resolve_time("at sunset", now=NOW, language="en", sun=no_sun) is None
+
+
+def test_iso_times_have_one_reading() -> None:
+    assert described(resolved("2026-11-28T06:00:00+00:00")) == "11-28 07:00"
+    assert described(resolved("2026-11-28T06:00")) == "11-28 06:00"
+    assert described(resolved("2026-11-27T12:00")) == "none"
+    assert described(resolved("2026-13-40T12:00")) == "none"
+    assert described(resolved("T06:00")) == "11-28 06:00"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("", " ", "at", "at 25", "at 6:75", "in 800 days", "in 9000 hours", "in 0 minutes", "2028-01-01", "🕕"),
+        *("2026-02-30 at noon", "on February 30th", "every two minutes", "in 999999 weeks", "at six at seven"),
+        *("tomorrow today", "at " * 200),
+    ],
+)
+def test_what_is_no_time_within_a_year_is_none(words: str) -> None:
+    assert resolved(words) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "span"),
+    [
+        ("en", "turn off the lights in twenty minutes", TimeInSentence("in twenty minutes", "turn off the lights")),
+        ("en", "At half past six, turn on the heater.", TimeInSentence("At half past six", "turn on the heater.")),
+        ("en", "turn it off at six.", TimeInSentence("at six", "turn it off.")),
+        ("de", "Schalte in 20 Minuten das Licht aus", TimeInSentence("in 20 Minuten", "Schalte das Licht aus")),
+        ("it", "accendi la luce all'alba", TimeInSentence("all'alba", "accendi la luce")),
+        ("zh", "二十分钟后关闭厨房的灯", TimeInSentence("二十分钟后", "关闭厨房的灯")),
+        ("fr", "éteins la lumière de l'entrée à 18 h 30", TimeInSentence("à 18 h 30", "éteins la lumière de l'entrée")),
+    ],
+)
+def test_a_time_is_found_in_a_sentence(language: str, sentence: str, span: TimeInSentence) -> None:
+    assert times_in(sentence, language) == [span]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *("set the fan at 20%", "set the heater to 6", "turn on the evening light", "set it at 20.5"),
+        *("dim the light at 6 %", "activate the sunset scene", "set the heater at 20 °", "x " * 200),
+    ],
+)
+def test_numbers_and_names_are_no_times(sentence: str) -> None:
+    assert times_in(sentence, "en") == []
+    assert times_in(sentence, "ar") == []
+
+
+def test_a_time_is_said_with_its_distance() -> None:
+    def in_words(minutes: float, language: str, every: Repetition = "") -> str:
+        return spoken_time(NOW + timedelta(minutes=minutes), now=NOW, language=language, every=every)
+
+    assert in_words(60, "en") == "At six this evening, in 1 hour"
+    assert in_words(0.5, "en") == "In 30 seconds"
+    assert in_words(1, "en") == "In 1 minute"
+    assert in_words(73, "de") == "Heute um 18:13 Uhr, in 1 Stunde und 13 Minuten"
+    assert in_words(7 * 60, "en") == "At midnight, in 7 hours"
+    assert in_words(62, "pl") == "Dzisiaj o 18:02, za 1 godzinę i 2 minuty"
+    assert in_words(26 * 60, "en", "week") == "Every Saturday at seven in the evening"
+    assert in_words(7 * 60, "en", "day") == "Every day at midnight"
+    assert in_words(20 * 60, "es") == "Mañana a las 13, dentro de 20 horas"
+    assert in_words(8 * 60, "pt-BR") == "Amanhã à 1 hora, daqui a 8 horas"
+
+
+minutes_ahead: Final = st.integers(1, 360 * 24 * 60)
+moments: Final = st.datetimes(datetime(2026, 1, 1), datetime(2028, 1, 1))  # noqa: DTZ001 the zone is another choice
+
+
+@given(st.sampled_from(LANGUAGES), minutes_ahead, moments, st.sampled_from(ZONES))
+def test_a_time_said_back_is_understood(language: str, minutes: int, moment: datetime, zone: ZoneInfo) -> None:
+    now = moment.replace(tzinfo=UTC, microsecond=0).astimezone(zone)
+    due = (now.astimezone(UTC) + timedelta(minutes=minutes)).replace(second=0).astimezone(zone)
+    if due.astimezone(UTC) <= now.astimezone(UTC):
+        return
+    again = resolved(text := spoken_time(due, now=now, language=language), now, language)
+    assert again is not None, text
+    # Of two equal times of the clock, the first one that is to come is meant.
+    is_first = not due.fold or due.replace(fold=0).astimezone(UTC) <= now.astimezone(UTC)
+    distance = abs((again.due.astimezone(UTC) - due.astimezone(UTC)).total_seconds())
+    assert distance < 60 or not is_first, (text, again, due)
+
+
+@given(st.sampled_from(LANGUAGES), st.integers(0, 7 * 24 * 60 - 1), st.sampled_from(["day", "week"]))
+def test_a_repetition_said_back_is_understood(language: str, minutes: int, every: Repetition) -> None:
+    due = NOW + timedelta(minutes=minutes + 1)
+    again = resolved(text := spoken_time(due, now=NOW, language=language, every=every), NOW, language)
+    assert again is not None, text
+    assert again.every == every, text
+    assert f"{again.due:%H:%M}" == f"{due:%H:%M}", text
+    assert every == "day" or again.due.weekday() == due.weekday(), text
+
+
+@given(
+    st.sampled_from([(language, words) for language in LANGUAGES for words in TIMES[language]]),
+    moments,
+    st.sampled_from(ZONES),
+)
+def test_no_words_mean_the_past(case: tuple[str, str], moment: datetime, zone: ZoneInfo) -> None:
+    language, words = case
+    now = moment.replace(tzinfo=UTC).astimezone(zone)
+    found = resolved(words, now, language)
+    if found:
+        assert now.astimezone(UTC) < found.due.astimezone(UTC) <= now.astimezone(UTC) + timedelta(days=366)
+        assert found.due.tzinfo is zone
+
+
+@given(st.sampled_from(LANGUAGES), st.text(max_size=60))
+def test_any_text_is_read(language: str, text: str) -> None:
+    resolved(text, language=language)
+    for span in times_in(text, language):
+        assert span.words in text
+
+
+def test_words_are_prepared_ahead() -> None:
+    for language in (*LANGUAGES, "ar"):
+        prepare(language)
