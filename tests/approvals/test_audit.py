@@ -150,7 +150,7 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
     assert change_facts(changes, "message") == [
         ("turned on Lamp",),
         ("did not unlock Front Door: waiting for confirmation",),
-        ("unlocked Front Door, approved in conversation",),
+        ("unlocked Front Door, after a yes",),
     ]
     assert change_facts(changes[-1:], "verdict", "decided_by", "answered_by") == [("ask", ["default"], YES.user_id)]
 
@@ -158,8 +158,8 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
 @pytest.mark.parametrize(
     ("answer", "approval", "words"),
     [
-        (replace(YES, way=ApprovalWay.PIN), "pin", "approved with the PIN"),
-        (replace(YES, way=ApprovalWay.NOTIFICATION), "notification", "approved on a notification"),
+        (replace(YES, way=ApprovalWay.PIN), "pin", "after the PIN"),
+        (replace(YES, way=ApprovalWay.NOTIFICATION), "notification", "after a yes to a notification"),
         (replace(YES, way=ApprovalWay.ACTION), "action", "approved by an action"),
     ],
 )
@@ -188,7 +188,7 @@ async def stop(hass: HomeAssistant, _question_id: str) -> None:
 @pytest.mark.parametrize(
     ("end", "outcome", "reason"),
     [
-        (expire, "expired", "nobody confirmed it in time"),
+        (expire, "expired", "nobody answered in time"),
         (drop, "dropped", "nobody answered the question"),
         (stop, "dropped", "nobody answered the question"),
     ],
@@ -201,7 +201,7 @@ async def test_a_question_without_an_answer_is_recorded_once(
     await talk.hass.async_block_till_done()
 
     assert change_facts(changes[1:], "outcome", "question_id", "message") == [
-        (outcome, question.id, f"did not unlock Front Door: {reason}")
+        (outcome, question.id, f"kept Front Door locked: {reason}")
     ]
 
 
@@ -229,7 +229,7 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
         ),
         (
             ["lock.front", "light.lamp", "light.spot"],
-            "unlocked Front Door; turned off Lamp, Spot, approved in conversation",
+            "unlocked Front Door; turned off Lamp, Spot, after a yes",
         ),
     ]
 
@@ -287,7 +287,7 @@ async def test_a_refusal_is_told_once_a_turn(
     await talk.events_of(call(UNLOCK), call(replace(UNLOCK, id="again")), say("I may not."))
 
     assert change_facts(changes, "outcome", "approval", "message") == [
-        (outcome, "missing", f"did not unlock Front Door: {reason}")
+        (outcome, "missing", f"kept Front Door locked: {reason}")
     ]
 
 
@@ -299,7 +299,7 @@ async def test_who_may_not_control_it_is_told(
     await talk.events_of(call(LAMP_ON), say("You may not."))
 
     assert change_facts(changes, "outcome", "person", "message") == [
-        ("not_permitted", "Guest", "did not turn on Lamp: this user doesn't have permission")
+        ("not_permitted", "Guest", "kept Lamp off: this user doesn't have permission")
     ]
 
 
@@ -319,7 +319,7 @@ async def test_a_script_that_refuses_is_told_with_what_it_prevented(talk: Audite
     await talk.events_of(call(LAMP_ON, READ), call(replace(LAMP_ON, id="again")), say("Not now."))
 
     assert change_facts(changes, "outcome", "entity_ids", "verdict", "decided_by", "message") == [
-        ("refused_by_script", ["light.lamp"], None, ["script"], "did not turn on Lamp: refused by a script")
+        ("refused_by_script", ["light.lamp"], None, ["script"], "kept Lamp off: refused by a script")
     ]
 
 
@@ -409,7 +409,7 @@ async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, ch
 
     assert change_facts(changes, "outcome", "entity_ids", "decided_by", "message") == [
         ("waiting", [], ["tool"], "did not use order: waiting for confirmation"),
-        ("done", [], ["tool"], "used order, approved in conversation"),
+        ("done", [], ["tool"], "used order, after a yes"),
     ]
 
 
@@ -482,4 +482,4 @@ async def test_the_documented_note_about_locks_is_left(talk: AuditedTalk) -> Non
     await talk.answer(await talk.take(call(UNLOCK, LAMP_ON)), NO, say("As you like."))
 
     (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
-    assert note["message"] == "Kitchen satellite did not unlock Front Door: the answer was no"
+    assert note["message"] == "Kitchen satellite kept Front Door locked: you said no"

@@ -6,12 +6,12 @@ it; all other outcomes of a question are recorded by `async_audit_questions`.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Final, override
 
-from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP, EVENT_LOGBOOK_ENTRY, EVENT_STATE_CHANGED
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
@@ -19,10 +19,10 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from ..agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
 from ..agent.messages import JsonObject, JsonValue, ToolAnnotations, ToolCall, ToolDefinition, ToolResult
 from ..agent.protocols import Hooks
-from ..const import EVENT_CHANGE, LOGGER
+from ..const import DOMAIN, EVENT_CHANGE, LOGGER
 from ..effects.effect import ActionKind, Annotated, kind_of
 from ..history.stores import async_record_change
-from ..home.entity_matches import entity_name, spoken, tool_name
+from ..home.entity_matches import entity_name, tool_name, written
 from ..records.turn_record import (
     entities_done,
     error_text,
@@ -43,6 +43,24 @@ _MOST_KINDS: Final = 4
 """Kinds of action in a sentence."""
 _LONGEST_ERROR: Final = 200
 """Characters."""
+_KEPT: Final = frozenset(
+    {CallState.DENIED, CallState.EXPIRED, CallState.DROPPED, CallState.NOBODY_TO_ASK, CallState.PIN_NOT_SET}
+    | {CallState.REFUSED_BY_RULES, CallState.REFUSED_BY_SCRIPT, CallState.NOT_PERMITTED}
+)
+"""The states of calls that were not let through, so that things have stayed as they were."""
+_KEPT_STATES: Final[Mapping[ActionKind, str]] = {
+    ActionKind.UNLOCK: "locked",
+    ActionKind.LOCK: "unlocked",
+    ActionKind.OPEN: "closed",
+    ActionKind.CLOSE: "open",
+    ActionKind.DISARM: "armed",
+    ActionKind.ARM: "disarmed",
+    ActionKind.TURN_ON: "off",
+    ActionKind.TURN_OFF: "on",
+}
+"""The state, up to an underscore, that an entity has kept if the action was not let through."""
+_WITHOUT_STATE: Final = frozenset({ActionKind.CHANGE, ActionKind.USE})
+"""Kinds of action of which Home Assistant's Activity shows nothing by itself, or not always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +74,7 @@ class ChangeTexts:
     def message(self, review: CallReview) -> str:
         """Return a sentence with what was done and how it was approved, or what was not done and why."""
         is_done = review.state in {CallState.DONE, CallState.PARTLY}
-        actions = self._actions(review, "did" if is_done else "did_not")
+        actions = self._actions(review, "did" if is_done else "kept" if review.state in _KEPT else "did_not")
         if review.state is not CallState.DONE:
             waits_for_pin = review.state is CallState.WAITING and review.verdict is Verdict.PIN
             key = "waiting_for_pin" if waits_for_pin else str(review.state)
@@ -69,24 +87,39 @@ class ChangeTexts:
         """Return what was done to the only entity, and by whom; empty for anything else.
 
         Home Assistant's Activity page shows an entry that belongs to an entity under its name: "Front Door unlocked by
-        Butler, approved with the PIN".
+        Butler, after the PIN".
         """
         done = {(kind_of(one.action), one.entity_id) for one in review.shown_actions}
         if review.state is not CallState.DONE or len(done) != 1:
             return ""
         ((kind, _),) = done
+        return shown_text(self._with_way(review, self._say(f"by_{kind}", actor=self.actor(origin))))
+
+    def actor(self, origin: Mapping[str, JsonValue]) -> str:
+        """Return the name of the device that was spoken to, or of the agent, with the person who spoke."""
         place, person = self.place(origin), _text(origin.get("person"))
-        actor = f"{place} ({person})" if place and person else place or person or "Chatterbox"
-        return shown_text(self._with_way(review, self._say(f"by_{kind}", actor=actor)))
+        return f"{place} ({person})" if place and person else place or person or "Chatterbox"
+
+    def joined(self, changes: Iterable[JsonObject]) -> str:
+        """Return the messages of several changes as one text."""
+        messages = [*dict.fromkeys(_text(change["message"]) for change in changes)]
+        listed = messages if len(messages) <= _MOST_KINDS else messages[: _MOST_KINDS - 1]
+        joined = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
+        return shown_text(self._and_more(joined, len(messages) - len(listed)))
 
     def place(self, origin: Mapping[str, JsonValue]) -> str:
         """Return the name of the device that was spoken to, or of the agent."""
         device = _text(origin.get("device_id"))
         found = dr.async_get(self.hass).async_get(device) if device else None
         if found and (name := found.name_by_user or found.name):
-            return spoken(name)
+            return written(name)
         named = _text(origin.get("satellite_id")) or _text(origin.get("entity_id"))
-        return entity_name(self.hass, named) if named else ""
+        return self.name(named) if named else ""
+
+    def name(self, entity_id: str) -> str:
+        """Return the name of an entity as it is written."""
+        state = self.hass.states.get(entity_id)
+        return (written(state.name) if state else "") or entity_name(self.hass, entity_id)
 
     def _with_way(self, review: CallReview, actions: str) -> str:
         """Return what was done, with how it was approved."""
@@ -98,17 +131,23 @@ class ChangeTexts:
 
     def _actions(self, review: CallReview, form: str) -> str:
         """Return the actions by kind, with their entities, or the name of the tool if there are none."""
-        names: dict[ActionKind, list[str]] = {}
+        actions: dict[ActionKind, list[str]] = {}
         for action in review.shown_actions:
-            those = names.setdefault(kind_of(action.action), [])
-            if (name := entity_name(self.hass, action.entity_id)) not in those:
-                those.append(name)
-        if not names:
-            return self._say(f"{form}_tool", tool=tool_name(review.call.name))
-        sentences = [self._say(f"{form}_{kind}", targets=self._listed(those)) for kind, those in names.items()]
+            those = actions.setdefault(kind_of(action.action), [])
+            if action.entity_id not in those:
+                those.append(action.entity_id)
+        if not actions:
+            return self._say("did_tool" if form == "did" else "did_not_tool", tool=tool_name(review.call.name))
+        sentences = [self._action(kind, those, form) for kind, those in actions.items()]
         listed = sentences if len(sentences) <= _MOST_KINDS else sentences[: _MOST_KINDS - 1]
         joined = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
         return self._and_more(joined, len(sentences) - len(listed))
+
+    def _action(self, kind: ActionKind, entity_ids: Sequence[str], form: str) -> str:
+        """Return one kind of action; nothing is said to have kept a state in which it is not."""
+        states = {state.state.partition("_")[0] if (state := self.hass.states.get(one)) else "" for one in entity_ids}
+        form = form if form != "kept" or states == {_KEPT_STATES.get(kind)} else "did_not"
+        return self._say(f"{form}_{kind}", targets=self._listed([*dict.fromkeys(map(self.name, entity_ids))]))
 
     def _listed(self, names: Sequence[str]) -> str:
         listed = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
@@ -133,15 +172,45 @@ def _text(value: object) -> str:
 
 def async_publish_change(
     texts: ChangeTexts, review: CallReview, origin: Mapping[str, JsonValue], context: Context
-) -> None:
-    """Fire the event of a call that would change something, and store its record. `context` is that of the call.
+) -> JsonObject:
+    """Fire the event of a call that would change something, store its record, and return it.
 
-    The record is stored from here, never from the event: any user can have the app on their phone fire one.
+    `context` is that of the call. The record is stored from here, never from the event: any user can have the app on
+    their phone fire one.
     """
     data = {"place": texts.place(origin), "message": texts.message(review), "activity": texts.activity(review, origin)}
     change, now = {**review.as_record(origin), **data}, time.time()
     texts.hass.bus.async_fire(EVENT_CHANGE, change, context=context, time_fired=now)
     async_record_change(texts.hass, change, now)
+    return change
+
+
+def async_add_to_activity(
+    texts: ChangeTexts, changes: Iterable[JsonObject], origin: Mapping[str, JsonValue], context: Context
+) -> None:
+    """Add one entry to Home Assistant's Activity for all changes that it does not show by itself."""
+    listed = [change for change in changes if not _is_shown_by_home_assistant(change, context)]
+    if not listed:
+        return
+    entry: JsonObject = {"name": texts.actor(origin), "message": texts.joined(listed), "domain": DOMAIN}
+    done_to = listed[0]["done_to"] or listed[0]["entity_ids"]
+    if len(listed) == 1 and listed[0]["activity"] and isinstance(done_to, list):
+        entry |= {"name": texts.name(_text(done_to[0])), "message": listed[0]["activity"], "entity_id": done_to[0]}
+    texts.hass.bus.async_fire(EVENT_LOGBOOK_ENTRY, entry, context=context)
+
+
+def _is_shown_by_home_assistant(change: JsonObject, context: Context) -> bool:
+    """Return whether Activity shows a change by itself, with the agent as its cause.
+
+    It does where the turn's context begins with the state of the agent, which Home Assistant writes at a request.
+    """
+    first = context.origin_event
+    if first is None or first.event_type != EVENT_STATE_CHANGED or first.data["entity_id"] != change["entity_id"]:
+        return False
+    is_plain = (change["outcome"], change["approval"], change["unknown"]) == ("done", "not_needed", [])
+    actions = change["actions"] if isinstance(change["actions"], list) else []
+    kinds = {kind_of(_text(one["action"])) for one in actions if isinstance(one, dict)}
+    return is_plain and bool(kinds) and not kinds & _WITHOUT_STATE
 
 
 _EFFECTS_TIMEOUT: Final = 2.0
@@ -173,6 +242,8 @@ class CallAudit(Hooks):
         self._refused: set[tuple[str, str]] = set()
         self._owed: dict[str, CallReview] = {}
         """Approved calls without a record, by their IDs, which are new once the turn has repeated them."""
+        self._changes: list[JsonObject] = []
+        """Changes that are not in Activity yet."""
         self._guard: CallGuard | None = None
         if answered and answered.answer and answered.answer.approved:
             self._owed = {review.call.id: review for review in answered.calls}
@@ -205,14 +276,15 @@ class CallAudit(Hooks):
 
     @callback
     def finished(self) -> None:
-        """Record the calls that a cancelled turn has left without a result."""
+        """Record the calls that a cancelled turn has left without a result, and show in Activity what was done."""
         for call in self._running.values():
             review = self._owed.pop(call.id, None)
             self._record(self._review(call, review), CallState.INTERRUPTED, review)
         for call_id, review in self._owed.items():
             call = self._calls.get(call_id, review.call)
             self._record(self._review(call, review), CallState.NOT_RUN, review)
-        self._running, self._owed = {}, {}
+        async_add_to_activity(self._texts, self._changes, self._origin, self._context)
+        self._running, self._owed, self._changes = {}, {}, []
 
     async def _conclude(self, result: ToolResult) -> None:
         """Record the outcome of a call, unless it waits, repeats another one, or was invalid."""
@@ -279,7 +351,7 @@ class CallAudit(Hooks):
             error=error_text(result) if result and result.is_error else ", ".join(map(str, not_done)),
             done_to=entities_done(result.native) if result else frozenset(),
         )
-        async_publish_change(self._texts, review, self._origin, self._context)
+        self._changes.append(async_publish_change(self._texts, review, self._origin, self._context))
 
 
 _REFUSED: Final[Mapping[Refusal, CallState]] = {
@@ -312,7 +384,10 @@ async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> N
     if update.state in (CallState.APPROVED, CallState.CONCLUDED):  # the calls have records of their own
         return
     question, texts = update.question, await async_get_change_texts(hass)
+    changes: list[JsonObject] = []
     for one in question.calls:
         if one.changes_something:
             review = replace(one, state=update.state, question_id=question.id, answer=question.answer)
-            async_publish_change(texts, review, question.origin, question.context)
+            changes.append(async_publish_change(texts, review, question.origin, question.context))
+    if update.state is not CallState.WAITING:  # whose outcome follows
+        async_add_to_activity(texts, changes, question.origin, question.context)

@@ -210,6 +210,13 @@ def spoken(name: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST].rpartition(' ')[0] or words[:_LONGEST]}…"
 
 
+@lru_cache(_MOST_KEPT)
+def written(name: str) -> str:
+    """Return a name as it is shown: in one line, without invisible characters, shortened."""
+    line = "".join(char for char in " ".join(name.split()) if unicodedata.category(char)[0] != "C")
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
 def _spoken_char(char: str) -> str:
     """Return a character, or its replacement."""
     kind = unicodedata.category(char)

@@ -96,7 +96,7 @@ def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, act
 def test_a_script_that_did_not_run_has_a_word_too(words: ChangeTexts) -> None:
     run = touching(("script.night", "script.turn_on"))
 
-    assert words.message(record_of(run, CallState.DENIED)) == "did not run Good Night: the answer was no"
+    assert words.message(record_of(run, CallState.DENIED)) == "did not run Good Night: you said no"
     assert (
         words.message(record_of(run, CallState.NOT_RUN)) == "did not run Good Night: it was approved, but did not run"
     )

@@ -69,7 +69,9 @@ async def test_all_is_in_german(frontend: Frontend, home: HomeAssistantClient, t
         await assist.close()
 
     await frontend.go("/logbook")
-    await frontend.see_activity(german("common.change_by_turn_on", actor="Chatterbox (Demo)"))
+    await frontend.see_activity("Kitchen Pendant")
+    own_entry = german("common.change_by_turn_on", actor="Chatterbox (Demo)")
+    await expect(page.locator("ha-logbook").get_by_text(own_entry)).to_have_count(0)
     await frontend.see_that_it_fits(page.locator("ha-logbook"))
     await frontend.go("/config/integrations/integration/chatterbox")
     await page.get_by_role("link", name="1 Dienst").click()

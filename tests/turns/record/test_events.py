@@ -206,7 +206,7 @@ async def test_changes_of_an_agent_without_a_model_are_told(hass: HomeAssistant)
     assert [event.data["message"] for event in changes] == [
         "turned on Kitchen Ceiling Light",
         "did not unlock Front Door: waiting for confirmation",
-        "unlocked Front Door, approved in conversation",
+        "unlocked Front Door, after a yes",
     ]
     assert len({event.data["turn_id"] for event in changes}) == 3
 
