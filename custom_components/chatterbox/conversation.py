@@ -79,7 +79,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model, self._agent.settings)
             self.async_on_remove(self._warm_up.async_close)
-            self._warm_up.async_start(self.entry.runtime_data)
+            self._warm_up.async_start(self.entry.runtime_data, self.entity_id)
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
         self._source = TurnSource(resume=self._async_resume)
         self.async_on_remove(AssistantWatch(self.hass, self.entity_id).async_end)

@@ -174,7 +174,7 @@ def _provider(model: ManagedProvider) -> JsonObject:
         "failures": breaker.failures,
         "last_error": breaker.last_error.__name__ if breaker.last_error else None,
         "seconds_until_probe": round(breaker.seconds_until_probe),
-        "read_ahead": model.ahead.result,
+        "read_ahead": model.ahead.results.get(model.model),
     }
 
 

@@ -11,9 +11,11 @@ from typing import Protocol
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
+from homeassistant.components.assist_pipeline.pipeline import async_get_pipeline, async_update_pipeline
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_STARTED
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.helpers import entity_registry as er
+from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
@@ -167,16 +169,22 @@ async def test_another_home_is_another_prefix(hass: HomeAssistant, serve_raw: Se
     assert "The new lamp" in prefix_of(second)
 
 
-async def test_a_turn_takes_the_place_of_what_is_being_read(hass: HomeAssistant, serve_raw: Serve) -> None:
-    server = await serve_raw(SILENCE, HELLO, connect_timeout=1, first_token_timeout=1)
+async def test_a_turn_waits_for_what_is_being_read_and_the_next_one_takes_its_place(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
+    server = await serve_raw(SILENCE, HELLO, deadline=2)
     await conversation.async_prepare_agent(hass, AGENT, "en")
     await server.arrived.wait()
     await conversation.async_prepare_agent(hass, AGENT, "en")
 
-    result = await say(hass, "hello")
+    first = speech(await say(hass, "hello"))
+    is_read_on = not server.left.is_set()
+    second = speech(await say(hass, "hello"))
 
     await server.left.wait()
-    assert speech(result) == "Hello."
+    assert first.startswith("My language model can't answer right now.")
+    assert is_read_on
+    assert second == "Hello."
     assert len(_bodies(server)) == 2
 
 
@@ -422,10 +430,9 @@ async def test_a_turn_waits_for_its_own_prefix_and_for_no_other(
 
     _rename(hass, "The new lamp")
     server.arrived.clear()
-    freezer.tick(IDLE + QUIET + 1)
-    async_fire_time_changed(hass)
+    await conversation.async_prepare_agent(hass, AGENT, "en")
     await server.arrived.wait()
-    assert speech(await say(hass, "hello again")) == "Hello."
+    assert speech(await say(hass, "hello again")) == "Hello.", "in a conversation that has the old name"
     await server.left.wait()
 
     assert before == 1
@@ -455,6 +462,107 @@ async def test_what_a_turn_or_a_failure_ended_is_read_later(
     await _pass(hass, freezer, IDLE + 1)
 
     assert _methods(server) == ["POST", "POST"]
+
+
+async def _add_another(hass: HomeAssistant, server: RawHTTPServer, model: str, name: str) -> None:
+    """Set up a second service with the same server, and an agent in it."""
+    service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_SERVER: "llama_cpp"}
+    service[CONF_BASE_URL] = f"http://127.0.0.1:{server.port}"
+    await add_agent(hass, service, {CONF_MODEL: model, CONF_LLM_HASS_API: [], CONF_CONTEXT_WINDOW: 32_768})
+    er.async_get(hass).async_update_entity("conversation.talker_2", new_entity_id=f"conversation.{name}")
+    await hass.async_block_till_done()
+
+
+def _models(server: RawHTTPServer) -> list[object]:
+    return [body["model"] for body in _bodies(server)]
+
+
+async def test_a_server_reads_ahead_for_one_model_which_another_would_unload(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    await _add_another(hass, server, "another-model", "second")
+    await _add_another(hass, server, "scripted-model", "third")
+    server.requests.clear()
+    for _ in range(4):
+        await _pass(hass, freezer, IDLE + 1)
+
+    assert _models(server) == ["scripted-model", "scripted-model"]
+
+
+async def test_the_model_of_the_preferred_assistant_is_the_one(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO)
+    assert await async_setup_component(hass, "assist_pipeline", {})
+    await _add_another(hass, server, "another-model", "second")
+    await async_update_pipeline(hass, async_get_pipeline(hass), conversation_engine="conversation.second")
+    server.requests.clear()
+    for _ in range(4):
+        await _pass(hass, freezer, IDLE + 1)
+
+    assert _models(server) == ["another-model"]
+
+
+async def test_each_model_reads_while_somebody_speaks_to_its_agent(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(HELLO)
+    await _add_another(hass, server, "another-model", "second")
+    server.requests.clear()
+    for agent in (AGENT, "conversation.second", AGENT):
+        await conversation.async_prepare_agent(hass, agent, "en")
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert _models(server) == ["scripted-model", "another-model", "scripted-model"]
+
+
+async def test_a_turn_ends_what_is_read_for_an_agent_of_another_service(hass: HomeAssistant, serve_raw: Serve) -> None:
+    server = await serve_raw(SILENCE, HELLO)
+    await _add_another(hass, server, "another-model", "second")
+    server.requests.clear()
+    await conversation.async_prepare_agent(hass, AGENT, "en")
+    await server.arrived.wait()
+
+    assert speech(await say(hass, "hello", agent_id="conversation.second")) == "Hello."
+    await server.left.wait()
+
+
+async def test_what_was_too_slow_for_a_turn_is_read_at_once_for_the_next_one(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(HELLO, SILENCE, HELLO, deadline=2)
+    await _pass(hass, freezer, QUIET + 1)
+    await say(hass, "hello")
+    await _pass(hass, freezer, QUIET + 1)
+
+    _, turn, ahead = _bodies(server)
+    assert (turn.get("max_tokens"), ahead.pop("max_tokens")) == (None, 1)
+    assert prefix_of(turn) == prefix_of(ahead)
+
+
+@pytest.mark.parametrize(("measured", "words"), [(0, "Hello."), (0.01, "My language model can't")])
+async def test_a_first_answer_that_was_not_measured_gets_the_time_of_the_turn(
+    hass: HomeAssistant, serve_raw: Serve, measured: float, words: str
+) -> None:
+    await serve_raw(replace(HELLO, pause=0.2), first_token_timeout=0.05, first_answer=measured)
+
+    assert speech(await say(hass, "hello")).startswith(words)
+
+
+async def test_what_a_server_was_reading_before_it_went_away_is_not_waited_for(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve_raw(SILENCE, HELLO)
+    await conversation.async_prepare_agent(hass, AGENT, "en")
+    await server.arrived.wait()
+    (model,) = async_get_models(hass).values()
+    model.managed.tripped(ProviderUnreachable("gone"))
+    async_check_health(hass)
+    freezer.tick(60)
+    async_fire_time_changed(hass)
+    await server.left.wait()
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert speech(await say(hass, "hello")) == "Hello."
 
 
 async def test_a_plan_ends_with_its_agent(

@@ -18,7 +18,7 @@ from ..agent.loop.turn import Limits
 from ..agent.messages import ToolDefinition, Transcript
 from ..agent.protocols import HookPoint, Hooks, LLMProvider, ResponseComposer
 from ..agent.providers.failover import FailoverProvider
-from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, ReadAhead, is_available
+from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
 from ..const import DOMAIN
 from ..offline.local_commands import LocalCommandsProvider, LocalRequests
 from ..offline.provider import OfflineProvider
@@ -151,8 +151,6 @@ class Runtime:
     """The settings of the entry on which all agents depend; see `service_of`."""
     built: dict[str, tuple[str, Mapping[str, Any]]]
     """The title and the data from which each agent was built, by subentry id."""
-    ahead: ReadAhead = field(default_factory=ReadAhead)
-    """Shared by all models, since they have one server."""
     _adders: list[Callable[[ConfigSubentry], None]] = field(default_factory=list)
     _ends: defaultdict[str, list[CALLBACK_TYPE]] = field(default_factory=lambda: defaultdict(list))
 

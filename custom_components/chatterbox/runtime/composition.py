@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_API_KEY, MATCH_ALL
@@ -18,7 +19,7 @@ from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, Contex
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
 from ..agent.providers.http_provider import HTTPProvider
-from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Timeouts
+from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, ReadAhead, Timeouts
 from ..agent.providers.ollama_chat import OllamaChatProvider
 from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
@@ -36,10 +37,11 @@ from ..const import (
     SUBENTRY_AI_TASK,
     ServiceKind,
 )
+from ..data import singleton
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
 from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
-from ..settings.service_address import is_local_address
+from ..settings.service_address import is_local_address, place_of
 from ..settings.tasks import settings_of_subentry
 from ..tools.turn_tools import for_models
 from ..usage.prices import async_known_model, async_known_price, entered_price
@@ -61,6 +63,8 @@ _PROVIDERS: Final[Mapping[ServiceKind, type[HTTPProvider]]] = {
     ServiceKind.OLLAMA_CHAT: OllamaChatProvider,
 }
 SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
+_read_aheads: Final = singleton(lambda _: WeakValueDictionary[tuple[str, int | None], ReadAhead]())
+"""Returns what servers read ahead, by host and port: several entries may have the same server."""
 
 
 async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
@@ -91,7 +95,7 @@ async def async_build_agent(
     agent_id = subentry.subentry_id
     runtime.built[agent_id] = subentry.title, subentry.data
     has_model = entry.data[CONF_KIND] != ServiceKind.OFFLINE
-    model = await _async_agent_model(hass, entry, runtime, subentry) if has_model else None
+    model = await _async_agent_model(hass, entry, subentry) if has_model else None
     if model is not None:
         runtime.models[agent_id] = model
     agents = runtime.tasks if subentry.subentry_type == SUBENTRY_AI_TASK else runtime.agents
@@ -108,7 +112,7 @@ def model_server(
     """
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
     server = known_server(service)
-    limits = _time_limits(settings, server) if settings.model else _FOR_A_LIST
+    limits = _time_limits(settings, service) if settings.model else _FOR_A_LIST
     options = replace(_model_options(settings), prompt_cache_key=cache_key or None)
     make = _PROVIDERS[ServiceKind(service[CONF_KIND])]
     return make(session, url, settings.model, key, limits, options=options, profile=server)
@@ -120,9 +124,10 @@ def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, 
     return OpenAIImageProvider(session, url, model, key, seconds)
 
 
-def _time_limits(settings: AgentSettings, server: ServerProfile) -> TimeLimits:
+def _time_limits(settings: AgentSettings, service: Mapping[str, Any]) -> TimeLimits:
     """Return limits that only matter if the configured ones fail, which the provider chain keeps."""
-    first = settings.limits.deadline if server.tells_progress else settings.first_answer * MARGIN
+    may_be_slow = known_server(service).tells_progress or _is_at_home(service)
+    first = settings.limits.deadline if may_be_slow else 0.0
     longest = max(settings.first_token_timeout, settings.between_tokens_timeout, first)
     return TimeLimits(connect=settings.connect_timeout, between_bytes=longest + 1)
 
@@ -145,6 +150,11 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
 def known_server(service: Mapping[str, Any]) -> ServerProfile:
     """Return the profile of a service's server, by its address where none was chosen."""
     return PROFILES.get(service.get(CONF_SERVER, ""), profile_at(service[CONF_BASE_URL]))
+
+
+def _is_at_home(service: Mapping[str, Any]) -> bool:
+    """Return whether the server of a service runs its models itself, in the home: it may take minutes to read."""
+    return is_local_address(service[CONF_BASE_URL]) and not known_server(service).passes_on
 
 
 def reads_free(service: Mapping[str, Any], settings: AgentSettings) -> bool:
@@ -185,9 +195,7 @@ def _agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSuben
     )
 
 
-async def _async_agent_model(
-    hass: HomeAssistant, entry: ChatterboxConfigEntry, runtime: Runtime, agent: ConfigSubentry
-) -> AgentModel:
+async def _async_agent_model(hass: HomeAssistant, entry: ConfigEntry, agent: ConfigSubentry) -> AgentModel:
     settings = settings_of_subentry(agent)
     provider = model_server(hass, entry.data, settings, agent.subentry_id)
     known = await async_known_model(hass, entry.data[CONF_BASE_URL], settings.model)
@@ -196,8 +204,8 @@ async def _async_agent_model(
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
     tracker.async_set_account(agent.subentry_id, account)
-    first_answer = settings.first_answer * MARGIN
-    timeouts = Timeouts(settings.first_token_timeout, settings.between_tokens_timeout, first_answer)
+    first_answer, is_guessed = settings.first_answer * MARGIN, not settings.first_answer and _is_at_home(entry.data)
+    timeouts = Timeouts(settings.first_token_timeout, settings.between_tokens_timeout, first_answer, is_guessed)
     managed = ManagedProvider(
         agent.title,
         provider,
@@ -211,7 +219,8 @@ async def _async_agent_model(
         spent=partial(tracker.refusal, agent.subentry_id),
         fitter=fitter,
         refuses_when_spent=settings.when_spent is WhenSpent.REFUSE,
-        ahead=runtime.ahead,
+        model=settings.model,
+        ahead=_read_aheads(hass).setdefault(place_of(entry.data[CONF_BASE_URL]), ReadAhead()),
     )
     return AgentModel(agent, provider, fitter, managed)
 

@@ -6,7 +6,6 @@ here is worth an error or a log line: it only means a later answer.
 """
 
 import asyncio
-import math
 import time
 from collections.abc import Coroutine
 from datetime import datetime
@@ -18,16 +17,17 @@ from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.start import async_at_started
 
-from ..agent.errors import ProviderError
+from ..agent.errors import FirstTokenTimeout, ProviderError
 from ..agent.messages import UserMessage
 from ..agent.protocols import CompletionRequest
 from ..agent.providers.managed_provider import READ_FOR, BreakerState, Prefix
 from ..const import LOGGER
 from ..home.entities import async_listen_home
+from ..internals.assist_pipeline import assistants
 from ..runtime.agents import Runtime
 from ..runtime.composition import reads_free
 from ..runtime.models import AgentModel
-from ..settings.agent import MARGIN, AgentSettings
+from ..settings.agent import AgentSettings
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools, for_models
 from .prepare import PromptSources, async_write_prompt
@@ -55,6 +55,7 @@ class WarmUp:
         self._model = model
         self._settings = settings
         self._ahead = model.managed.ahead
+        self._entity_id = ""
         self._task: asyncio.Task[None] | None = None
         self._timer: CALLBACK_TYPE | None = None
         self._endings: list[CALLBACK_TYPE] = []
@@ -63,9 +64,10 @@ class WarmUp:
         self._was_down = False
         self._is_closed = False
 
-    def async_start(self, runtime: Runtime) -> None:
+    def async_start(self, runtime: Runtime, entity_id: str) -> None:
         """Read the prefix once Home Assistant has started, and follow the home and the server."""
         if self._may_read:
+            self._entity_id, self._ahead.readers[entity_id] = entity_id, self._settings.model
             assistant = context_without_speaker(self._hass).assistant or ""
             self._endings = [
                 async_at_started(self._hass, self._async_plan),
@@ -89,6 +91,7 @@ class WarmUp:
     def async_close(self) -> None:
         """Stop for good."""
         self._is_closed = True
+        self._ahead.readers.pop(self._entity_id, None)
         self._end_plan()
         for end in self._endings:
             end()
@@ -99,11 +102,21 @@ class WarmUp:
     def _is_down(self) -> bool:
         return self._model.managed.breaker.state is not BreakerState.CLOSED
 
+    @property
+    def _is_first_choice(self) -> bool:
+        """Return whether its model is that of the preferred assistant, or the first one of its server.
+
+        A server may hold only one model: reading ahead for another one would unload it.
+        """
+        readers, store = self._ahead.readers, assistants(self._hass)
+        preferred = store.data[store.async_get_preferred_item()].conversation_engine if store else ""
+        return readers.get(preferred, next(iter(readers.values()), "")) == self._settings.model
+
     async def _async_prefix(self) -> Prefix:
         offer = await async_offer_common_tools(self._hass, self._settings)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
         prompt = async_write_prompt(self._hass, context_without_speaker(self._hass), sources)
-        return prompt.instructions, for_models(offer.definitions)
+        return self._settings.model, prompt.instructions, for_models(offer.definitions)
 
     @callback
     def _async_plan(self, _hass: HomeAssistant | None = None, *, seconds: float = QUIET) -> None:
@@ -119,10 +132,18 @@ class WarmUp:
 
     @callback
     def _async_follow_server(self) -> None:
-        if self._was_down and not self._is_down:
-            self._ahead.known, self._ahead.latest_turn, self._rests_until = [], -math.inf, 0.0
+        """Read again once the server is back, and go on after a turn to which it was too slow to answer."""
+        was_down, self._was_down = self._was_down, self._is_down
+        if was_down and not self._is_down and self._task is not None:
+            self._task.cancel()  # a server that was away has forgotten what it was reading
+        if not self._is_down and (was_down or self._is_too_slow):
+            self._ahead.forget()
+            self._rests_until = 0.0
             self._async_plan()
-        self._was_down = self._is_down
+
+    @property
+    def _is_too_slow(self) -> bool:
+        return self._model.managed.breaker.last_error is FirstTokenTimeout
 
     @callback
     def _async_begin(self, _now: datetime) -> None:
@@ -131,6 +152,8 @@ class WarmUp:
         now = time.monotonic()
         due = max(self._ahead.latest_turn + IDLE, self._rests_until)
         if self._hass.state is not CoreState.running or self._is_down:
+            return
+        if not (self._is_first_choice or self._is_too_slow):
             return
         if self._ahead.is_under_way:
             self._async_plan()
@@ -145,9 +168,7 @@ class WarmUp:
         self._begin(prefix)
 
     def _begin(self, prefix: Prefix | None) -> None:
-        longest_wait = max(self._settings.first_token_timeout, self._settings.first_answer * MARGIN)
         self._ahead.task, self._ahead.prefix = self._task, prefix
-        self._ahead.waits_until = time.monotonic() + longest_wait
 
     async def _async_read_early(self) -> None:
         """Read the prefix, unless it is what the server has read last; again later if a turn or a failure ends this."""
@@ -169,10 +190,12 @@ class WarmUp:
                 if prefix is None:
                     await self._model.provider.connect()
                 else:
-                    instructions, tools = prefix
+                    model, instructions, tools = prefix
+                    began = time.monotonic()
                     await self._model.provider.prefill(CompletionRequest(instructions, (UserMessage("Hi"),), tools))
                     self._ahead.note(prefix)
-                    self._ahead.result = "read"
+                    self._ahead.results[model] = "read"
+                    self._ahead.seconds[model] = max(time.monotonic() - began, self._ahead.seconds.get(model, 0.0))
         except (ProviderError, TimeoutError) as error:
-            self._ahead.result = type(error).__name__
-            LOGGER.debug("%s was not warmed up: %s", self._model.agent.title, self._ahead.result)
+            self._ahead.results[self._settings.model] = type(error).__name__
+            LOGGER.debug("%s was not warmed up: %s", self._model.agent.title, type(error).__name__)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -507,56 +506,92 @@ def test_jitter_is_a_part_of_one() -> None:
     assert all(0 <= RANDOM_JITTER() < 1 for _ in range(100))
 
 
-HELLO: Final = CompletionRequest("Be kind.", (UserMessage("Hello"),))
+KIND: Final[Prefix] = ("a-model", "Be kind.", ())
 
 
-async def _reading(ahead: ReadAhead, prefix: Prefix | None, seconds: float = 60.0) -> asyncio.Event:
+async def _reading(ahead: ReadAhead, prefix: Prefix | None) -> asyncio.Event:
     """Have a prefix read until the event is set."""
     done = asyncio.Event()
 
     async def read() -> None:
         await done.wait()
 
-    ahead.task, ahead.prefix, ahead.waits_until = asyncio.create_task(read()), prefix, time.monotonic() + seconds
+    ahead.task, ahead.prefix = asyncio.create_task(read()), prefix
     await run_other_tasks()
     return done
 
 
 async def test_a_request_waits_for_its_prefix_to_be_read() -> None:
     ahead = ReadAhead()
-    done = await _reading(ahead, ("Be kind.", ()))
+    done = await _reading(ahead, KIND)
     assert ahead.is_under_way
     assert ahead.task
-    waiting = asyncio.create_task(ahead.give_way(HELLO, 60))
+    waiting = asyncio.create_task(ahead.give_way(KIND, 60))
     await run_other_tasks()
     assert not waiting.done()
     done.set()
     await waiting
 
     assert not ahead.task.cancelled()
-    assert [prefix for prefix, _ in ahead.known] == [("Be kind.", ())]
-    await ahead.give_way(HELLO, 60)
-    assert [prefix for prefix, _ in ahead.known] == [("Be kind.", ())]
+    assert [prefix for prefix, _ in ahead.known] == [KIND]
+    await ahead.give_way(KIND, 60)
+    assert [prefix for prefix, _ in ahead.known] == [KIND]
 
 
-@pytest.mark.parametrize(
-    ("prefix", "seconds", "longest"),
-    [
-        (("Be brief.", ()), 60.0, 60.0),
-        (None, 60.0, 60.0),
-        (("Be kind.", ()), -1.0, 60.0),
-        (("Be kind.", ()), 60.0, 0.0),
-    ],
-)
-async def test_a_request_ends_the_reading_of_another_prefix_or_one_that_takes_too_long(
-    prefix: Prefix | None, seconds: float, longest: float
-) -> None:
+async def test_a_prefix_that_takes_too_long_is_read_on_until_the_next_request() -> None:
     ahead = ReadAhead()
-    await _reading(ahead, prefix, seconds)
+    await _reading(ahead, KIND)
+    assert ahead.task
+    with pytest.raises(FirstTokenTimeout, match="still reading"):
+        await ahead.give_way(KIND, 0)
+    assert ahead.is_under_way
+    assert ahead.known == []
+
+    await ahead.give_way(KIND, 60)
+    assert ahead.task.cancelled()
+    assert [prefix for prefix, _ in ahead.known] == [KIND]
+
+
+@pytest.mark.parametrize("prefix", [("a-model", "Be brief.", ()), ("another", "Be kind.", ()), None])
+async def test_a_request_ends_the_reading_of_another_prefix(prefix: Prefix | None) -> None:
+    ahead = ReadAhead()
+    await _reading(ahead, prefix)
     assert ahead.task
 
-    await ahead.give_way(HELLO, longest)
+    await ahead.give_way(KIND, 60)
     await asyncio.wait({ahead.task})
 
     assert ahead.task.cancelled()
     assert not ahead.is_under_way
+
+
+async def test_a_server_is_expected_to_hold_the_prefixes_of_one_model_only() -> None:
+    ahead = ReadAhead()
+    for prefix in (KIND, ("a-model", "Be brief.", ()), ("another", "Be kind.", ())):
+        await ahead.give_way(prefix, 60)
+
+    assert [prefix for prefix, _ in ahead.known] == [("another", "Be kind.", ())]
+
+
+async def test_a_first_answer_that_nobody_has_measured_may_take_as_long_as_the_turn() -> None:
+    home = Home(Server(None).check)
+    home.managed = replace(home.managed, model="a-model", timeouts=Timeouts(first_token=4, is_guessed=True))
+
+    async def begins(after: float) -> bool:
+        provider = ScriptedProvider(Reading([], after, home.clock).lines())
+        managed = replace(home.managed, provider=provider, retries=Retries(1))
+        with home.breaker.insist() as permit:
+            try:
+                await (await managed.start(REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False)).aclose()
+            except FirstTokenTimeout as error:
+                managed.failed(permit, error)
+                return False
+            managed.succeeded(permit)
+            return True
+
+    silences = [LONGEST + 1, LONGEST - 1, LONGEST - 1, 5, 5]
+    assert [await begins(one) for one in silences] == [False, True, True, False, True]
+    assert home.managed.first_wait == 4, "it keeps no other provider waiting"
+    home.clock.advance(301)
+    home.managed.ahead.seconds["a-model"] = 10
+    assert home.managed.first_wait == 20, "reading ahead has measured it"

@@ -226,6 +226,8 @@ class Timeouts:
     """Between two events. A tool call is one event, however long the model writes it."""
     first_answer: float = 0.0
     """Instead of a shorter `first_token` where the model may have to be loaded, or the prompt read from its start."""
+    is_guessed: bool = False
+    """Whether nobody has measured a first answer, so that it gets the time of the turn if no other provider waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,53 +348,65 @@ def without_budget() -> None:
     """Allow all requests to a provider, whatever they cost."""
 
 
-type Prefix = tuple[str, Tools]
-"""Instructions and tools, which a service reads before anything else."""
+type Prefix = tuple[str, str, Tools]
+"""The name of a model, and the instructions and tools, which it reads before anything else."""
 
 _A_MOMENT: Final = 1.0
 """Seconds that a cancelled task may take to close its connection."""
+_MARGIN: Final = 2.0
+"""How many times as long as for reading ahead the next reading may take."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class ReadAhead:
     """The prefix that a server reads before a turn needs it, and those that it has read. It gives way to every turn."""
 
+    readers: dict[str, str] = field(default_factory=dict)
+    """The models that the server may read ahead for, by the entity ids of their agents."""
     task: asyncio.Task[None] | None = None
     prefix: Prefix | None = None
     """The prefix that the task has the server read; None for none."""
-    waits_until: float = 0.0
-    """Until when a turn waits for it, in seconds of `time.monotonic` as all times here."""
     known: list[tuple[Prefix, float]] = field(default_factory=list)
-    """The prefixes that the server has read, the latest one last, with their times."""
+    """The prefixes that the server has read for one model, the latest one last, with times of `time.monotonic`."""
     latest_turn: float = -math.inf
-    result: str | None = None
-    """`read`, or the name of the error, of the latest reading that no turn has ended; None before."""
+    """The same for its latest turn."""
+    results: dict[str, str] = field(default_factory=dict)
+    """`read`, or the name of the error, of the latest reading that no turn has ended, by model."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """The longest time that reading a prefix took, by model: then the server had to load the model, or read it all."""
 
     @property
     def is_under_way(self) -> bool:
         """Return whether the task is running."""
         return self.task is not None and not self.task.done()
 
-    async def give_way(self, request: CompletionRequest, longest: float) -> None:
-        """Have the server free for a request of a turn, after `longest` seconds at most.
+    async def give_way(self, prefix: Prefix, longest: float) -> None:
+        """Have the server free for a request of a turn with a prefix.
 
-        A request with the prefix that is being read waits for it. A llama.cpp server that is cut off finishes a batch
-        of up to 2,048 tokens before it takes the next request, and then reads the rest of the prefix in any case.
+        If that is being read, it is waited for: a llama.cpp server that is cut off finishes a batch of up to 2,048
+        tokens before it takes the next request, and then reads the rest in any case. Raises `FirstTokenTimeout` if it
+        takes longer than `longest` seconds: the server goes on reading, until the next turn takes its place.
         """
-        prefix = request.instructions, request.tools
         if self.task is not None and not self.task.done():
             if self.prefix == prefix:
-                await asyncio.wait({self.task}, timeout=max(min(longest, self.waits_until - time.monotonic()), 0))
-            if self.task.cancel():  # else it is done
+                await asyncio.wait({self.task}, timeout=longest)
+                if not self.task.done():
+                    self.prefix = None
+                    raise FirstTokenTimeout("the service is still reading the beginning of the prompt")
+            elif self.task.cancel():
                 await asyncio.wait({self.task}, timeout=min(longest, _A_MOMENT))
         self.note(prefix)
         self.latest_turn = time.monotonic()
 
     def note(self, prefix: Prefix) -> None:
-        """Note a prefix that the server has read or, in a turn, is about to read."""
-        now = time.monotonic()
-        self.known = [one for one in self.known if one[1] > now - READ_FOR and one[0] != prefix]
+        """Note a prefix that the server has read or, in a turn, is about to read. It may hold no other model now."""
+        now, model = time.monotonic(), prefix[0]
+        self.known = [one for one in self.known if one[1] > now - READ_FOR and one[0][0] == model and one[0] != prefix]
         self.known.append((prefix, now))
+
+    def forget(self) -> None:
+        """Expect the server to have read nothing: it may have been started again."""
+        self.known, self.latest_turn = [], -math.inf
 
 
 READ_FOR: Final = 60.0
@@ -423,16 +437,24 @@ class ManagedProvider:
     """Returns an error if the budget of the model is spent: then no turn is started with it or handed to it."""
     fitter: PromptFitter | None = None
     """Fits requests into the context window of the model. None sends them as they are."""
+    model: str = ""
+    """Its name at the server."""
     refuses_when_spent: bool = False
     """Whether no other provider takes over if it is the first of a chain and its budget is spent."""
     ahead: ReadAhead = field(default_factory=ReadAhead)
     """The same for all models of a server."""
 
     @property
+    def _rests(self) -> bool:
+        """Return whether a start, a failure or a long pause came after its last answer."""
+        return self.breaker.seconds_since_answer > _PAUSE
+
+    @property
     def first_wait(self) -> float:
-        """Return the seconds that the first event may take now: more after a start, a failure or a long pause."""
-        timeouts, rests = self.timeouts, self.breaker.seconds_since_answer > _PAUSE
-        return max(timeouts.first_token, timeouts.first_answer) if rests else timeouts.first_token
+        """Return the seconds that the first event may take now, as far as is known."""
+        timeouts = self.timeouts
+        longest = max(timeouts.first_token, timeouts.first_answer, _MARGIN * self.ahead.seconds.get(self.model, 0.0))
+        return longest if self._rests else timeouts.first_token
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return the request for this provider; None if it forces a tool that the provider is not offered."""
@@ -455,8 +477,9 @@ class ManagedProvider:
         more, shorter. Raises the `ProviderError` of the last request, at once if there is no time for another one.
         """
         ends_at = clock.now() + longest
-        await self.ahead.give_way(request, longest)
-        deadline = min(clock.now() + self.first_wait, ends_at)
+        await self.ahead.give_way((self.model, request.instructions, request.tools), max(longest, 0))
+        is_unknown = self._rests and self.timeouts.is_guessed
+        deadline = ends_at if is_unknown else min(clock.now() + self.first_wait, ends_at)
         fitted = self.fitter.fit(request) if self.fitter else None
         attempt = 1
         while True:
@@ -499,7 +522,7 @@ class ManagedProvider:
         is_news = breaker.last_error is not type(error)
         was_closed = breaker.state is BreakerState.CLOSED
         permit.failed(error)
-        self.ahead.known.clear()  # the server may have been started again
+        self.ahead.forget()
         level = logging.WARNING if is_news else logging.DEBUG
         _LOGGER.log(level, "%s failed: %s: %s", self.name, type(error).__name__, error)
         if was_closed and breaker.state is BreakerState.OPEN:
