@@ -214,6 +214,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             return self._show_service(self._connect_step, self._refuse(error))
         except ProviderError as error:
             return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
+        self.async_remove()
         if not self._trial.uses_tools:
             return await self.async_step_no_tools()
         agent = settings_of(new_agent_data(self._service.kind, model))
@@ -225,9 +226,10 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
     @callback
     @override
     def async_remove(self) -> None:
-        """Stop to measure."""
+        """Stop to measure, when another model was chosen or the dialog ends."""
         if self._measuring:
             self._measuring.cancel()
+            self._measuring = None
 
     @property
     def _times(self) -> AnswerTimes | None:

@@ -219,6 +219,20 @@ async def test_a_dialog_that_is_left_measures_nothing_more(hass: HomeAssistant, 
     assert not hass.config_entries.flow.async_progress()
 
 
+async def test_the_model_that_was_chosen_last_is_measured(hass: HomeAssistant, measured: type[Measured]) -> None:
+    """Both choices were sent before the first one was tried, as by two clicks."""
+    flow = hass.config_entries.flow
+    two = LLAMA.model_copy(update={"models": ("llama-8b", "llama-70b")})
+    async with nearby(hass, two, measured) as (_, step):
+        choices = [flow.async_configure(step["flow_id"], {"next_step_id": one}) for one in ("found_0", "found_1")]
+        await asyncio.gather(*choices)
+        under_way = [one for one in asyncio.all_tasks() if one.get_name() == "chatterbox measurement of a model"]
+        flow.async_abort(step["flow_id"])
+        await _end_reading(hass, measured)
+
+    assert len(under_way) == 1
+
+
 @pytest.mark.parametrize("status", [400, 500, 503])
 async def test_a_failure_to_measure_holds_nobody_up(hass: HomeAssistant, status: int) -> None:
     script = LLAMA.model_copy(update={"trial_answer": ScriptedFailure(status=status, body={"error": "no"})})

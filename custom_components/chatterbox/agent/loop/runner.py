@@ -60,7 +60,7 @@ _ENDS_WITH_ANSWER: Final = frozenset(
 _TOLD: Final = frozenset({StopReason.COMPLETED, StopReason.NOT_DONE, StopReason.PROMPT_DENIED})
 """Endings whose composed sentence later turns are told; those of the others only say why there is no answer."""
 _CUT: Final = frozenset({StopReason.LENGTH, StopReason.CONTENT_FILTER})
-"""Endings of which a person is told the reason after the text; programs see `TurnFinished.stop_reason`."""
+"""Endings of which a person is told the reason after the text; callers see the stop reason."""
 _BREAKS_OFF: Final = _CUT | {StopReason.PROVIDER_FAILED, StopReason.DEADLINE}
 _SENTENCE_ENDS: Final = tuple(".!?…:;。！？।؟")  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
 """An answer that breaks off without one of these ends with a pause before the reason."""

@@ -213,7 +213,7 @@ CUT = (FinishReason.LENGTH, "My answer became too long."), (FinishReason.CONTENT
 
 
 @pytest.mark.parametrize(("finish", "reason"), CUT)
-async def test_a_program_gets_an_answer_that_was_cut_as_it_is(finish: FinishReason, reason: str) -> None:
+async def test_a_caller_gets_an_answer_that_was_cut_as_it_is(finish: FinishReason, reason: str) -> None:
     events = await collect(AgenticLoop(ScriptedProvider(say("It is a long st", finish)), ScriptedDispatcher()), TURN)
     assert finished(events).text == "It is a long st"
     assert reason not in spoken(events)
