@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Se
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
-from math import inf
+from math import inf, isfinite
 from typing import Final, NamedTuple, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -50,7 +50,7 @@ from ..internals.trace import exception_of, traces_of
 from ..records.turn_record import SCRIPT_ENDS, UNREACHABLE, FailedTarget, UnconfirmedTarget
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
-from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved, actions_of
+from .effect import Annotated, Effects, EntityAction, Touches, Unknown, UnknownReason, Unresolved, actions_of
 from .intents import intent_effects, is_question_intent
 
 type Failures = Mapping[str, BaseException]
@@ -282,6 +282,29 @@ def confirmed_or_not(
         yield target
     for one in named:
         yield UnconfirmedTarget(entity_name(hass, one), _ENTITY, one, unconfirmed[one])
+
+
+def reported_targets(
+    hass: HomeAssistant, actions: Iterable[EntityAction], began: float
+) -> list[intent.IntentResponseTarget]:
+    """Return the entities of actions that have begun at a time, confirmed if they report what they were asked for.
+
+    That is the values that they were set to, or else a state that has changed since: one that is reported again is no
+    proof, and neither does it tell that nothing was done.
+    """
+    asked = defaultdict[str, list[tuple[str, float]]](list)
+    for action in sorted(actions):
+        asked[action.entity_id].extend(one for one in action.settings if isfinite(one[1]))
+    return [
+        (intent.IntentResponseTarget if is_so else UnconfirmedTarget)(state.name, _ENTITY, state.entity_id)
+        for state in filter(None, map(hass.states.get, asked))
+        for values in [asked[state.entity_id]]
+        for is_so in [
+            all(state.attributes.get(name) == value for name, value in values)
+            if values
+            else state.last_updated_timestamp >= began
+        ]
+    ]
 
 
 def _asked_for(

@@ -21,7 +21,7 @@ from ..agent.text import fold
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, actions_of
 from ..effects.recognition import async_speaker_area
-from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
+from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.spoken_numbers import readable_sentence
 from ..home.entities import async_get_home
 from ..internals.conversation import async_texts, built_in_agent, gazetteer
@@ -144,16 +144,12 @@ class OfflineDispatcher:
             return response
         sentences = await async_get_sentences(self.hass, self.language)
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
-        states = {action.entity_id: self.hass.states.get(action.entity_id) for action in actions_of(effects)}
-        obeyed = [state for state in states.values() if state and state.last_reported_timestamp >= began]
         response = intent.IntentResponse(language=self.language)
-        if not obeyed or len(obeyed) < len(states):
-            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_not_done"])
-            return response
-        kind = intent.IntentResponseTargetType.ENTITY
-        response.async_set_results([intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in obeyed])
-        names = ", ".join(one.name for one in obeyed)
-        response.async_set_speech(sentences["spoken_done_targets"].format_map({"targets": names}))
+        response.async_set_results(targets := reported_targets(self.hass, actions_of(effects), began))
+        if not targets:
+            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_agent_failed"])
+        elif done := ", ".join(one.name for one in confirmed_targets(response)):
+            response.async_set_speech(sentences["spoken_done_targets"].format_map({"targets": done}))
         return response
 
     async def _add_help(self, response: intent.IntentResponse) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from homeassistant.components import conversation
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
@@ -147,6 +147,20 @@ async def test_what_was_so_before_is_not_denied(hass: HomeAssistant, offline: st
     response = await answer(hass, offline, "set the living room thermostat to twenty two point five")
 
     assert response == "Done: Living Room Thermostat."
+
+
+async def test_a_report_of_the_old_state_confirms_nothing_and_is_not_denied(hass: HomeAssistant, offline: str) -> None:
+    @callback
+    def report_again(call: ServiceCall) -> None:
+        state = hass.states.get(call.data["entity_id"])
+        assert state
+        hass.states.async_set(state.entity_id, state.state, state.attributes)
+
+    hass.services.async_register("climate", "set_temperature", report_again)
+
+    response = await answer(hass, offline, "set the living room thermostat to twenty two point five")
+
+    assert response == "Asked, but not confirmed yet: Living Room Thermostat."
 
 
 async def test_with_a_model_nothing_is_guessed(hass: HomeAssistant, kitchen: str) -> None:
