@@ -1,12 +1,13 @@
 """Names and beginnings that sound alike are guessed, and no others."""
 
 from collections.abc import Sequence
+from cProfile import Profile
 
 import pytest
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.core import HomeAssistant
 
-from custom_components.chatterbox.home.entities import async_get_home
+from custom_components.chatterbox.home.entities import ExposedEntity, Home, async_get_home
 from custom_components.chatterbox.offline.misheard import guesses
 from tests.support.one_home import in_one_home
 from tests.support.talk import move_into_the_demo_home
@@ -59,3 +60,29 @@ async def test_nothing_is_guessed_from_one_word_from_many_or_in_other_languages(
     home: HomeAssistant, text: str, language: str
 ) -> None:
     assert not guesses(async_get_home(home, CONVERSATION), text, language)
+
+
+NAMES = [
+    f"{room} {kind} {number}"
+    for room in ("kitchen", "attic", "garden")
+    for kind in ("lamp", "blinds", "desk light", "fan", "door")
+    for number in range(20)
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("turn on the vessalam in the kitchn pleese now", "en"), ("schalte die dekenlampe im kuchn hau", "de")],
+)
+def test_of_many_names_few_are_compared_letter_by_letter(text: str, language: str) -> None:
+    entities = [ExposedEntity(f"light.{one}", "light", (name,), None, name, ()) for one, name in enumerate(NAMES)]
+    home = Home((), (), tuple(entities))
+    assert len(NAMES) == 300
+
+    profile = Profile()
+    with profile:
+        assert guesses(home, text, language)
+
+    profile.create_stats()
+    compared = sum(calls[0] for place, calls in profile.stats.items() if place[2] == "get_matching_blocks")
+    assert 0 < compared < 10 * len(NAMES), "each name with each span would be 100 times for each"

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Se
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
-from math import inf, isfinite
+from math import inf
 from typing import Final, NamedTuple, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -286,25 +286,19 @@ def confirmed_or_not(
 
 def reported_targets(
     hass: HomeAssistant, actions: Iterable[EntityAction], began: float
-) -> list[intent.IntentResponseTarget]:
-    """Return the entities of actions that have begun at a time, confirmed if they report what they were asked for.
+) -> Iterator[intent.IntentResponseTarget]:
+    """Yield the entities of actions that have begun at a time, confirmed if they report what they were asked for.
 
     That is the values that they were set to, or else a state that has changed since: one that is reported again is no
     proof, and neither does it tell that nothing was done.
     """
-    asked = defaultdict[str, list[tuple[str, float]]](list)
+    values = defaultdict[str, list[tuple[str, float]]](list)
     for action in sorted(actions):
-        asked[action.entity_id].extend(one for one in action.settings if isfinite(one[1]))
-    return [
-        (intent.IntentResponseTarget if is_so else UnconfirmedTarget)(state.name, _ENTITY, state.entity_id)
-        for state in filter(None, map(hass.states.get, asked))
-        for values in [asked[state.entity_id]]
-        for is_so in [
-            all(state.attributes.get(name) == value for name, value in values)
-            if values
-            else state.last_updated_timestamp >= began
-        ]
-    ]
+        values[action.entity_id] += action.settings
+    for state in filter(None, map(hass.states.get, values)):
+        has_changed = state.last_updated_timestamp >= began
+        is_so = [state.attributes.get(name) == value for name, value in values[state.entity_id]] or [has_changed]
+        yield (intent.IntentResponseTarget if all(is_so) else UnconfirmedTarget)(state.name, _ENTITY, state.entity_id)
 
 
 def _asked_for(

@@ -145,7 +145,7 @@ class OfflineDispatcher:
         sentences = await async_get_sentences(self.hass, self.language)
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
         response = intent.IntentResponse(language=self.language)
-        response.async_set_results(targets := reported_targets(self.hass, actions_of(effects), began))
+        response.async_set_results(targets := [*reported_targets(self.hass, actions_of(effects), began)])
         if not targets:
             response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_agent_failed"])
         elif done := ", ".join(one.name for one in confirmed_targets(response)):

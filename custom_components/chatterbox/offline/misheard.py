@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from heapq import nlargest
 from itertools import combinations, groupby
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
@@ -22,7 +24,7 @@ from pydantic import BaseModel, ConfigDict
 from unicode_rbnf import RbnfEngine
 
 from ..agent.text import base_language, fold, read_data_file
-from ..effects.effect import NOTHING, Touches, Unresolved
+from ..effects.effect import NOTHING, ActionKind, Touches, Unresolved, actions_of, kind_of
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
 from .sentence_effects import async_is_certain, async_sentence_effects
@@ -34,6 +36,13 @@ _ALIKE_WORD: Final = 0.5
 """The same, for each of several words."""
 _MISHEARD: Final = 0.9
 """Likeness of what is known to be misheard."""
+_APART: Final = 0.1
+"""Likeness by which "on" is likelier than "off"."""
+_ALIKE_KINDS: Final = frozenset({ActionKind.TURN_ON, ActionKind.TURN_OFF, ActionKind.TOGGLE, ActionKind.CHANGE})
+"""Kinds of actions that may be guessed beside their opposite, if that is less likely. Others open a door, or run."""
+_MOST_COMPARED: Final = 60
+"""Names that are compared letter by letter: those that share most letters."""
+_BITS: Final = 1024
 _MOST_NAMES: Final = 8
 _MOST_GUESSES: Final = 24
 _MOST_WORDS: Final = 24
@@ -108,17 +117,24 @@ def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]
 
 
 def _names(home: Home, found: Sequence[re.Match[str]], words: _Words, language: str) -> list[_Guess]:
-    """Return the names that sound like some of the words, the likeliest first."""
-    names, known = _names_of(home)
+    """Return the names that sound like some of the words, the likeliest first. Only the last words hold a particle."""
     heard = [_sounded(one[0], language) for one in found]
+    known = frozenset(own[0] for _, own, _ in _names_of(home) if len(own) == 1)
+    alike = nlargest(
+        _MOST_COMPARED,
+        (
+            ((bits & own_bits).bit_count() / (bits.bit_count() + own_bits.bit_count()), start, end, name, own)
+            for start, end in combinations(range(1, len(heard) + 1), 2)
+            for bits in [_bits("".join(heard[start:end]))]
+            for particle in ("", *(words.particles.split() if end == len(heard) else ()))
+            for name, own, own_bits in _names_of(home, particle)
+            if -1 - bool(particle) <= end - start - len(own) <= _MOST_OTHER_WORDS - bool(particle)
+        ),
+    )
     guessed = [
-        _Guess(found[start].start(), found[end - 1].end(), f"{name} {particle}".strip(), likeness)
-        for start, end in combinations(range(1, len(heard) + 1), 2)
-        for name, own in names.items()
-        if -1 <= end - start - len(own) <= _MOST_OTHER_WORDS
-        for particle in ("", *words.particles.split())
-        if (likeness := _likeness_of_names(heard[start:end], (*own, *([fold(particle)] if particle else [])), known))
-        >= _ALIKE
+        _Guess(found[start].start(), found[end - 1].end(), name, likeness)
+        for _, start, end, name, own in alike
+        if (likeness := _likeness_of_names(heard[start:end], own, known)) >= _ALIKE
     ]
     return sorted(guessed, key=lambda one: -one.likeness)[:_MOST_NAMES]
 
@@ -136,8 +152,17 @@ def _likeness_of_names(heard: Sequence[str], name: Sequence[str], known: frozens
 
 def _likeness(one: str, other: str) -> float:
     """Return how alike two words sound: 1 for the same. Letters count twice as much as consonants alone."""
-    pairs = ((one, other), (one, other), (_skeleton(one), _skeleton(other)))
-    return sum(SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs) / len(pairs)
+    pairs = ((one, other), (_skeleton(one), _skeleton(other)))
+    letters, consonants = (SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs)
+    return (2 * letters + consonants) / 3
+
+
+@lru_cache(maxsize=8192)
+def _bits(text: str) -> int:
+    """Return a number with a bit for each letter and consonant, so that two texts are soon known to share few."""
+    parts = ((text, ""), (_skeleton(text), "."))
+    marks = (f"{letter}{part[:place].count(letter)}{sign}" for part, sign in parts for place, letter in enumerate(part))
+    return sum({1 << crc32(mark.encode()) % _BITS for mark in marks})
 
 
 @lru_cache(maxsize=8192)
@@ -155,16 +180,17 @@ def _sounded(word: str, language: str) -> str:
     return fold(word)
 
 
-@lru_cache(maxsize=2)
-def _names_of(home: Home) -> tuple[Mapping[str, tuple[str, ...]], frozenset[str]]:
-    """Return the words of each name of a home, and the names of a single word."""
+@lru_cache(maxsize=16)
+def _names_of(home: Home, particle: str = "") -> Sequence[tuple[str, tuple[str, ...], int]]:
+    """Return the names of a home before a particle, with their words and the bits of these."""
     named = (
         *(entity.names for entity in home.all_entities),
         *((room.name, *room.aliases) for room in home.rooms),
         *((floor.name, *floor.aliases) for floor in home.floors),
     )
-    names = {name: tuple(_WORD.findall(fold(name))) for several in named for name in several}
-    return names, frozenset(words[0] for words in names.values() if len(words) == 1)
+    names = dict.fromkeys(f"{name} {particle}".strip() for several in named for name in several)
+    words = {name: tuple(_WORD.findall(fold(name))) for name in names}
+    return [(name, own, _bits("".join(own))) for name, own in words.items() if own]
 
 
 def _divided(texts: str) -> list[str]:
@@ -174,21 +200,29 @@ def _divided(texts: str) -> list[str]:
 async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str:
     """Return the command that was probably said in place of words that are not understood; empty if there is none.
 
-    Questions are not guessed: their answers do not tell what was understood.
+    Questions are not guessed: their answers do not tell what was understood. Neither is a command whose effects are not
+    known, since nobody would be asked about it, nor one that may have been its opposite.
     """
     home, language = async_get_home(hass, conversation.DOMAIN), user_input.language
     guessed = await hass.async_add_executor_job(lambda: guesses(home, user_input.text, language))
     best, likest = "", 0.0
     meant: Touches | Unresolved = NOTHING
     for text, likeness in guessed:
-        if likeness < likest:
-            break
         guess = replace(user_input, text=text)
         found = await async_recognize(hass, guess)
         if (found is None or found.is_question) and not await async_is_certain(hass, guess):
             continue
         effects = await async_sentence_effects(hass, guess, "")
-        if best and effects != meant:
-            return ""  # two of them sound the same
-        best, likest, meant = best or text, likeness, effects
+        if effects == NOTHING:
+            continue
+        if best and effects != meant and (likeness == likest or _is_opposite(effects, meant, likest - likeness)):
+            return ""
+        best, likest, meant = best or text, likest or likeness, meant if best else effects
     return best
+
+
+def _is_opposite(one: Touches | Unresolved, other: Touches | Unresolved, distance: float) -> bool:
+    """Return whether two guesses do something else to the same touched, and may be confused: always for a door."""
+    touched, other_touched = ({action.entity_id for action in actions_of(effects)} for effects in (one, other))
+    is_light = all(kind_of(action.action) in _ALIKE_KINDS for action in actions_of(other))
+    return touched == other_touched and not (is_light and distance >= _APART)

@@ -25,6 +25,7 @@ from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.demo_house.move_in import move_in, states_of
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
 from tests.support.home_rules import set_home_rules
+from tests.support.listening_room import SATELLITE
 from tests.support.llm_apis import satellite
 from tests.support.page_tables import DOCS, table
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -176,7 +177,7 @@ class HeardHome:
         """Say something, and return the answer."""
         talk = f"talk-{self.talks}"
         result = await conversation.async_converse(
-            self.hass, words, talk, Context(), self.language, AGENT, self.satellite_id
+            self.hass, words, talk, Context(), self.language, AGENT, self.satellite_id, SATELLITE
         )
         await self.hass.async_block_till_done()
         return speech(result)

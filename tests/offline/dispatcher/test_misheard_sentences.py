@@ -2,9 +2,12 @@
 
 import pytest
 from homeassistant.components import conversation
+from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
+from homeassistant.helpers import entity_registry as er
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.offline.misheard import async_meant
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
 from tests.support.llm_apis import satellite
 from tests.support.one_home import in_one_home
@@ -57,6 +60,14 @@ async def test_a_command_that_sounds_alike_is_asked_about(
     assert await answer(hass, offline, text) == question
 
     assert len(async_get_approvals(hass).waiting) == 1
+
+
+@in_one_home("text", ["schließe die Haustu hau", "schließe die Haustuhap"])
+async def test_of_a_door_no_opposite_is_guessed(hass: HomeAssistant, offline: str, text: str) -> None:
+    """It may have been "auf", which unlocks, or "ab", which locks."""
+    er.async_get(hass).async_update_entity("lock.front_door", aliases=["Haustür"])
+
+    assert not await async_meant(hass, ConversationInput(text, Context(), None, offline, None, "de", AGENT))
 
 
 async def test_a_yes_does_what_was_asked(hass: HomeAssistant, offline: str) -> None:
