@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from datetime import time
 from typing import Final
 
+import pytest
 from homeassistant.util import dt as dt_util
 from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
-from custom_components.chatterbox.flows.rule_form import CONDITIONS, Labels, RuleLabels, read_rules
+from custom_components.chatterbox.flows.rule_form import CONDITIONS, FIELDS, MORE, Labels, RuleLabels, read_rules
+from custom_components.chatterbox.settings.options import Problem
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import (
     Policy,
@@ -40,6 +42,7 @@ WORDS: Final = RuleLabels(
         "users": Labels.of({"1": "Anna", "2": "Anna", "Anna": "3"}),
     },
     sentences={},
+    fields={name: name for name in FIELDS},
 )
 
 _TEXTS = st.sampled_from(["", " ", "Lock", "cover", "lock", "Anna", "Anna (1)", "x.y", "light.lamp", "22:00", "é"])
@@ -60,12 +63,17 @@ _VALUES: Mapping[str, st.SearchStrategy[list[str]]] = {
     )
     for name in CONDITIONS
 }
+_OPTIONAL: Mapping[str, st.SearchStrategy[object]] = {**_VALUES, "after": _TIMES, "before": _TIMES}
+_NO_MORE: tuple[object, ...] = ("", None, {})
+_MORE: st.SearchStrategy[object] = st.one_of(
+    st.sampled_from(_NO_MORE), st.fixed_dictionaries({}, optional={name: _OPTIONAL[name] for name in MORE})
+)
 _ROWS = st.fixed_dictionaries(
-    {"verdict": st.sampled_from([*_VERDICTS.values(), *_VERDICTS])},
-    optional={**_VALUES, "after": _TIMES, "before": _TIMES},
+    {"verdict": st.sampled_from([*_VERDICTS.values(), *_VERDICTS])}, optional={**_OPTIONAL, "more": _MORE}
 )
 _STRANGE_ROWS = st.one_of(
-    _JUNK, st.dictionaries(st.sampled_from(["verdict", "after", "before", "moat", *CONDITIONS]), _JUNK, max_size=4)
+    _JUNK,
+    st.dictionaries(st.sampled_from(["verdict", "after", "before", "moat", "more", *CONDITIONS]), _JUNK, max_size=4),
 )
 
 
@@ -94,6 +102,8 @@ def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(r
 def _meant(row: JsonValue) -> Rule:
     """Read a row that was accepted, in the plainest way."""
     assert isinstance(row, dict)
+    more = row.get("more")
+    row = {**row, **more} if isinstance(more, dict) else row
     verdict = row["verdict"]
     assert isinstance(verdict, str)
     ends = [end for name in ("after", "before") if (end := _meant_time(row.get(name)))]
@@ -114,6 +124,24 @@ def _meant_values(row: Mapping[str, JsonValue], name: str) -> Iterator[str]:
     for value in values if isinstance(values, list) else [values]:
         if isinstance(value, str) and value.strip():
             yield ids.get(value.strip(), value.strip())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["Anna"],
+        "Anna",
+        1,
+        {"moat": "x"},
+        {"verdict": "Allow"},
+        {"entities": ["light.lamp"]},
+        {"users": [], "labels": []},
+    ],
+)
+def test_more_conditions_that_are_none_or_are_there_twice_are_refused(more: JsonValue) -> None:
+    problems = read_rules([{"verdict": "Never", "labels": ["risky"], "more": more}], WORDS)
+
+    assert problems == [Problem("rules", "rule_unreadable", {"rule": "1"})]
 
 
 @settings(max_examples=300)

@@ -29,7 +29,18 @@ from ..settings.rules import (
     without_effect,
 )
 from .dialog import DROPDOWN, LIST, choice
-from .rule_form import FIELD_AFTER, FIELD_BEFORE, FIELD_VERDICT, FIELDS, Labels, RuleLabels, read_rules, row_of
+from .rule_form import (
+    FIELD_AFTER,
+    FIELD_BEFORE,
+    FIELD_MORE,
+    FIELD_VERDICT,
+    FIELDS,
+    MORE,
+    Labels,
+    RuleLabels,
+    read_rules,
+    row_of,
+)
 from .service_form import PASSWORD
 
 SECTION_WHO_SPEAKS: Final = "who_speaks"
@@ -99,9 +110,15 @@ def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorFiel
     }
     verdicts = _choice(labels.verdicts, several=False)
     verdict = selector.ObjectSelectorField(selector=verdicts, required=True, default=first)
+    # The frontend translates the names of fields only in the outer row.
+    fields = {
+        name: selector.ObjectSelectorField(selector=one, label=labels.fields[name]) for name, one in selectors.items()
+    }
+    more = selector.ObjectSelector({"fields": {name: fields[name] for name in MORE}})
     return {
-        name: verdict if name == FIELD_VERDICT else selector.ObjectSelectorField(selector=selectors[name])
-        for name in FIELDS
+        FIELD_VERDICT: verdict,
+        **{name: fields[name] for name in FIELDS if name in fields and name not in MORE},
+        FIELD_MORE: selector.ObjectSelectorField(selector=more),
     }
 
 

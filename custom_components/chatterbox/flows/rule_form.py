@@ -32,13 +32,11 @@ from .dialog import async_viewer_language
 FIELD_VERDICT: Final = "verdict"
 FIELD_AFTER: Final = "after"
 FIELD_BEFORE: Final = "before"
-FIELDS: Final = (
-    FIELD_VERDICT,
-    *("entities", "areas", "domains", "device_classes", "labels", "actions"),
-    *(FIELD_AFTER, FIELD_BEFORE),
-    *("users", "devices", "tools"),
-)
-"""The fields of a row, in order."""
+FIELD_MORE: Final = "more"
+MORE: Final = ("device_classes", "labels", FIELD_AFTER, FIELD_BEFORE, "users", "devices", "tools")
+"""The fields of the row within a row that is closed at first, in order. The frontend has no sections within rows."""
+FIELDS: Final = (FIELD_VERDICT, "entities", "areas", "domains", "actions", *MORE)
+"""All fields of a row, in order."""
 CONDITIONS: Final = tuple(name for name in FIELDS if name not in {FIELD_VERDICT, FIELD_AFTER, FIELD_BEFORE})
 """The fields that are lists, by the names of the attributes of `Rule`."""
 
@@ -87,6 +85,8 @@ class RuleLabels:
     """By the name of the condition of a rule."""
     sentences: Mapping[str, str]
     """The category `common` of our translation, by bare key."""
+    fields: Mapping[str, str]
+    """The names of the fields of a row."""
 
 
 async def async_get_rule_labels(hass: HomeAssistant, policy: Policy) -> RuleLabels:
@@ -108,6 +108,7 @@ async def async_get_rule_labels(hass: HomeAssistant, policy: Policy) -> RuleLabe
             "users": Labels.of(_sorted(await _async_users(hass, policy))),
         },
         sentences=sentences,
+        fields={name: texts[f"component.{DOMAIN}.selector.{CONF_RULES}.fields.{name}.name"] for name in FIELDS},
     )
 
 
@@ -139,7 +140,7 @@ async def _async_texts(hass: HomeAssistant, domains: Collection[str]) -> Mapping
     texts, language = dict[str, str](), await async_viewer_language(hass)
     for category in ("title", "services", "entity_component"):
         texts |= await async_get_translations(hass, language, category, domains)
-    return texts
+    return texts | await async_get_translations(hass, language, "selector", [DOMAIN])
 
 
 def _device_classes(
@@ -195,7 +196,8 @@ def row_of(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
     if rule.window:
         row[FIELD_AFTER] = rule.window.after.isoformat("seconds")
         row[FIELD_BEFORE] = rule.window.before.isoformat("seconds")
-    return row
+    more = {name: row.pop(name) for name in MORE if name in row}
+    return row | ({FIELD_MORE: more} if more else {})
 
 
 def read_rules(rows: JsonValue, labels: RuleLabels, *, has_pin: bool = True) -> Policy | list[Problem]:
@@ -255,8 +257,7 @@ def _problem_of_order(rules: Mapping[int, Rule]) -> Problem | None:
 
 
 def _rule(row: JsonValue, labels: RuleLabels) -> Rule:
-    if not isinstance(row, dict) or not row.keys() <= set(FIELDS):
-        raise RowError("rule_unreadable")
+    row = _flat(row)
     verdict = _text(row.get(FIELD_VERDICT))
     if not verdict:
         raise RowError("rule_without_verdict")
@@ -272,6 +273,17 @@ def _rule(row: JsonValue, labels: RuleLabels) -> Rule:
     except PolicyError as error:
         known = labels.of_conditions.get(error.condition)
         raise RowError("rule_value_unknown", value=known.label(error.value) if known else error.value) from None
+
+
+def _flat(row: JsonValue) -> JsonObject:
+    """Return a row with the fields of the row within it. Raises `RowError` for one that holds anything else."""
+    if not isinstance(row, dict):
+        raise RowError("rule_unreadable")
+    others = {name: value for name, value in row.items() if name != FIELD_MORE}
+    more = row.get(FIELD_MORE) or {}
+    if not isinstance(more, dict) or not others.keys() <= {*FIELDS} - more.keys() or not more.keys() <= {*MORE}:
+        raise RowError("rule_unreadable")
+    return others | more
 
 
 def _window(row: JsonObject) -> JsonObject | None:

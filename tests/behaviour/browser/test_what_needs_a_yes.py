@@ -111,6 +111,13 @@ async def _add_rules(frontend: Frontend, dialog: Locator) -> None:
     """Add one rule for locks, and one for the garage door."""
     row = await _begin_rule(frontend, dialog, "Ask for the PIN")
     await frontend.pick_in_rule(row, "Device types", "Lock")
+    await expect(row.get_by_text("Asked from")).to_have_count(0)
+    await row.locator("ha-selector-object").get_by_role("button", name="Add").click()
+    await expect(row.get_by_text("Asked from").first).to_be_visible()
+    await frontend.see_that_it_fits(row)
+    await row.get_by_role("button", name="Cancel").click()
+    await expect(row.get_by_text(sentence("selector.rules.fields.more.name"))).to_be_visible()
+    await frontend.see_that_it_fits(row)
     await _finish_rule(row, "Add")
     row = await _begin_rule(frontend, dialog, "Ask first")
     await frontend.pick_in_rule(row, "Select an entity", "Garage Door")

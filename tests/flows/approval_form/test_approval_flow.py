@@ -123,7 +123,9 @@ def row_options(step: SubentryFlowResult, field: str) -> list[str]:
     """Return what can be chosen in one field of a rule."""
     schema = step["data_schema"]
     assert schema is not None
-    options: list[str] = schema.schema["rules"].config["fields"][field]["selector"].config["options"]
+    fields = schema.schema["rules"].config["fields"]
+    fields = {**fields, **fields["more"]["selector"].config["fields"]}
+    options: list[str] = fields[field]["selector"].config["options"]
     return options
 
 
@@ -146,14 +148,16 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
             "entities": ["lock.door"],
             "areas": ["hall"],
             "domains": ["Lock"],
-            "device_classes": ["Garage"],
-            "labels": ["risky"],
             "actions": ["Unlock lock"],
-            "users": [hass_admin_user.name],
-            "devices": ["a_device"],
-            "tools": ["conversation__process_sentence"],
-            "after": "22:00:00",
-            "before": "06:30:00",
+            "more": {
+                "device_classes": ["Garage"],
+                "labels": ["risky"],
+                "users": [hass_admin_user.name],
+                "devices": ["a_device"],
+                "tools": ["conversation__process_sentence"],
+                "after": "22:00:00",
+                "before": "06:30:00",
+            },
         },
         {"verdict": "Ask first"},
     ]
@@ -219,6 +223,8 @@ async def test_every_field_of_a_row_has_its_words(hass: HomeAssistant, entry: Mo
             place = f"selector.{selector.config['translation_key']}.fields.{field}"
             assert sentence(f"{place}.name")
             assert sentence(f"{place}.description")
+    more = rows[0].config["fields"]["more"]["selector"].config["fields"]
+    assert [one["label"] for one in more.values()] == [sentence(f"selector.rules.fields.{name}.name") for name in more]
 
 
 async def test_words_are_in_the_language_of_the_home(hass: HomeAssistant, entry: MockConfigEntry) -> None:
