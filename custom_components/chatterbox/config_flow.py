@@ -15,7 +15,6 @@ from homeassistant.config_entries import (
     ConfigFlowResult,
     ConfigSubentryData,
     ConfigSubentryFlow,
-    OptionsFlow,
 )
 from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
@@ -51,7 +50,7 @@ from .flows.service_form import (
     own_server_schema,
     title_of,
 )
-from .flows.service_options import ServiceOptionsFlow
+from .flows.service_options import ServiceOptions
 from .runtime.composition import model_server, reads_free
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import offered_chat_models
@@ -64,7 +63,7 @@ from .speech.sentences import async_get_sentences
 
 _STEP_INTERNET: Final = "internet"
 _STEP_OWN_SERVER: Final = "own_server"
-_STEP_RECONFIGURE: Final = "reconfigure"
+_STEP_SERVER: Final = "server"
 _STEP_FIRST_AGENT: Final = "first_agent"
 _NO_MODEL: Final = AgentSettings()
 _MOST_OFFERED: Final = 4
@@ -73,7 +72,7 @@ _MOST_DESCRIBED: Final = 15
 """Choices for which the translations have a second line, which tells the server."""
 
 
-class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
+class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     """From "Add integration" to an entry with its first conversation agent and, with a model, its first AI task."""
 
     VERSION = 1
@@ -104,13 +103,6 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
         if config_entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
             return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow}
         return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow, const.SUBENTRY_AI_TASK: AITaskFlow}
-
-    @staticmethod
-    @callback
-    @override
-    def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
-        """Let every service have options: its database, its diagnostics, and the Responses API."""
-        return ServiceOptionsFlow()
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -331,16 +323,24 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
             description_placeholders=self._placeholders(),
         )
 
-    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
+        """Ask what to change. The gear that people see first is that of an agent: a service has no options flow."""
+        if self._get_reconfigure_entry().data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
+            return await self.async_step_options()
+        return self.async_show_menu(
+            step_id="reconfigure",
+            menu_options=[_STEP_SERVER, "options"],
+            description_placeholders={"docs": docs_url(self.hass, "reconfigure")},
+        )
+
+    async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for another server, address, key or interface, and try them."""
         entry = self._get_reconfigure_entry()
-        if entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
-            return self.async_abort(reason="offline_needs_no_settings")
         if user_input is None:
             self._service = TypedService.stored(entry.data)
-            return self._show_service(_STEP_RECONFIGURE)
+            return self._show_service(_STEP_SERVER)
         if errors := await self._async_connect(user_input, entry):
-            return self._show_service(_STEP_RECONFIGURE, errors)
+            return self._show_service(_STEP_SERVER, errors)
         return await self._async_update(entry)
 
     @property
@@ -421,7 +421,7 @@ class ChatterboxConfigFlow(MovingIn, domain=const.DOMAIN):
     def _show_service(self, step_id: str, errors: Mapping[str, str] | None = None) -> ConfigFlowResult:
         self._asks_key = self._asks_key or CONF_API_KEY in (errors or ())
         own = own_server_schema(asks_key=self._asks_key)
-        schema = {_STEP_INTERNET: INTERNET_SCHEMA, _STEP_RECONFIGURE: RECONFIGURE_SCHEMA}.get(step_id, own)
+        schema = {_STEP_INTERNET: INTERNET_SCHEMA, _STEP_SERVER: RECONFIGURE_SCHEMA}.get(step_id, own)
         is_new = self._service.known is OTHER and not self._service.base_url
         # The address of a service on the internet is in a closed section.
         field = const.CONF_BASE_URL if const.CONF_BASE_URL in schema.schema else const.CONF_SERVER

@@ -14,7 +14,7 @@ from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SE
 from tests.support.config_entries import offline_entry, server_entry, set_up, state_of
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving, serving_script, with_list
-from tests.support.service_dialogs import GUARDED, PUBLIC_LIST, TALKING, submit, suggested
+from tests.support.service_dialogs import GUARDED, PUBLIC_LIST, TALKING, change_server, submit, suggested
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -41,7 +41,7 @@ async def test_an_address_can_be_changed_and_the_agents_stay(hass: HomeAssistant
         agents = dict(entry.subentries)
         states: list[ConfigEntryState] = []
         entry.async_on_state_change(lambda: states.append(entry.state))
-        step = await entry.start_reconfigure_flow(hass)
+        step = await change_server(hass, entry)
         assert suggested(step) == {
             CONF_SERVER: "other",
             CONF_BASE_URL: old_address,
@@ -67,7 +67,7 @@ async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -
         entry = await set_up(hass, server_entry(old_address))
         hass.config_entries.async_update_entry(entry, title=URL(old_address).authority)
         await hass.async_block_till_done()
-        await submit(hass, await entry.start_reconfigure_flow(hass), base_url=new_address)
+        await submit(hass, await change_server(hass, entry), base_url=new_address)
         await hass.async_block_till_done(wait_background_tasks=True)
 
         assert entry.title == URL(new_address).authority
@@ -76,7 +76,7 @@ async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -
 async def test_a_stored_key_is_never_shown_and_kept_by_its_dots(hass: HomeAssistant) -> None:
     async with serving_script(GUARDED) as address:
         entry = await set_up(hass, server_entry(address, "right-key"))
-        step = await entry.start_reconfigure_flow(hass)
+        step = await change_server(hass, entry)
         assert "right-key" not in json.dumps(suggested(step))
         result = await submit(hass, step, **suggested(step))
 
@@ -87,7 +87,7 @@ async def test_a_stored_key_is_never_shown_and_kept_by_its_dots(hass: HomeAssist
 async def test_a_stored_key_can_be_removed(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address, "right-key"))
-        await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address)
+        await submit(hass, await change_server(hass, entry), base_url=address)
 
     assert CONF_API_KEY not in entry.data
 
@@ -95,10 +95,10 @@ async def test_a_stored_key_can_be_removed(hass: HomeAssistant) -> None:
 async def test_reconfiguring_tries_the_key_where_the_list_is_public(hass: HomeAssistant) -> None:
     async with serving(with_list(GUARDED, 200, PUBLIC_LIST)) as address:
         entry = await set_up(hass, server_entry(address, "right-key"))
-        step = await entry.start_reconfigure_flow(hass)
+        step = await change_server(hass, entry)
         step = await submit(hass, step, base_url=address, api_key="wrong-key")
 
-        assert step["step_id"] == "reconfigure"
+        assert step["step_id"] == "server"
         assert step["errors"] == {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
         assert entry.data[CONF_API_KEY] == "right-key"
 
@@ -116,7 +116,7 @@ async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: Hom
             )
             hass.config_entries.async_add_subentry(entry, agent)
         await hass.async_block_till_done()
-        await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address)
+        await submit(hass, await change_server(hass, entry), base_url=address)
 
     assert [request.body["model"] for request in server.requests] == ["gone-model", "big-model"]
 
@@ -125,7 +125,7 @@ async def test_an_entry_that_waits_for_its_server_comes_up_with_another_address(
     entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
     assert state_of(entry) is ConfigEntryState.SETUP_RETRY
     async with serving_script(TALKING) as address:
-        await submit(hass, await entry.start_reconfigure_flow(hass), base_url=address)
+        await submit(hass, await change_server(hass, entry), base_url=address)
 
         assert entry.state is ConfigEntryState.LOADED
 
@@ -134,16 +134,23 @@ async def test_a_service_does_not_become_another_that_is_set_up(hass: HomeAssist
     async with serving_script(TALKING) as one, serving_script(TALKING) as other:
         await set_up(hass, server_entry(one))
         entry = await set_up(hass, server_entry(other))
-        result = await submit(hass, await entry.start_reconfigure_flow(hass), base_url=one)
+        result = await submit(hass, await change_server(hass, entry), base_url=one)
 
     assert result["reason"] == "already_configured"
     assert entry.data[CONF_BASE_URL] == other
 
 
-async def test_the_offline_service_has_nothing_to_change(hass: HomeAssistant) -> None:
+async def test_the_only_gear_is_that_of_an_agent(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, server_entry("http://127.0.0.1:9/v1"))
+
+    assert not entry.supports_options
+    assert entry.supported_subentry_types[SUBENTRY_CONVERSATION]["supports_reconfigure"]
+
+
+async def test_the_offline_service_has_options_only(hass: HomeAssistant) -> None:
     entry = await set_up(hass, offline_entry())
 
     result = await entry.start_reconfigure_flow(hass)
 
-    assert result["type"] is FlowResultType.ABORT
-    assert result["reason"] == "offline_needs_no_settings"
+    assert result["type"] is FlowResultType.FORM
+    assert result["step_id"] == "options"

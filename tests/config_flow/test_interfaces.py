@@ -26,6 +26,7 @@ from tests.support.service_dialogs import (
     GUARDED,
     TALKING,
     add,
+    change_server,
     choose_internet,
     connect,
     connect_internet,
@@ -200,7 +201,7 @@ async def test_a_service_becomes_another(
         entry = await set_up(hass, server_entry(old_address))
         result = await submit(
             hass,
-            await entry.start_reconfigure_flow(hass),
+            await change_server(hass, entry),
             server=server,
             base_url=new_address,
             api_key="right-key",
@@ -220,7 +221,7 @@ async def test_a_service_becomes_another(
 async def test_a_wrong_interface_is_found_out_by_the_models_that_agents_use(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
-        step = await entry.start_reconfigure_flow(hass)
+        step = await change_server(hass, entry)
         result = await submit(hass, step, base_url=address, interface={CONF_KIND: "openai_responses"})
 
         assert result["reason"] == "reconfigure_successful"

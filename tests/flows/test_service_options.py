@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.const import BASE_PATH
+from custom_components.chatterbox.const import BASE_PATH, DOMAIN
 from custom_components.chatterbox.flows.service_options import shown_address, typed_address
 from custom_components.chatterbox.history.stores import async_get_histories
 from tests.support.config_entries import offline_entry, set_up
@@ -25,11 +25,12 @@ SERVER = "postgresql://anna:s3cret%40home@db.local/chatterbox"
 
 
 async def open_options(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigFlowResult:
-    return await hass.config_entries.options.async_init(entry.entry_id)
+    step: ConfigFlowResult = await entry.start_reconfigure_flow(hass)
+    return step
 
 
 async def submit(hass: HomeAssistant, step: ConfigFlowResult, **fields: object) -> ConfigFlowResult:
-    result = await hass.config_entries.options.async_configure(step["flow_id"], {"api": {}, **fields})
+    result = await hass.config_entries.flow.async_configure(step["flow_id"], {"api": {}, **fields})
     await hass.async_block_till_done(wait_background_tasks=True)
     return result
 
@@ -41,7 +42,8 @@ async def test_conversations_are_stored_where_the_owner_wants(hass: HomeAssistan
 
     result = await submit(hass, step, history_address=f"sqlite:///{tmp_path}/elsewhere.db")
 
-    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert result["type"] is FlowResultType.ABORT
+    assert result["reason"] == "reconfigure_successful"
     assert (tmp_path / "elsewhere.db").exists()
     store = async_get_histories(hass).of(entry)
     assert store
@@ -63,9 +65,9 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
 
     refused = await submit(hass, await open_options(hass, entry), history_address=address, diagnose_words=True)
 
-    error_text = sentence(f"options.error.{error}")
+    error_text = sentence(f"config.error.{error}")
     assert problems_in(refused) == [f"Service → Database for conversations: {error_text}"]
-    assert sentence(f"options.error.{error}")
+    assert sentence(f"config.error.{error}")
     assert display_data(refused["data_schema"]) == {
         "history_address": shown_address(address),
         "diagnose_words": True,
@@ -80,10 +82,10 @@ async def test_problems_are_told_in_the_language_of_the_user(
     entry = await set_up(hass, offline_entry())
     assert await async_setup_component(hass, "frontend", {})
     assert await async_setup_component(hass, "config", {})
-    client, flows = await hass_client(), "/api/config/config_entries/options/flow"
+    client, flows = await hass_client(), "/api/config/config_entries/flow"
 
     async def problems(**headers: str) -> str:
-        begun = await (await client.post(flows, json={"handler": entry.entry_id})).json()
+        begun = await (await client.post(flows, json={"handler": DOMAIN, "entry_id": entry.entry_id})).json()
         form = {"history_address": "nonsense", "diagnose_words": False, "api": {}}
         response = await client.post(f"{flows}/{begun['flow_id']}", json=form, headers=headers)
         return str((await response.json())["description_placeholders"]["problems"])
@@ -145,7 +147,7 @@ async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
 
     refused = await submit(hass, await open_options(hass, entry), **typed)
 
-    label = sentence(f"options.step.init.sections.api.data.{option}")
+    label = sentence(f"config.step.options.sections.api.data.{option}")
     (problem,) = problems_in(refused)
     assert problem.startswith(f"Service → API clients → {label}: {value:g} is ")
     assert display_data(refused["data_schema"]) == typed
@@ -162,9 +164,8 @@ async def test_a_password_is_not_shown_and_not_lost(hass: HomeAssistant, tmp_pat
 
     address = display_data(step["data_schema"])["history_address"]
     assert address == "postgresql://anna:***@db.local/chatterbox"
-    assert (await submit(hass, step, history_address=address, diagnose_words=True))["type"] is (
-        FlowResultType.CREATE_ENTRY
-    )
+    saved = await submit(hass, step, history_address=address, diagnose_words=True)
+    assert saved["reason"] == "reconfigure_successful"
     assert entry.options == {"history_address": SERVER, "diagnose_words": True, **SWITCHED_OFF}
 
     await submit(hass, await open_options(hass, entry))

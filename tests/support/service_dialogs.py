@@ -8,6 +8,7 @@ from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, section
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_SERVER, DOMAIN, ServiceKind
 from custom_components.chatterbox.runtime.discovery import usual_addresses
@@ -31,6 +32,11 @@ async def choose(hass: HomeAssistant, menu: ConfigFlowResult, option: str) -> Co
     step = await hass.config_entries.flow.async_configure(menu["flow_id"], {"next_step_id": option})
     await hass.async_block_till_done()
     return step
+
+
+async def change_server(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigFlowResult:
+    """Begin to change a service, down to the form for its server."""
+    return await choose(hass, await entry.start_reconfigure_flow(hass), "server")
 
 
 async def choose_offline(hass: HomeAssistant) -> ConfigFlowResult:

@@ -20,7 +20,7 @@ from ..settings.options import Problem
 from ..speech.sentences import async_closest_language
 
 _PAGES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("settings", "advanced", "reconfigure", "init"), "settings"),
+    **dict.fromkeys(("settings", "advanced", "reconfigure", "server", "options"), "settings"),
     **dict.fromkeys(("tools", "approvals", "home"), "permissions"),
 }
 """Pages of the docs by step; all others are part of setting up."""

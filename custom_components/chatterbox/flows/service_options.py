@@ -1,4 +1,4 @@
-"""The options flow of a service: its database, its diagnostics, and the Responses API.
+"""The steps that change the options of a service: its database, its diagnostics, and the Responses API.
 
 The address of a database is shown without its passwords, and tried before it is saved.
 """
@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import voluptuous as vol
-from homeassistant.config_entries import ConfigFlowResult, OptionsFlow
+from homeassistant.config_entries import ConfigFlow, ConfigFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.importlib import async_import_module
@@ -53,21 +53,20 @@ _ERRORS: Final[Mapping[Trouble, str]] = {
 """The keys of errors that are not named after their trouble."""
 
 
-class ServiceOptionsFlow(OptionsFlow):
-    """Changes the options of a service."""
+class ServiceOptions(ConfigFlow):
+    """The step that changes the options of a service."""
 
-    def __init__(self) -> None:
-        """Start with no address typed."""
-        self._typed: str | None = None
-        """The address that was typed last, with its password."""
+    _typed: str | None = None
+    """The address of a database that was typed last, with its password."""
 
-    async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_options(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the options, and try the database."""
-        options = self.config_entry.options
+        entry = self._get_reconfigure_entry()
+        options = entry.options
         stored = options.get(const.CONF_HISTORY_ADDRESS, "")
         if user_input is None:
             api = {name: options.get(name, default) for name, default in _DEFAULTS.items()}
-            return await self._async_show(
+            return await self._async_show_options(
                 {**options, const.CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_API: api}
             )
         before = stored if self._typed is None else self._typed
@@ -78,27 +77,31 @@ class ServiceOptionsFlow(OptionsFlow):
         if address and address != stored and (error := await async_try_address(self.hass, address)):
             problems.append(Problem(const.CONF_HISTORY_ADDRESS, error, {}))
         if problems:
-            return await self._async_show({**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}, problems)
-        return self.async_create_entry(
-            data={
+            shown = {**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}
+            return await self._async_show_options(shown, problems)
+        return self.async_update_and_abort(
+            entry,
+            options={
                 const.CONF_DIAGNOSE_WORDS: user_input.get(const.CONF_DIAGNOSE_WORDS, False),
                 const.CONF_RESPONSES_API: api.get(const.CONF_RESPONSES_API, False),
                 **{name: int(api.get(name, _DEFAULTS[name])) for name in _NUMBERS},
                 **({const.CONF_HISTORY_ADDRESS: address} if address else {}),
-            }
+            },
         )
 
-    async def _async_show(self, form: Mapping[str, Any], problems: Collection[Problem] = ()) -> ConfigFlowResult:
+    async def _async_show_options(
+        self, form: Mapping[str, Any], problems: Collection[Problem] = ()
+    ) -> ConfigFlowResult:
         is_open = any(problem.place in _NUMBERS for problem in problems) or form[SECTION_API].get(
             const.CONF_RESPONSES_API, False
         )
         schema = _schema(is_open=is_open)
         return self.async_show_form(
-            step_id="init",
+            step_id="options",
             data_schema=self.add_suggested_values_to_schema(schema, form),
             errors=marked(schema, problems),
             description_placeholders=await async_placeholders(
-                self.hass, "init", problems, "options", address=_address(self.hass), **_RANGES
+                self.hass, "options", problems, "config", address=_address(self.hass), **_RANGES
             ),
         )
 

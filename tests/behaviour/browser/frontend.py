@@ -249,17 +249,13 @@ class Frontend:
 
     async def open_options(self) -> Locator:
         """Open the options of the only service, on the page of the integration; return the dialog."""
-        await self.page.get_by_role("button", name="Configure", exact=True).click()
+        row = self.page.locator("ha-config-entry-row")
+        await expect(row.get_by_role("button", name="Configure", exact=True)).to_have_count(0)
+        await row.get_by_role("button", name="Menu").first.click()
+        await row.get_by_role("menuitem", name="Reconfigure").click()
         dialog = self.page.locator("dialog-data-entry-flow")
         await dialog.get_by_role("button", name="Submit").wait_for()
         return dialog
-
-    async def close_when_saved(self, dialog: Locator) -> None:
-        """Close the dialog that says that options were saved."""
-        done = dialog.get_by_text("Options successfully saved")
-        await done.wait_for()
-        await dialog.get_by_role("button", name="Finish").last.click()
-        await expect(done).to_be_hidden()
 
     async def access_token(self) -> str:
         """Return the token by which the page itself calls Home Assistant."""

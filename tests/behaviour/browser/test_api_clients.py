@@ -10,7 +10,7 @@ from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
 from tests.support.sentences import sentence
 
-_API_CLIENTS = "options.step.init.sections.api"
+_API_CLIENTS = "config.step.options.sections.api"
 
 
 async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend, camera: Camera) -> None:
@@ -25,7 +25,7 @@ async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend,
     await row.locator("ha-switch").click()
     await camera.take_dialog(options, "api-clients")
     await frontend.submit(options)
-    await frontend.close_when_saved(options)
+    await frontend.close_when_changed(options)
 
     address = f"{frontend.url}/api/chatterbox/v1"
     key = {"Authorization": f"Bearer {await frontend.access_token()}"}
