@@ -31,6 +31,7 @@ from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry, async_forget_conversations, service_of
 from .runtime.composition import async_build, async_build_agent
 from .runtime.earlier_agents import async_get_earlier_agents
+from .runtime.health import async_check_health
 from .runtime.moved_parts import async_report_moved
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
@@ -156,5 +157,4 @@ async def _async_renew(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Non
             runtime.async_end(subentry.subentry_id)
             await async_build_agent(hass, entry, runtime, subentry)
             runtime.async_add(subentry)
-    runtime.health.async_check()
-    runtime.health.async_update_listeners()
+    async_check_health(hass)

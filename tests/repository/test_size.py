@@ -23,9 +23,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 30_736,
+    "lines of code of the product": 30_735,
     "modules of the product": 258,
-    "lines of code of the tests": 60_923,
+    "lines of code of the tests": 60_928,
     "fragments": 5,
 }
 

@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntryState
-from homeassistant.const import STATE_UNAVAILABLE
+from homeassistant.const import CONF_MODEL, STATE_UNAVAILABLE
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
@@ -22,7 +22,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
 from custom_components.chatterbox.runtime.agents import async_agent_entries
-from tests.support.config_entries import prepare, server_entry, set_up
+from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving, serving_script
 from tests.support.servers.raw_http import Ending, RawReply, raw_http_server
@@ -279,10 +279,15 @@ async def test_an_agent_follows_a_fallback_of_another_service_that_fails_in_a_tu
         before = hass.states.get(helped)
         server.answers(GONE)
         await conversation.async_converse(hass, "hello", None, Context(), agent_id=helping)
+        is_gone = hass.states.is_state(helped, STATE_UNAVAILABLE)
+        agent = only_agent(helper)
+        hass.config_entries.async_update_subentry(helper, agent, data={**agent.data, CONF_MODEL: "another-model"})
+        await hass.async_block_till_done()
 
     assert before
     assert before.state != STATE_UNAVAILABLE
-    assert hass.states.is_state(helped, STATE_UNAVAILABLE)
+    assert is_gone
+    assert not hass.states.is_state(helped, STATE_UNAVAILABLE), "the fallback has a new model"
 
 
 async def test_updating_an_agent_asks_its_service(hass: HomeAssistant, server: Server) -> None:
