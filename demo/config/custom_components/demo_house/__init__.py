@@ -4,9 +4,11 @@ It serves the demo and the tests and is no part of the release. Every action tak
 itself, and nothing leaves the process.
 """
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from homeassistant.components.recorder.const import DOMAIN as RECORDER
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
@@ -29,9 +31,20 @@ async def async_setup_entry(hass: HomeAssistant, entry: DemoHouseConfigEntry) ->
         raise ConfigEntryError(f"The home cannot be built: {error}") from error
     entry.runtime_data = home
     create_places_and_devices(hass, entry.entry_id, home)
+    if RECORDER in hass.config.components:
+        _record_earlier_states(hass, home)
     await hass.config_entries.async_forward_entry_setups(entry, _platforms(home))
     introduce_entities(hass, home)
     return True
+
+
+def _record_earlier_states(hass: HomeAssistant, home: Home) -> None:
+    """Let the recorder see the earlier states of entities that are not there yet."""
+    for entity in home.entities:
+        if hass.states.get(entity.id) is None:
+            for minutes, state in entity.was:
+                hass.states.async_set(entity.id, state, timestamp=time.time() - minutes * 60)
+            hass.states.async_remove(entity.id)
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: DemoHouseConfigEntry) -> bool:

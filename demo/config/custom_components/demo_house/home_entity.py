@@ -20,6 +20,8 @@ class HomeEntity(Written):
     aliases: tuple[str, ...] = ()
     exposed: bool = True
     """Whether Assist may see and use it."""
+    was: tuple[tuple[int, str], ...] = ()
+    """Its earlier states, each with the minutes since it began, oldest first."""
 
     @model_validator(mode="before")
     @classmethod
