@@ -9,27 +9,30 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 from home_assistant_intents import ErrorKey
 from homeassistant.components import conversation
+from homeassistant.components.person.const import DOMAIN as PERSON
+from homeassistant.const import STATE_HOME
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
-from ..agent.text import fold
+from ..agent.text import compared, fold
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, actions_of
-from ..effects.recognition import async_speaker_area
+from ..effects.recognition import async_is_request, async_speaker_area
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.spoken_numbers import readable_sentence
 from ..home.entities import async_get_home
-from ..internals.conversation import async_texts, built_in_agent, gazetteer
+from ..internals.conversation import async_recognized, async_texts, built_in_agent, gazetteer
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets
 from .context import async_process_in_context
 from .misheard import async_meant
 from .openings import async_add_sensors
+from .past_questions import PastForm, PastQuestion, past_question
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import async_sentence_effects, async_unknown_name
 from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed
@@ -51,6 +54,16 @@ class _Sentence:
 _OUTER_SENTENCES: ContextVar[tuple[_Sentence, ...]] = ContextVar("chatterbox_offline_sentences", default=())
 
 
+class PastAnswers(Protocol):
+    """Answers questions about what was."""
+
+    async def async_effects(self, arguments: JsonObject) -> Effects:
+        """Return the effects of an answer. The arguments are those of the tool that tells what was."""
+
+    async def async_answer(self, arguments: JsonObject, *, is_whether: bool) -> str:
+        """Return the answer in the speaker's language; `is_whether` for one that begins with yes or no."""
+
+
 @dataclass(slots=True)
 class OfflineDispatcher:
     """The `ToolDispatcher` for `PROCESS_SENTENCE` in one turn. Natives are `llm.ToolResult`."""
@@ -66,6 +79,7 @@ class OfflineDispatcher:
     """Whether somebody can be asked. Otherwise nothing is changed on a guess."""
     has_model: bool = False
     """Whether the agent has a model, which understands more."""
+    past: PastAnswers | None = None
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
         """Return None: only the built-in agent can interpret a sentence."""
@@ -76,6 +90,8 @@ class OfflineDispatcher:
         sentence = arguments.get(SENTENCE)
         if not isinstance(sentence, str):
             return NOTHING
+        if self.past and (asked := await self._async_past(sentence)):
+            return await self.past.async_effects(asked.arguments)
         query, unknown, is_guess = await self._async_query(sentence)
         if unknown:
             return NOTHING
@@ -96,8 +112,13 @@ class OfflineDispatcher:
                 response = await self._refuse()
             elif not self._guesses and (await async_sentence_effects(hass, query, self.conversation_id)).is_guessed:
                 response = await self._not_understood()
+            elif self.past and (asked := await self._async_past(sentence)):
+                is_whether = asked.form is PastForm.WHETHER
+                response = self._query_answer(await self.past.async_answer(asked.arguments, is_whether=is_whether))
             elif unknown:
                 response = await self._unknown(unknown)
+            elif await self._names_no_zone(query):
+                response = await self._not_understood()
             else:
                 area = async_speaker_area(hass, query)
                 refusal = await async_refuse_delayed(hass, query, area)
@@ -187,6 +208,29 @@ class OfflineDispatcher:
         if in_context == NOTHING and not self.has_model and (meant := await async_meant(self.hass, query)):
             return replace(query, text=meant), "", True
         return query, unknown or "", False
+
+    async def _async_past(self, sentence: str) -> PastQuestion | None:
+        """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
+        asked = past_question(async_get_home(self.hass, conversation.DOMAIN), sentence, self.language)
+        agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
+        query = conversation.ConversationInput(sentence, self.context, None, *place, self.language, agent)
+        return None if asked is None or await async_is_request(self.hass, query) else asked
+
+    async def _names_no_zone(self, query: conversation.ConversationInput) -> bool:
+        """Return whether Home Assistant takes any word for a zone, as in "who is at the door?": nobody is in it."""
+        found = await async_recognized(self.hass, query)
+        slots = {entity.name: entity for entity in found.entities_list} if found else {}
+        domain, place = slots.get("domain"), slots.get("state")
+        if domain is None or domain.value != PERSON or place is None or not place.is_wildcard:
+            return False
+        zones = {STATE_HOME, *(compared(zone.name) for zone in self.hass.states.async_all("zone"))}
+        return compared(str(place.value)) not in zones
+
+    def _query_answer(self, speech: str) -> intent.IntentResponse:
+        response = intent.IntentResponse(language=self.language)
+        response.response_type = intent.IntentResponseType.QUERY_ANSWER
+        response.async_set_speech(speech)
+        return response
 
     async def _unknown(self, name: str) -> intent.IntentResponse:
         """Return the answer to a sentence about a thing that does not exist, with things of its kind."""

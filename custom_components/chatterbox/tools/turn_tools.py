@@ -36,6 +36,7 @@ from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis
 from .name_resolver import NameResolver
+from .own.past import SpokenPast
 from .own.registry import OwnDispatcher, offered_to, with_own_tools
 
 _NO_POLICY: Final = Policy()
@@ -285,7 +286,9 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         sentence, place = user_input, (user_input.device_id, user_input.satellite_id)
         can_ask = speaker.asking is Asking.PERSON
         offline = OfflineDispatcher(
-            hass, conversation_id, sentence.context, sentence.language, *place, can_ask, has_model=bool(settings.model)
+            *(hass, conversation_id, sentence.context, sentence.language, *place, can_ask),
+            has_model=bool(settings.model),
+            past=SpokenPast(hass, llm_context),
         )
         by_name[PROCESS_SENTENCE.name] = offline
         definitions += (PROCESS_SENTENCE,)

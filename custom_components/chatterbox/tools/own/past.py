@@ -4,10 +4,12 @@ It reads what Home Assistant records of exposed entities. An answer is words and
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_READ
@@ -15,13 +17,13 @@ from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.sensor import ATTR_STATE_CLASS
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_UNIT_OF_MEASUREMENT
 from homeassistant.core import HomeAssistant, State
-from homeassistant.helpers import device_registry as dr, entity_registry as er, intent
+from homeassistant.helpers import device_registry as dr, entity_registry as er, intent, llm
 from homeassistant.util import dt as dt_util
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import compared, heard_words
 from ...const import DOMAIN
-from ...effects.effect import Annotated, Effects, EntityAction, Touches
+from ...effects.effect import Annotated, Effects, EntityAction, Touches, run_by
 from ...effects.intents import Naming
 from ...home.description import listed, quoted
 from ...home.entities import async_get_home
@@ -36,6 +38,7 @@ from ...internals.recorder import (
     days_kept,
     records,
 )
+from ...speech.sentences import async_get_sentences
 from .own_tool import READS, OwnCall, OwnTool, SharedWith, ToolAnswer, error_answer, own_name, parameters
 from .past_states import (
     NO_VALUES,
@@ -75,6 +78,7 @@ _PRESENCE: Final = frozenset({"device_tracker", "person", "zone"})
 """Domains of which nothing is told unless a rule allows it, and only if they alone are meant."""
 
 _NUMBERS: Final = frozenset({"counter", "input_number", "number"})
+_RESOLUTION: Final = timedelta(minutes=1)
 _NO_DECIMALS: Final = 100
 """A value from here on is told without decimals."""
 
@@ -117,15 +121,19 @@ async def _async_tell_past(call: OwnCall) -> ToolAnswer:
         states = await _async_selected(call, question)
     except (InvalidTime, _NoAnswer) as error:
         return error_answer(str(error))
-    answers: dict[str, JsonObject] = {}
-    try:
-        async with asyncio.timeout(_TIMEOUT):
-            for state in states[:_MOST_READ]:
-                answers[state.entity_id] = await _async_tell(question, state)
-    except TimeoutError:
-        pass
+    answers = await _async_each(states, partial(_async_tell, question))
     left_out = [state.name for state in states if state.entity_id not in answers]
     return ToolAnswer(_answer(question, list(answers.values()), left_out))
+
+
+async def _async_each[T](states: Sequence[State], find: Callable[[State], Awaitable[T]]) -> Mapping[str, T]:
+    """Return what is found of entities by id, as far as there is time."""
+    found: dict[str, T] = {}
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_TIMEOUT):
+            for state in states[:_MOST_READ]:
+                found[state.entity_id] = await find(state)
+    return found
 
 
 def _question(call: OwnCall) -> _Question:
@@ -324,41 +332,65 @@ def _with_present(rows: Sequence[State], state: State, end: datetime) -> Sequenc
     return [*rows, state] if is_newer and state.last_updated < end else rows
 
 
-async def _async_last(question: _Question, state: State, words: StateWords) -> JsonObject:
-    """Return when an entity was last in the state that is asked about, or last changed, and its present state."""
+class _Last(NamedTuple):
+    """The last time that an entity was in some states."""
+
+    values: frozenset[str]
+    """The states; none if the question is about one that it never has."""
+    span: Span | None
+    """None if it did not begin in the time for which states are kept."""
+    known_since: datetime
+    is_all: bool
+    """Whether it has been so since then."""
+    seen: frozenset[str]
+    """All states that it had in that time."""
+
+
+async def _async_find_last(question: _Question, state: State, words: StateWords) -> _Last:
+    """Find when an entity was last in the state that is asked about, or last changed."""
     since, now = question.kept_since, question.now
     rows = [] if state.domain == "climate" else await async_last_states(question.hass, state.entity_id, since, _LATEST)
     found = spans(_with_present(rows, state, now), since, now, is_start_known=False)
-    values = (
-        words.meant(question.word, {span.value for span in found})
-        if question.word
-        else frozenset({state.state, recorded_value(state)})
-    )
+    values = _asked_about(question, state, words, found)
     latest = _latest(found, values)
     if latest is None and (len(rows) == _LATEST or state.domain == "climate"):
         found = await _async_spans(question, state, since, now)
-        values = values or words.meant(question.word, {span.value for span in found})
+        values = values or _asked_about(question, state, words, found)
         latest = _latest(found, values)
-    if not values:
-        raise_for_word = sorted(
-            {words.name(value) for value in {*words.names, *(span.value for span in found)} - NO_VALUES}
-        )
-        return {
-            "error": f"It is never {quoted(question.word)}. Its states are: {listed(raise_for_word[:_MOST_NAMES])}."
-        }
-    present = {} if recorded_value(state) in values else {"now": words.name(recorded_value(state))}
-    label = question.word.lower() or words.name(recorded_value(state))
-    if latest is None:
-        is_all = any(span.value in values for span in found)
-        known = f"before {_time(since, now)}; it has been so since" if is_all else f"not since {_time(since, now)}"
-        return {f"last {label}": known, **present}
-    is_on = latest.end >= now
-    for_ = (
-        {"for": _length(latest.length)} if is_on else {"until": _time(latest.end, now), "for": _length(latest.length)}
-    )
-    by = await _async_author(question.hass, state.entity_id, latest.begin)
-    ago = _length(now - latest.begin)
-    return {f"last {label}": f"{_time(latest.begin, now)}, {ago} ago", **for_, **({"by": by} if by else {}), **present}
+    is_all = latest is None and any(span.value in values for span in found)
+    known_since = found[0].begin if found else now
+    return _Last(values, latest, known_since, is_all, frozenset(span.value for span in found))
+
+
+def _asked_about(question: _Question, state: State, words: StateWords, found: Iterable[Span]) -> frozenset[str]:
+    """Return the states that a question means; without a word, the present one."""
+    if not question.word:
+        return frozenset({state.state, recorded_value(state)})
+    return words.meant(question.word, {span.value for span in found})
+
+
+async def _async_last(question: _Question, state: State, words: StateWords) -> JsonObject:
+    """Return when an entity was last in the state that is asked about, or last changed, and its present state."""
+    last, now = await _async_find_last(question, state, words), question.now
+    if not last.values:
+        return _never_so(question.word, words, last.seen)
+    value = words.name(recorded_value(state))
+    present = {} if recorded_value(state) in last.values else {"now": value}
+    label = f"last {question.word.lower() or value}"
+    if (span := last.span) is None:
+        since = _time(last.known_since, now)
+        known = f"{since} or before; it has been so since" if last.is_all else f"not since {since}; before is not known"
+        return {label: known, **present}
+    until = {} if span.end >= now else {"until": _time(span.end, now)}
+    by = await _async_author(question.hass, state.entity_id, span.begin)
+    begin = f"{_time(span.begin, now)}, {_length(now - span.begin)} ago"
+    return {label: begin, **until, "for": _length(span.length), **({"by": by} if by else {}), **present}
+
+
+def _never_so(word: str, words: StateWords, seen: Iterable[str]) -> JsonObject:
+    """Return the answer about a state that an entity never has, with those that it has."""
+    known = sorted({words.name(value) for value in {*words.names, *seen} - NO_VALUES})
+    return {"error": f"It is never {quoted(word)}. Its states are: {listed(known[:_MOST_NAMES])}."}
 
 
 def _latest(found: Sequence[Span], values: frozenset[str]) -> Span | None:
@@ -383,16 +415,17 @@ async def _async_times(question: _Question, period: Period, state: State, words:
     inside = _clipped(found, period)
     if not inside:
         return {"states": "not known for that time"}
+    is_known = inside[0].begin - period.begin < _RESOLUTION
+    since: JsonObject = {} if is_known else {"known since": _time(inside[0].begin, question.now)}
     if not question.word:
-        return _all_states(question, inside, words)
+        return _all_states(question, inside, words) | since
     values = words.meant(question.word, {span.value for span in found})
     if not values:
-        known = sorted({words.name(value) for value in {*words.names, *(span.value for span in found)} - NO_VALUES})
-        return {"error": f"It is never {quoted(question.word)}. Its states are: {listed(known[:_MOST_NAMES])}."}
+        return _never_so(question.word, words, (span.value for span in found))
     label = question.word.lower()
     times = list(changes_to(inside, values))
     if not times:
-        return {label: _NEVER}
+        return {label: _NEVER, **since}
     total = _total(times)
     entered = sum(not span.begins_before for span in times)
     listed_times: list[JsonValue] = [_span(span, question.now) for span in times[-_MOST_TIMES:]]
@@ -404,6 +437,7 @@ async def _async_times(question: _Question, period: Period, state: State, words:
         "when": listed_times,
         **more,
         **_earlier(before),
+        **since,
     }
 
 
@@ -482,7 +516,7 @@ def _span(span: Span, now: datetime) -> str:
     return f"{begin} to {'now' if span.end >= now else end}"
 
 
-async def _async_effects(call: OwnCall) -> Effects:
+async def _async_effects(call: OwnCall) -> Annotated:
     """Return that the past of people is told, which rules are about. It changes nothing."""
     try:
         states = await _async_selected(call, _question(call))
@@ -492,6 +526,114 @@ async def _async_effects(call: OwnCall) -> Effects:
         EntityAction(one.entity_id, f"{one.domain}.get_past") for one in states if one.domain in _PRESENCE
     )
     return Annotated(READS, Touches(presence))
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenPast:
+    """Answers questions about what was in sentences of the speaker's language, without a model."""
+
+    hass: HomeAssistant
+    llm_context: llm.LLMContext
+
+    async def async_effects(self, arguments: JsonObject) -> Effects:
+        """Return the effects of an answer: those of the tool."""
+        effects = await _async_effects(OwnCall(self.hass, self.llm_context, arguments))
+        return run_by(TOOL_NAME, effects.named)
+
+    async def async_answer(self, arguments: JsonObject, *, is_whether: bool) -> str:
+        """Return the answer; `is_whether` for a question that is answered by yes or no."""
+        call = OwnCall(self.hass, self.llm_context, arguments)
+        sentences = await async_get_sentences(self.hass, call.language)
+        try:
+            question = _question(call)
+            states = await _async_selected(call, question) if records(self.hass) else []
+        except InvalidTime, _NoAnswer:
+            return sentences["spoken_past_unknown"]
+        telling = _Telling(sentences, question, states)
+        if question.period is None:
+            answer = await telling.async_last()
+        else:
+            answer = await telling.async_lengths(question.period, is_whether=is_whether)
+        return answer or sentences["spoken_past_unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """Tells in sentences what is known of some entities. A sentence is empty if nothing is known."""
+
+    sentences: Mapping[str, str]
+    question: _Question
+    states: Sequence[State]
+
+    async def async_last(self) -> str:
+        """Return when one of the entities was last so."""
+        found = await _async_each(self.states, self._async_last_of)
+        lasts = [(last, state) for state in self.states if (last := found.get(state.entity_id)) and last.values]
+        begun = [(span, state) for last, state in lasts if (span := last.span)]
+        if not begun:
+            if not lasts:
+                return ""
+            last, state = max(lasts, key=lambda one: one[0].is_all)
+            key, since = "always" if last.is_all else "never_since", self._time(last.known_since)
+            return await self._async_told(key, state, last.values, time=since)
+        span, state = max(begun, key=lambda one: one[0].begin)
+        key, time = "since" if span.end >= self.question.now else "last", self._time(span.begin)
+        answer = await self._async_told(key, state, {span.value}, time=time, duration=self._length(span.length))
+        by = await _async_author(self.question.hass, state.entity_id, span.begin)
+        return f"{answer} {self._sentence('by', by=by)}" if by else answer
+
+    async def async_lengths(self, period: Period, *, is_whether: bool) -> str:
+        """Return for how long each entity was so; if the question was whether one was, only of those that were."""
+        found = await _async_each(self.states, partial(self._async_length_of, period))
+        known = [(one.name, *length) for one in self.states if (length := found.get(one.entity_id))]
+        if not known:
+            return ""
+        times = [f"{name} {self._length(length)}" for name, length, _ in known if length]
+        never = [name for name, length, _ in known if not length]
+        if is_whether:
+            answer = self._sentence("yes" if times else "no", entities=_names(times or never))
+        else:
+            answer = f"{_names([*times, *(f'{name} {self.sentences["past_never"]}' for name in never)])}."
+        left_out = [one.name for one in self.states if one.entity_id not in found]
+        rest = self._sentence("left_out", entities=_names(left_out)) if left_out else ""
+        since = max(begin for *_, begin in known)
+        is_known = since - period.begin < _RESOLUTION
+        return " ".join(
+            filter(None, (answer, "" if is_known else self._sentence("known_since", time=self._time(since)), rest))
+        )
+
+    async def _async_last_of(self, state: State) -> _Last:
+        return await _async_find_last(self.question, state, await self._async_words(state))
+
+    async def _async_length_of(self, period: Period, state: State) -> tuple[timedelta, datetime] | None:
+        """Return for how long an entity was so, and since when that is known; None if it is not."""
+        found = _clipped(await _async_spans(self.question, state, period.begin, period.end), period)
+        values = (await self._async_words(state)).meant(self.question.word, {span.value for span in found})
+        return (_total(changes_to(found, values)), found[0].begin) if found and values else None
+
+    async def _async_words(self, state: State) -> StateWords:
+        return await async_state_words(self.question.hass, state.entity_id, self.question.language)
+
+    async def _async_told(self, key: str, state: State, values: Collection[str], **rest: str | int) -> str:
+        name = (await self._async_words(state)).spoken(min(values))
+        return self._sentence(key, name=state.name, state=name, **rest)
+
+    def _sentence(self, key: str, **parts: str | int) -> str:
+        return self.sentences[f"spoken_past_{key}"].format_map(parts)
+
+    def _time(self, when: datetime) -> str:
+        local = dt_util.as_local(when)
+        days = (self.question.now.date() - local.date()).days
+        near = {0: "past_today", 1: "past_yesterday"}.get(days, "past_days_ago")
+        return self.sentences[near].format_map({"time": f"{local:%H:%M}", "days": days})
+
+    @staticmethod
+    def _length(length: timedelta) -> str:
+        """Return a duration with units that voices get words for."""
+        minutes, seconds = divmod(round(length.total_seconds()), 60)
+        hours, left = divmod(minutes, 60)
+        parts = [(hours, "h"), (left, "min"), (0 if minutes else seconds, "s")]
+        return " ".join(f"{count} {unit}" for count, unit in parts if count)
 
 
 GET_PAST: Final = OwnTool(

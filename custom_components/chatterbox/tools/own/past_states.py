@@ -144,6 +144,10 @@ class StateWords:
         names = self.names.get(value)
         return (names[-1] if names else value.replace("_", " ")).lower()
 
+    def spoken(self, value: str) -> str:
+        """Return the name of a state in the speaker's language."""
+        return next(iter(self.names.get(value, (value,)))).lower()
+
     def meant(self, word: str, seen: Iterable[str]) -> frozenset[str]:
         """Return the states that a word means, of those that are known or have been `seen`; none if it means none."""
         wanted, known = fold(word).strip(), {*self.names, *seen} - NO_VALUES

@@ -202,11 +202,6 @@ def quantity(value: float, unit: str) -> str:
 
 
 @pytest.fixture
-async def mock_recorder_before_hass(async_test_recorder: RecorderInstanceContextManager) -> None:
-    """Make a database before there is a home, as Home Assistant's test plugin wants it."""
-
-
-@pytest.fixture
 async def home(
     async_test_recorder: RecorderInstanceContextManager, hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> AsyncGenerator[HomeAssistant]:

@@ -1,22 +1,17 @@
 """An agent tells what was: from what a real recorder has recorded, with its restarts, gaps and clock changes."""
 
 import sys
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
-from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.energy.data import DeviceConsumption, async_get_manager
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context
 from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry
-from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
-from pytest_homeassistant_custom_component.typing import RecorderInstanceContextManager
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
+from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.policy import judge
 from custom_components.chatterbox.effects.effect import CallEffects
 from custom_components.chatterbox.llm import async_get_tools
@@ -24,67 +19,7 @@ from custom_components.chatterbox.people.speakers import NOBODY
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own.past import GET_PAST
 from tests.support.own_tools import own_call
-
-DOOR = "binary_sensor.front_door"
-WINDOW = "binary_sensor.kitchen_window"
-NAMES = {DOOR: "Front Door", WINDOW: "Kitchen Window"}
-CLASSES = {DOOR: "door", WINDOW: "window"}
-
-
-class Past:
-    """A home whose clock is moved from one state to the next."""
-
-    def __init__(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
-        self.hass, self._freezer = hass, freezer
-
-    def at(self, when: str) -> None:
-        """Move the clock to a local time."""
-        moment = dt_util.parse_datetime(f"2026-11-{when}:00", raise_on_error=True)
-        self._freezer.move_to(moment.replace(tzinfo=dt_util.get_default_time_zone()))
-
-    def set(
-        self, when: str, entity_id: str, state: str, context: Context | None = None, **attributes: str | float
-    ) -> None:
-        self.at(when)
-        known: dict[str, str | float] = {"friendly_name": NAMES.get(entity_id, entity_id)}
-        if entity_id in CLASSES:
-            known["device_class"] = CLASSES[entity_id]
-        self.hass.states.async_set(entity_id, state, known | attributes, context=context)
-        async_expose_entity(self.hass, "conversation", entity_id, should_expose=True)
-
-    async def ask(self, context: Context | None = None, /, **arguments: JsonValue) -> JsonObject:
-        """Ask about the past."""
-        await async_wait_recording_done(self.hass)
-        call = own_call(self.hass, dict(arguments))
-        if context:
-            call = replace(call, llm_context=replace(call.llm_context, context=context))
-        return (await GET_PAST.run(call)).data
-
-    async def answers(self, **arguments: JsonValue) -> list[JsonObject]:
-        """Return what is told of each thing."""
-        answer = await self.ask(**arguments)
-        found = answer.get("found")
-        assert isinstance(found, list), answer
-        return [one for one in found if isinstance(one, dict)]
-
-
-@pytest.fixture
-async def mock_recorder_before_hass(async_test_recorder: RecorderInstanceContextManager) -> None:
-    """Make a database before there is a home, as Home Assistant's test plugin wants it."""
-
-
-@pytest.fixture
-async def past(
-    async_test_recorder: RecorderInstanceContextManager, hass: HomeAssistant, freezer: FrozenDateTimeFactory
-) -> AsyncGenerator[Past]:
-    """Set up a home in Berlin with a recorder."""
-    await hass.config.async_set_time_zone("Europe/Berlin")
-    home = Past(hass, freezer)
-    home.at("20 12:00")
-    async with async_test_recorder(hass):
-        for component in ("homeassistant", "binary_sensor", "logbook", "automation", "conversation"):
-            assert await async_setup_component(hass, component, {})
-        yield home
+from tests.support.recorded_home import CLASSES, DOOR, NAMES, WINDOW, Past
 
 
 async def test_a_door_was_last_opened(past: Past) -> None:
@@ -163,7 +98,11 @@ async def test_nothing_is_claimed_of_times_that_are_not_kept(past: Past) -> None
     (never_closed,) = await past.answers(name="front door", state="closed")
 
     assert answer["note"] == "States are kept for 10 days, so what was before that is not known. Say so."
-    assert never_closed == {"name": "Front Door", "last closed": "not since Friday 13 November 12:00", "now": "open"}
+    assert never_closed == {
+        "name": "Front Door",
+        "last closed": "not since yesterday 08:00; before is not known",
+        "now": "open",
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""Questions about what was are recognized in eleven languages, and none of Home Assistant's own sentences is one."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hassil.intents import Intents, SlotList, TextSlotList, WildcardSlotList
+from hassil.sample import sample_sentence
+from home_assistant_intents import get_intents
+from homeassistant.components.conversation import DOMAIN as CONVERSATION
+from homeassistant.core import HomeAssistant
+from pydantic import BaseModel
+
+from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.agent.text import read_data_file
+from custom_components.chatterbox.home.entities import async_get_home
+from custom_components.chatterbox.offline.past_questions import PastForm, PastQuestion, past_question
+from tests.demo_house.move_in import move_in
+from tests.support.one_home import in_one_home
+
+NAMES = {
+    "en": ("Front Door", "Kitchen Window"),
+    "de": ("Haustür", "Küchenfenster"),
+    "es": ("Puerta Principal", "Ventana de la Cocina"),
+    "fr": ("Porte d'entrée", "Fenêtre de la cuisine"),
+    "it": ("Porta d'ingresso", "Finestra della cucina"),
+    "nl": ("Voordeur", "Keukenraam"),
+    "pl": ("Drzwi wejściowe", "Okno w kuchni"),
+    "pt": ("Porta da frente", "Janela da cozinha"),
+    "pt-BR": ("Porta da sala", "Janela do quarto"),
+    "sv": ("Ytterdörren", "Köksfönstret"),
+    "zh-Hans": ("前门", "厨房窗户"),
+}
+HOME = (
+    "areas:\n  - { id: kitchen, name: Kitchen }\nentities:\n  - { name: Lamp, id: light.lamp, area: kitchen }\n"
+    + "".join(
+        f"  - {{ name: {name}, id: binary_sensor.e{number}_{place} }}\n"
+        for number, names in enumerate(NAMES.values())
+        for place, name in enumerate(names)
+    )
+)
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_in(hass, HOME)
+    return hass
+
+
+class Question(BaseModel):
+    """A question, and what it asks for."""
+
+    language: str
+    text: str
+    form: PastForm
+    call: JsonObject
+
+
+QUESTIONS = read_data_file(Path(__file__).with_name("past_questions.toml"), dict[str, list[Question]])["question"]
+
+
+@in_one_home("question", QUESTIONS)
+async def test_questions_are_recognized(home: HomeAssistant, question: Question) -> None:
+    found = past_question(async_get_home(home, CONVERSATION), question.text, question.language)
+
+    assert found == PastQuestion(question.form, question.call)
+    assert {one.language for one in QUESTIONS} == {*NAMES}
+
+
+@in_one_home(
+    "text",
+    [
+        "when was the castle last opened",
+        "is the front door open",
+        "open the front door last",
+        "was the front door purple last night",
+        f"when was the front door last opened{' today' * 20}",
+        "",
+    ],
+)
+async def test_other_sentences_are_not(home: HomeAssistant, text: str) -> None:
+    assert past_question(async_get_home(home, CONVERSATION), text, "en") is None
+    assert past_question(async_get_home(home, CONVERSATION), "when was the front door last opened", "xx") is None
+
+
+OF_A_TEMPLATE = 4
+
+
+def sentences(language: str) -> Iterator[str]:
+    """Yield sentences of Home Assistant, some of each template."""
+    data = get_intents({"zh-Hans": "zh-CN"}.get(language, language))
+    assert data, language
+    intents = Intents.from_dict(data)
+    names = {"name": NAMES[language], "area": ["Kitchen"], "floor": ["Attic"]}
+    wild = {name: ["Lamp"] for name, one in intents.slot_lists.items() if isinstance(one, WildcardSlotList)}
+    filled: dict[str, SlotList] = {
+        name: TextSlotList.from_strings(some, name=name) for name, some in (wild | names).items()
+    }
+    lists = {**intents.slot_lists, **filled}
+    for one in intents.intents.values():
+        for block in one.data:
+            for sentence in block.sentences:
+                local = {**lists, **block.slot_lists}
+                rules = {**intents.expansion_rules, **block.expansion_rules}
+                yield from islice(
+                    sample_sentence(sentence, local, rules, language=language, skip_optionals=True), OF_A_TEMPLATE
+                )
+
+
+async def test_no_sentence_of_home_assistant_is_one(home: HomeAssistant) -> None:
+    exposed = async_get_home(home, CONVERSATION)
+    for language in NAMES:
+        tried = [*sentences(language)]
+        assert len(tried) > 1_000, language
+        assert [one for one in tried if past_question(exposed, one, language)] == []
