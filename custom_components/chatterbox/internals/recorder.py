@@ -5,14 +5,14 @@ The asynchronous functions wait for the database, in the executor of the recorde
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.util import dt as dt_util
 
 from .reliance import Reliance
 
+type _States = Mapping[str, Sequence[State]]
 type Extremes = Mapping[Literal["min", "max", "mean", "change"], float | None]
 
 _INSTANCE: Final = Reliance("past", "homeassistant.components.recorder", ("get_instance",))
@@ -44,66 +44,48 @@ def days_kept(hass: HomeAssistant) -> int:
     return int(found.get_instance(hass).keep_days) if found else 0
 
 
-async def _async_run[T](hass: HomeAssistant, job: Callable[[], T]) -> T:
-    found = _INSTANCE.find(hass)
-    if found is None:
-        raise LookupError("asked for without `records`")
-    done: T = await found.get_instance(hass).async_add_executor_job(job)
-    return done
+async def _async_read(hass: HomeAssistant, reliance: Reliance, read: Callable[[Any], object]) -> Any:
+    """Let the executor of the recorder read with a module; return None if that has moved. Callers name the type."""
+    found, recorder = reliance.find(hass), _INSTANCE.find(hass)
+    if found is None or recorder is None:
+        return None
+    return await recorder.get_instance(hass).async_add_executor_job(read, found)
 
 
 async def async_states(
     hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime, *, with_attributes: bool = False
 ) -> Sequence[State]:
     """Return the states of an entity in a period, the one at its beginning first, if it is known."""
-    found = _HISTORY.find(hass)
-    if found is None:
-        return ()
-    job = partial(
-        found.get_significant_states,
-        *(hass, begin, end, [entity_id], None, True),
-        significant_changes_only=not with_attributes,
-        no_attributes=not with_attributes,
-    )
-    return list((await _async_run(hass, job)).get(entity_id, ()))
+    which = {"significant_changes_only": not with_attributes, "no_attributes": not with_attributes}
+    given = (hass, begin, end, [entity_id], None, True)
+    states: _States | None = await _async_read(hass, _HISTORY, lambda one: one.get_significant_states(*given, **which))
+    return list((states or {}).get(entity_id, ()))
 
 
 async def async_last_states(hass: HomeAssistant, entity_id: str, since: datetime, count: int) -> Sequence[State]:
     """Return the latest states of an entity, at most so many, oldest first."""
-    found = _HISTORY.find(hass)
-    if found is None:
-        return ()
-    job = partial(
-        found.state_changes_during_period,
-        *(hass, since, None, entity_id),
-        no_attributes=True,
-        descending=True,
-        limit=count,
-        include_start_time_state=False,
-    )
-    return list(reversed((await _async_run(hass, job)).get(entity_id, ())))
+    which = {"no_attributes": True, "descending": True, "limit": count, "include_start_time_state": False}
+    given, changes = (hass, since, None, entity_id), "state_changes_during_period"
+    states: _States | None = await _async_read(hass, _HISTORY, lambda one: getattr(one, changes)(*given, **which))
+    return list(reversed((states or {}).get(entity_id, ())))
 
 
 async def async_statistics(hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime) -> Extremes:
     """Return lowest, highest and average value and growth of a sensor in a period; nothing without statistics."""
-    found = _STATISTICS.find(hass)
-    if found is None:
-        return {}
-    job = partial(found.statistic_during_period, hass, begin, end, entity_id, None, None)
-    values: Extremes = await _async_run(hass, job)
-    return values
+    given = (hass, begin, end, entity_id, None, None)
+    values: Extremes | None = await _async_read(hass, _STATISTICS, lambda one: one.statistic_during_period(*given))
+    return values or {}
 
 
 async def async_hours(
     hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime
 ) -> Sequence[tuple[datetime, float, float]]:
     """Return the beginning, the lowest and the highest value of each hour of a period, where they are known."""
-    found = _STATISTICS.find(hass)
-    if found is None:
-        return ()
-    job = partial(found.statistics_during_period, hass, begin, end, {entity_id}, "hour", None, {"min", "max"})
-    rows = (await _async_run(hass, job)).get(entity_id, ())
-    known = [row for row in rows if row.get("min") is not None and row.get("max") is not None]
+    given = (hass, begin, end, {entity_id}, "hour", None, {"min", "max"})
+    rows: Mapping[str, Sequence[Mapping[str, float]]] = (
+        await _async_read(hass, _STATISTICS, lambda one: one.statistics_during_period(*given)) or {}
+    )
+    known = [row for row in rows.get(entity_id, ()) if row.get("min") is not None and row.get("max") is not None]
     return [(dt_util.utc_from_timestamp(row["start"]), row["min"], row["max"]) for row in known]
 
 
@@ -117,26 +99,22 @@ class Cause(NamedTuple):
 
 async def async_cause(hass: HomeAssistant, entity_id: str, when: datetime) -> Cause:
     """Return the cause of a change of an entity at a moment. Source: `EventProcessor`."""
-    found = _LOGBOOK.find(hass)
-    if found is None or "logbook" not in hass.config.components:
+    if "logbook" not in hass.config.components:
         return Cause(None, None)
 
-    def read() -> Sequence[Mapping[str, object]]:
+    def read(found: Any) -> Sequence[Mapping[str, object]]:
         events = ("automation_triggered", "script_started", "call_service")
         processor = found.EventProcessor(hass, events, [entity_id], timestamp=True)
         entries: Sequence[Mapping[str, object]] = processor.get_events(when - _AROUND, when + _AROUND)
         return entries
 
-    entries = [entry for entry in await _async_run(hass, read) if entry.get("entity_id") == entity_id]
+    found: Sequence[Mapping[str, object]] | None = await _async_read(hass, _LOGBOOK, read)
+    entries = [one for one in found or () if one.get("entity_id") == entity_id]
     if not entries:
         return Cause(None, None)
-    nearest = min(entries, key=lambda entry: abs(_seconds(entry.get("when")) - when.timestamp()))
+    nearest = min(entries, key=lambda entry: abs(float(str(entry["when"])) - when.timestamp()))
     user_id, name = nearest.get("context_user_id"), nearest.get("context_name")
     return Cause(user_id if isinstance(user_id, str) else None, name if isinstance(name, str) else None)
-
-
-def _seconds(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 async def async_consumption(hass: HomeAssistant) -> tuple[Mapping[str, str], frozenset[str]]:

@@ -52,7 +52,7 @@ from .past_states import (
     recorded_value,
     spans,
 )
-from .period import InvalidTime, Period, PeriodName, moment, named_period, one_earlier
+from .period import InvalidTime, Period, PeriodName, earlier_periods, moment, named_period
 
 TOOL_NAME: Final = own_name("get_past")
 _TIMEOUT: Final = 1.0
@@ -146,11 +146,8 @@ def _question(call: OwnCall) -> _Question:
         begin, end = begin or now - timedelta(days=days_kept(call.hass)), min(end or now, now)
         period = Period(begin, end)
     elif (written := str(given.get("period") or "")) and written in PeriodName:
-        name = PeriodName(written)
-        whole, before = named_period(name, now), one_earlier(name, now)
-        period, whole_before = Period(whole.begin, min(whole.end, now)), named_period(name, before)
-        earlier = [Period(whole_before.begin, min(whole_before.end, before)), whole_before]
-        earlier = earlier[:1] if earlier[0] == earlier[1] else earlier
+        begin, end = named_period(PeriodName(written), now)
+        period, earlier = Period(begin, min(end, now)), earlier_periods(PeriodName(written), now)
     elif written:
         raise InvalidTime(f"period is one of {', '.join(PeriodName)}; for another one, give since and until.")
     if period and period.begin >= period.end:

@@ -106,20 +106,18 @@ class Numbers:
 
 def numbers(rows: Sequence[tuple[datetime, float | None]], end: datetime) -> Numbers | None:
     """Return the extremes of values, each of which holds until the next one; None without any."""
-    known = [(when, value) for when, value in rows if value is not None]
-    if not known:
-        return None
-    weighed = [
-        (value, (rows[number + 1][0] if number + 1 < len(rows) else end) - when)
-        for number, (when, value) in enumerate(rows)
+    ends = [*(when for when, _ in rows[1:]), end]
+    known = [
+        (when, value, (until - when).total_seconds())
+        for (when, value), until in zip(rows, ends, strict=True)
         if value is not None
     ]
-    total = sum((length for _, length in weighed), timedelta())
-    share = total / timedelta(seconds=1)
-    average = (
-        sum(value * (length / timedelta(seconds=1)) for value, length in weighed) / share if share else known[0][1]
-    )
-    return Numbers(min(known, key=lambda row: row[1]), max(known, key=lambda row: row[1]), average)
+    if not known:
+        return None
+    share = sum(seconds for *_, seconds in known)
+    average = sum(value * seconds for _, value, seconds in known) / share if share else known[0][1]
+    lowest, highest = (pick(known, key=lambda row: row[1])[:2] for pick in (min, max))
+    return Numbers(lowest, highest, average)
 
 
 def number_in(value: object) -> float | None:

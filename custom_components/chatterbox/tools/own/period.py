@@ -67,21 +67,13 @@ def named_period(name: PeriodName, now: datetime) -> Period:
             assert_never(unreachable)
 
 
-def one_earlier(name: PeriodName, now: datetime) -> datetime:
-    """Return the moment in the period before that corresponds to `now`: the same time yesterday, or of last month."""
-    match name:
-        case PeriodName.TODAY | PeriodName.YESTERDAY | PeriodName.LAST_NIGHT:
-            return now - _DAY
-        case PeriodName.THIS_WEEK | PeriodName.LAST_WEEK:
-            return now - 7 * _DAY
-        case PeriodName.THIS_MONTH | PeriodName.LAST_MONTH:
-            last_of_month = now.replace(day=1) - _DAY
-            return last_of_month.replace(day=min(now.day, last_of_month.day))
-        case PeriodName.THIS_YEAR | PeriodName.LAST_YEAR:
-            is_leap_day = (now.month, now.day) == (2, 29)
-            return now.replace(year=now.year - 1, day=28 if is_leap_day else now.day)
-        case _ as unreachable:
-            assert_never(unreachable)
+def earlier_periods(name: PeriodName, now: datetime) -> list[Period]:
+    """Return the period before the one that a name means. If that goes on: up to the same time, and the whole one."""
+    period = named_period(name, now)
+    if now >= period.end:
+        return [named_period(name, period.begin)]
+    before = named_period(name, period.begin - _RESOLUTION)
+    return [Period(before.begin, min(before.end, before.begin + (now - period.begin))), before]
 
 
 def moment(written: JsonValue, *, is_end: bool) -> datetime | None:

@@ -18,6 +18,7 @@ from ...history.store.query import Found, HistoryQuery
 from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
 from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
+from .period import InvalidTime, moment
 
 _WORDS: Final = "words"
 _DAYS: Final = "days"
@@ -26,15 +27,9 @@ _UNTIL: Final = "until"
 _TIMEOUT: Final = 2.0
 """Seconds, while a person waits for the answer."""
 _MAX_DAYS: Final = 36_500
-_RESOLUTION: Final = 0.001
-"""Seconds, of the times of stored turns."""
 _UNAVAILABLE: Final = "Earlier conversations cannot be searched at the moment. Say so."
 _NOTHING: Final = "Nothing like that was found. Other words, or another time, may find it."
 _NOT_STORED: Final = "Conversations with you are not kept any more: that is switched off in your settings."
-
-
-class _InvalidTime(Exception):
-    """A time cannot be parsed. The text describes the format."""
 
 
 async def async_search_history(
@@ -47,7 +42,7 @@ async def async_search_history(
         return person
     try:
         query = _query(agent, person, call.arguments)
-    except _InvalidTime as error:
+    except InvalidTime as error:
         return error_answer(str(error))
     entries = hass.config_entries.async_entries(DOMAIN)
     entry = next((entry for entry in entries if agent in entry.subentries), None)
@@ -62,13 +57,14 @@ async def async_search_history(
 
 
 def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
-    since = [_timestamp(arguments.get(_SINCE), is_end=False), _days_ago(arguments.get(_DAYS))]
+    since = [moment(arguments.get(_SINCE), is_end=False), _days_ago(arguments.get(_DAYS))]
+    until = moment(arguments.get(_UNTIL), is_end=True)
     return HistoryQuery(
         words=str(arguments.get(_WORDS) or ""),
         person_id=person,
         agent=agent,
-        since=max((moment for moment in since if moment is not None), default=None),
-        until=_timestamp(arguments.get(_UNTIL), is_end=True),
+        since=max((one.timestamp() for one in since if one), default=None),
+        until=until.timestamp() if until else None,
     )
 
 
@@ -86,29 +82,13 @@ def _answer(found: Sequence[Found], *, is_stored: bool) -> ToolAnswer:
     return ToolAnswer({"found": turns, **({"note": note} if note else {})}, open_world=has_outside_content)
 
 
-def _days_ago(days: JsonValue) -> float | None:
-    """Return the beginning of the first of the last `days` days as a timestamp."""
+def _days_ago(days: JsonValue) -> datetime | None:
+    """Return the beginning of the first of the last `days` days."""
     if days is None:
         return None
     if not isinstance(days, int) or not 1 <= days <= _MAX_DAYS:
-        raise _InvalidTime(f"{_DAYS} is a whole number from 1 to {_MAX_DAYS}.")
-    return dt_util.start_of_local_day(dt_util.now() - timedelta(days=days - 1)).timestamp()
-
-
-def _timestamp(written: JsonValue, *, is_end: bool) -> float | None:
-    """Return the timestamp of a local time, or of the beginning or the end of a day."""
-    text = str(written or "").strip()
-    if not text:
-        return None
-    try:
-        if (day := dt_util.parse_date(text)) is not None:
-            if is_end:
-                return dt_util.start_of_local_day(day + timedelta(days=1)).timestamp() - _RESOLUTION
-            return dt_util.start_of_local_day(day).timestamp()
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=dt_util.get_default_time_zone())).timestamp()
-    except (ValueError, OverflowError) as error:
-        raise _InvalidTime(f"{_SINCE} and {_UNTIL} are written like 2026-11-22 or 2026-11-22T18:00.") from error
+        raise InvalidTime(f"{_DAYS} is a whole number from 1 to {_MAX_DAYS}.")
+    return dt_util.start_of_local_day(dt_util.now() - timedelta(days=days - 1))
 
 
 SEARCH_HISTORY: Final = OwnTool(
