@@ -24,7 +24,7 @@ from homeassistant.helpers import entity_registry as er
 from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent.providers.http_provider import HTTPProvider
-from .agent.providers.profiles import OTHER
+from .agent.providers.profiles import OTHER, PROFILES
 from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.dialog import async_viewer_language, docs_url, escaped
@@ -47,6 +47,7 @@ from .flows.service_form import (
     RECONFIGURE_SCHEMA,
     TypedService,
     example_address,
+    key_pages,
     own_server_schema,
     title_of,
 )
@@ -435,8 +436,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     def _placeholders(self) -> dict[str, str]:
         service = self._service
+        known = [service.known] if self.source == SOURCE_REAUTH else PROFILES.values()
         return {
             "url": service.base_url,
+            "key_pages": key_pages(known),
             "example_url": example_address(service.known),
             "server": service.known.name,
             "interface": INTERFACES[service.kind],

@@ -32,6 +32,7 @@ async def test_a_new_key_is_kept_while_the_server_is_away(hass: HomeAssistant) -
     assert placeholders is not None
     assert placeholders["name"] == "The server"
     assert placeholders["url"] == address
+    assert placeholders["key_pages"] == "", "a server of one's own has no page for keys"
     assert entry.data[CONF_API_KEY] == "old-key"
 
 

@@ -54,6 +54,10 @@ async def test_the_services_that_people_use_are_offered_by_name(hass: HomeAssist
     assert names[:2] == ["OpenAI", "Anthropic"]
     assert "Google Gemini" in names
     assert "Ollama" not in names
+    assert step["description_placeholders"]
+    pages = step["description_placeholders"]["key_pages"].split(" · ")
+    assert [page.partition("]")[0].removeprefix("[") for page in pages] == names
+    assert "[OpenAI](https://platform.openai.com/api-keys)" in pages
 
 
 @pytest.mark.parametrize(("server", "kind", "spoken"), KINDS[:3])

@@ -16,7 +16,7 @@ from homeassistant.helpers.template import Template
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
 from ..agent.providers.http_provider import HTTPProvider
-from ..agent.wire.model_lists import ChatModel
+from ..agent.wire.model_lists import ChatModel, by_usefulness
 from ..runtime.composition import (
     REASONING_EFFORTS,
     SERVICE_TIERS,
@@ -95,7 +95,8 @@ def model_selector(models: Sequence[str]) -> selector.SelectSelector | selector.
     """Return the field for a model: the list of the server with free input, or plain text without a list."""
     if not models:
         return selector.TextSelector()
-    return choice(options=list(models), mode=DROPDOWN, custom_value=True)
+    names = [model.name for model in by_usefulness(map(ChatModel, models))]
+    return choice(options=names, mode=DROPDOWN, custom_value=True)
 
 
 async def async_chat_model_selector(

@@ -108,6 +108,11 @@ class TypedService:
         return errors
 
 
+def key_pages(servers: Iterable[ServerProfile]) -> str:
+    """Return the pages on which services have their keys, as Markdown."""
+    return " · ".join(f"[{server.name}]({server.key_page})" for server in servers if server.key_page)
+
+
 def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     """Return the title of an entry: the name of the service, and where it is not at its usual address, the place."""
     known, url = known_server(service), service[CONF_BASE_URL]

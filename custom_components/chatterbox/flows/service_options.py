@@ -77,8 +77,8 @@ class ServiceOptions(ConfigFlow):
         if address and address != stored and (error := await async_try_address(self.hass, address)):
             problems.append(Problem(const.CONF_HISTORY_ADDRESS, error, {}))
         if problems:
-            shown = {**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}
-            return await self._async_show_options(shown, problems)
+            form = {**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}
+            return await self._async_show_options(form, problems)
         return self.async_update_and_abort(
             entry,
             options={

@@ -51,7 +51,7 @@ def test_every_usual_address_is_one_and_leads_back_to_its_profile(profile: Serve
     assert api_root(profile.base_url)
     if profile.host or profile.port:
         assert profile_at(profile.base_url) is profile
-    assert profile.needs_key == profile.base_url.startswith("https://")
+    assert profile.needs_key == profile.base_url.startswith("https://") == profile.key_page.startswith("https://")
 
 
 @pytest.mark.parametrize(

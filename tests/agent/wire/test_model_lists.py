@@ -131,3 +131,15 @@ def test_chat_models_that_use_tools_come_first_and_those_that_do_not_last() -> N
         ChatModel("lm-talks", uses_tools=False),
         ChatModel("router-talks", uses_tools=False),
     ]
+
+
+def test_of_models_alike_in_tools_the_recommended_ones_come_first_and_small_ones_last() -> None:
+    best = ["claude-haiku-4-5", "gemini-2.5-flash", "gemma4:e4b", "gpt-5-mini", "qwen3:4b-instruct", "qwen3:8b"]
+    others = ["claude-opus-4", "gemini-2.5-flash-lite", "gpt-4o", "llama3.3:70b", "qwen3-coder:30b"]
+    small = ["gemma3:1b", "llama3.2:1b", "qwen2.5:0.5b", "qwen3:1.7b"]
+    listed: list[JsonValue] = [{"id": name} for name in sorted([*best, *others, *small], reverse=True)]
+    acts: JsonValue = {"id": "tiny:1b", "supported_parameters": ["tools"]}
+
+    models = parse_chat_models(json.dumps({"data": [*listed, acts]}))
+
+    assert [model.name for model in models] == ["tiny:1b", *best, *others, *small]

@@ -127,6 +127,8 @@ class ServerProfile:
     port: int | None = None
     """Default port of a local server, if it is characteristic."""
     needs_key: bool = False
+    key_page: str = ""
+    """Address of the page of the service on which people create keys."""
     caches_prefix: bool = False
     """Whether prefilling a prompt speeds up the answer at no cost."""
     window_pages: tuple[str, ...] = ("models", "/props")

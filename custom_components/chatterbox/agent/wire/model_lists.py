@@ -104,10 +104,28 @@ def is_for_chat(name: str) -> bool:
     return _NOT_FOR_CHAT.search(name) is None
 
 
+_RECOMMENDED: Final = re.compile(
+    r"qwen-?3(?!.*(embed|coder)).*\b(4|8|14|30|32)b|gemma-?4|ministral-3|gpt-oss|glm-4\.[5-9]"
+    r"|gpt-[5-9](\.\d)?-mini|claude-haiku-[4-9]|gemini-[2-9](\.\d)?-flash(?!-lite)|mistral-(small|medium)|deepseek-chat",
+    re.IGNORECASE,
+)
+"""In names of models that are fast enough for speech and call tools well; `docs/recorded-runs.md` has some of them."""
+_BILLIONS: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z\d])", re.IGNORECASE)
+"""The number of parameters in the name of a model."""
+_LEAST_BILLIONS: Final = 3.0
+"""Smaller models often call the wrong tool."""
+
+
 def by_usefulness(models: Iterable[ChatModel]) -> list[ChatModel]:
-    """Return models sorted by name, those first that call tools, those last that do not."""
-    order = {True: 0, None: 1, False: 2}
-    return sorted(models, key=lambda model: (order[model.uses_tools], model.name.casefold(), model.name))
+    """Return models sorted: those first that call tools, of these the recommended ones, then all but the small ones."""
+    return sorted(models, key=_unfitness)
+
+
+def _unfitness(model: ChatModel) -> tuple[int, int, str, str]:
+    size = _BILLIONS.search(model.name)
+    is_small = size is not None and float(size[1]) < _LEAST_BILLIONS
+    by_name = 2 if is_small else 0 if _RECOMMENDED.search(model.name) else 1
+    return {True: 0, None: 1, False: 2}[model.uses_tools], by_name, model.name.casefold(), model.name
 
 
 def parse_chat_models(text: str) -> list[ChatModel]:
