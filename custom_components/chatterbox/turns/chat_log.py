@@ -9,7 +9,6 @@ which keeps cards and targets. Decision 1.
 """
 
 import asyncio
-import re
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Sequence
 from contextlib import aclosing, contextmanager, suppress
@@ -431,9 +430,6 @@ FILLERS: Final = ("spoken_filler", "spoken_filler_2", "spoken_filler_3")
 ENDS_SENTENCE: Final = "\n\n"
 """Inaudible. Voices that synthesise sentence by sentence (`sentence_stream`) need not wait for the next sentence."""
 
-_MAY_CHANGE: Final = re.compile(r"[\d./:°]")
-"""Characters of names that voices hear in other words, but for few abbreviations."""
-
 _BEGINS_TO_SPEAK: Final = 61
 """Characters of an answer at which the pipeline starts to speak.
 
@@ -528,7 +524,7 @@ def _written_names(home: Home, language: str) -> tuple[str, ...]:
     names = {name for entity in home.all_entities for name in entity.names}
     names |= {name for room in home.rooms for name in (room.name, *room.aliases)}
     names |= {name for floor in home.floors for name in (floor.name, *floor.aliases)}
-    return tuple(name for name in names if _MAY_CHANGE.search(name) and is_written_out(name, language))
+    return tuple(name for name in names if is_written_out(name, language))
 
 
 @contextmanager

@@ -350,7 +350,7 @@ class Pronunciation:
     def __init__(self, language: str, names: tuple[str, ...] = (), pause: str = "") -> None:
         """Leave `names` as they are, and put `pause` between sentences instead of what is there."""
         code = base_language(language)
-        self._rules = LANGUAGES[code].written_out if code in LANGUAGES else _NO_RULES
+        self.rules = LANGUAGES[code].written_out if code in LANGUAGES else _NO_RULES
         self._units = UNITS.get(code, {})
         self._names, self._begun, self._most = _phrases_of(code, names)
         self._pause = pause
@@ -411,13 +411,13 @@ class Pronunciation:
     def _needs_next(self, text: str, gap: str) -> bool:
         """Return whether the words for a text depend on the next one."""
         _, body, tail = _parts(text)
-        if tail[:1] == "." and _known(f"{body}.", self._rules.numbered):
+        if tail[:1] == "." and _known(f"{body}.", self.rules.numbered):
             return True
         if tail == "." and _is_ordinal(body):
-            return self._rules.ordinals is not None or body == "1" or self._begins(gap)
+            return self.rules.ordinals is not None or body == "1" or self._begins(gap)
         if self._ends_item(text, gap):
             return True
-        return not tail and (_MONEY.fullmatch(body) is not None or bool(_known(body, self._rules.numbered)))
+        return not tail and (_MONEY.fullmatch(body) is not None or bool(_known(body, self.rules.numbered)))
 
     def _phrase(self, text: str, gap: str, following: str) -> tuple[str, bool] | None:
         """Return the words for a name or an abbreviation, and whether its full stop may end a sentence."""
@@ -430,10 +430,12 @@ class Pronunciation:
         return (lead + found[0] + tail, False) if found else None
 
     def _abbreviation(self, key: str, gap: str, following: str) -> tuple[str, bool] | None:
-        rules, number = self._rules, _LAST_NUMBER.search(self._before) if gap == " " else None
+        rules, number = self.rules, _LAST_NUMBER.search(self._before) if gap == " " else None
         if number and (words := _known(key, rules.amounts)):
             return self._unit(words, number[0]) or words, True
-        if any(map(str.isdigit, following[:2])) and (words := _known(key, rules.numbered)):
+        is_answer = key == "No." and self._begins(gap)
+        numbered = rules.numbered if any(map(str.isdigit, following[:2])) and not is_answer else {}
+        if words := numbered.get(f"{self._before.casefold()} {key}") or _known(key, numbered):
             return words, False
         if words := _known(key, rules.abbreviations):
             return words, False
@@ -450,7 +452,7 @@ class Pronunciation:
 
     def _written_out(self, body: str, gap: str, following: str) -> str:
         """Return the words for a number, a unit or an id; empty for any other word."""
-        rules, number = self._rules, _LAST_NUMBER.search(self._before) if gap in ("", " ") else None
+        rules, number = self.rules, _LAST_NUMBER.search(self._before) if gap in ("", " ") else None
         is_date = gap == " " and self._before.casefold() in rules.date_words.split()
         if body in rules.fractions and not (number or is_date):
             return rules.fractions[body]
@@ -467,25 +469,25 @@ class Pronunciation:
 
     def _measure(self, found: re.Match[str]) -> str:
         words = self._unit(found[2], found[1])
-        return f"{found[1]}{self._rules.gap}{words}" if words else found[0]
+        return f"{found[1]}{self.rules.gap}{words}" if words else found[0]
 
     def _unit(self, symbol: str, number: str) -> str:
         forms = self._units.get(symbol)
         return self._form(forms, number) if forms else ""
 
     def _form(self, forms: Mapping[str, str], number: str) -> str:
-        category = next(name for pattern, name in self._rules.plurals if re.fullmatch(pattern, number))
+        category = next(name for pattern, name in self.rules.plurals if re.fullmatch(pattern, number))
         return forms.get(category, forms["other"])
 
     def _money(self, sign: str, whole: str, cents: str | None) -> str:
-        gap, name = self._rules.gap, self._form(self._rules.currencies[sign], whole)
+        gap, name = self.rules.gap, self._form(self.rules.currencies[sign], whole)
         if not gap:
             return f"{whole}.{cents}{name}" if cents else whole + name
         return f"{whole}{gap}{name}{gap + cents if cents and int(cents) else ''}"
 
     def _number(self, gap: str, body: str, following: str) -> str:
         """Return a number with a full stop, which is an ordinal, that of a list item, or the end of a sentence."""
-        ordinals, next_word = self._rules.ordinals, following.lstrip(_OPENERS).rstrip(_TAIL)
+        ordinals, next_word = self.rules.ordinals, following.lstrip(_OPENERS).rstrip(_TAIL)
         before = self._before.casefold() if gap == " " else ""
         begins = self._begins(gap)
         may_be_date = _is_ordinal(next_word) and following.endswith(".") and not begins
@@ -495,7 +497,8 @@ class Pronunciation:
             if is_date or around:
                 self._in_date = may_be_date
                 word = self._ordinal(ordinals, int(body), f"{before} {next_word}")
-                return word.capitalize() if begins else word
+                is_last = next_word not in ordinals.after.split() and self._starts_sentence(following)
+                return (word.capitalize() if begins else word) + "." * is_last
         if next_word == "FC" or may_be_date:
             return body
         is_list = begins or (body == "1" and self._before.endswith(":"))
@@ -516,7 +519,7 @@ class Pronunciation:
             is_number_of_item = was_first and gap == ". " and _is_ordinal(self._before)
             return ": " if is_number_of_item else gap[0] + (self._pause or gap[1:])
         if has_dot:
-            capital = self._rules.capitals_start and text.lstrip(_OPENERS)[:1].isupper()
+            capital = self.rules.capitals_start and text.lstrip(_OPENERS)[:1].isupper()
             ends = gap == "\n" or (gap == " " and (capital or self._starts_sentence(text)))
         elif gap == "":
             ends = self._before[-1:] in _CHINESE_ENDS and text[0] not in _CLOSERS
@@ -545,14 +548,21 @@ class Pronunciation:
         return text[0] in "¿¡" or first.isdigit() or (first.isalpha() and not first.islower())
 
     def _starts_sentence(self, text: str) -> bool:
-        starters, first = _starters(self._rules.starters), text.lstrip(_OPENERS).replace("\u2019", "'")
+        starters, first = _starters(self.rules.starters), text.lstrip(_OPENERS).replace("\u2019", "'")
         return text[0] in "¿¡" or starters.match(first) is not None
+
+
+_MAY_CHANGE: Final = re.compile(r"[\d./:°]")
+"""Characters of names that voices hear in other words, but for abbreviations without a full stop."""
 
 
 def is_written_out(name: str, language: str) -> bool:
     """Return whether voices would hear a name in other words."""
+    words = name.split()
     pronunciation = Pronunciation(language)
-    for place, word in enumerate(name.split()):
+    if not (_MAY_CHANGE.search(name) or any(_known(word, pronunciation.rules.abbreviations) for word in words)):
+        return False
+    for place, word in enumerate(words):
         pronunciation.add(" " if place else "", word)
     pronunciation.end()
     return pronunciation.take() != name

@@ -48,6 +48,30 @@ def test_an_answer_is_cut_where_its_sentences_end(language: str, written: str, s
     assert streamed([written], language) == spoken
 
 
+@pytest.mark.parametrize(
+    ("language", "written", "spoken"),
+    [
+        ("de", "Der Termin ist am 3. Ich sage Bescheid.", ["Der Termin ist am dritten.", "Ich sage Bescheid."]),
+        ("de", "Das war am 26. Danach war Ruhe.", ["Das war am sechsundzwanzigsten.", "Danach war Ruhe."]),
+        ("de", "Am 3. Mai ist frei.", ["Am dritten Mai ist frei."]),
+        ("de", "Es sind 1 Mio. Menschen. Viele.", ["Es sind eine Million Menschen.", "Viele."]),
+        ("de", "Es sind 1,5 Mio. Menschen.", ["Es sind 1,5 Millionen Menschen."]),
+        ("en", "Take bus No. 5 to town. It is late.", ["Take bus number 5 to town.", "It is late."]),
+        ("en", "No. 21 degrees is too warm.", ["No.", "21 degrees is too warm."]),
+        ("en", "Max. Temp. is 20 degrees.", ["Maximum temperature is 20 degrees."]),
+        ("es", "Es a las 5 p. m. Hasta luego.", ["Es a las 5 de la tarde.", "Hasta luego."]),
+        ("pt", "É às 5 p. m. Até lá.", ["É às 5 da tarde.", "Até lá."]),
+        ("pl", "Jest godz. 15. Jest ciepło.", ["Jest godzina 15.", "Jest ciepło."]),
+        ("pl", "Do godz. 15 pada.", ["Do godziny 15 pada."]),
+        ("pl", "O godz. 15 jest obiad.", ["O godzinie 15 jest obiad."]),
+    ],
+)
+def test_a_short_word_with_a_full_stop_ends_a_sentence_only_where_one_ends(
+    language: str, written: str, spoken: list[str]
+) -> None:
+    assert streamed(written, language) == spoken
+
+
 @pytest.mark.parametrize(("language", "written", "spoken"), CASES)
 def test_an_answer_that_comes_whole_is_not_cut_within_a_sentence(
     language: str, written: str, spoken: list[str]
@@ -74,6 +98,8 @@ def test_no_cut_of_the_stream_makes_a_difference(data: st.DataObject, language: 
     ("language", "name"),
     [
         *(("en", name) for name in ("A/C", "Pump 3/4", "vol. 5 A", "Dr. Who Lamp", "Room 5 m² Fan")),
+        ("en", "Freezer Temp"),
+        ("pl", "Lampa wg Ewy"),
         *(("de", name) for name in ("Heizung 1. OG", "Temp. Bad", "light.kitchen", "5 W Lampe")),
     ],
 )
