@@ -2,6 +2,7 @@
 
 import pytest
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
 from homeassistant.util.unit_system import US_CUSTOMARY_SYSTEM
 
 from custom_components.chatterbox.effects.spoken_numbers import in_digits, readable_sentence
@@ -18,6 +19,14 @@ from tests.support.talk import move_into_the_demo_home
         ("de", "auf dreißig Prozent", "auf 30 Prozent"),
         ("es", "a veintidós grados", "a 22 grados"),
         ("fr", "à vingt-et-un virgule cinq degrés", "à 21.5 degrés"),
+        ("fr", "à nonante-cinq pour cent", "à 95 pour cent"),
+        ("fr", "à septante degrés", "à 70 degrés"),
+        ("fr", "à huitante degrés", "à 80 degrés"),
+        ("en", "to point five degrees", "to 0.5 degrees"),
+        ("en", "set lamp two to fifty percent", "set lamp two to 50 percent"),
+        ("es", "al cincuenta por ciento", "al 50 por ciento"),
+        ("it", "al cinquanta per cento", "al 50 per cento"),
+        ("pt", "em cinquenta por cento", "em 50 por cento"),
         ("it", "a ventitré gradi", "a 23 gradi"),
         ("nl", "op tweeëntwintig graden", "op 22 graden"),
         ("pl", "na dwadzieścia dwa stopnie", "na 22 stopnie"),
@@ -39,6 +48,8 @@ def test_a_number_before_a_unit_is_written_in_digits(language: str, text: str, w
         ("en", "two thousand and five percent"),
         ("de", "schalte ein Licht ein"),
         ("fr", "cent vingt degrés"),
+        ("fr", "octante-deux degrés"),
+        ("es", "pon la luz con cinco lámparas"),
         ("es", "ciento veinte grados"),
         ("zh-Hans", "一百二十度"),
         ("xx", "twenty degrees"),
@@ -58,3 +69,12 @@ async def test_only_the_unit_of_the_home_is_left_out(hass: HomeAssistant) -> Non
     hass.config.units = US_CUSTOMARY_SYSTEM
     assert readable_sentence(hass, "set it to 19.5°C", "en") == "set it to 19.5°C"
     assert readable_sentence(hass, "set it to 68°F", "en") == "set it to 68°"
+
+
+async def test_a_number_in_a_name_is_no_number(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    er.async_get(hass).async_update_entity("light.desk_lamp", aliases=["Desk Fifty Percent"])
+
+    text = readable_sentence(hass, "set desk fifty percent to thirty percent", "en")
+
+    assert text == "set desk fifty percent to 30 percent"

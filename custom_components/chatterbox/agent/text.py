@@ -385,10 +385,8 @@ _CREDITS: Final = re.compile(
 _SENTENCE_END: Final = re.compile(r"(?<![.!?…])[.!?…]++\s+|[。！？\n]\s*")  # noqa: RUF001 - Chinese marks
 _SILENCE: Final = re.compile(r"[\s.,!…。，！·-]*")  # noqa: RUF001 - as above
 _SENTENCE_WORDS: Final = re.compile(r"[\w']+")
-_QUOTES: Final = re.compile(
-    rf"[:：\"“„«「](?!\d)|(?<!\w)['‘‚]|\b(?:{'|'.join(_HEARD.quoting.split())})",  # noqa: RUF001 - as above
-    re.IGNORECASE,
-)
+_QUOTING: Final = "|".join(_HEARD.quoting.split())
+_QUOTES: Final = re.compile(rf"[:：\"“„«「](?!\d)|(?<!\w)['‘‚]|\b(?:{_QUOTING})", re.IGNORECASE)  # noqa: RUF001 - as above
 """Words after such a mark or word are to be written or said, whatever they are."""
 _STUTTER: Final = re.compile(r"\A\s*([^\W\d_]+(?:\s+[^\W\d_]+){1,3})[\s,.…-]+(?=\1\s+\w)", re.IGNORECASE)
 """A phrase of two to four words at the beginning that is said again."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from unicode_rbnf import RbnfEngine
 
 from ..agent.text import base_language, fold, read_data_file
-from ..home.name_index import with_known_names
+from ..home.name_index import names_in, with_known_names
 from ..speech.text.language import number_words
 
 _HUNDREDS: Final = (101, 200, 1000, 2000)
@@ -31,6 +31,8 @@ class _Words(BaseModel):
     units: str
     point: str
     """The decimal separator."""
+    bare_point: str = "(?!)"
+    """The same, if nothing is said before it: "point five"."""
 
 
 _WORDS: Final = read_data_file(Path(__file__).with_name("spoken_numbers.toml"), dict[str, _Words])
@@ -49,12 +51,15 @@ class _Numbers:
 
 def _numbers_of(language: str, words: _Words) -> _Numbers:
     engine, values = RbnfEngine.for_language(language), number_words(language)
-    any_number = "|".join(sorted(map(re.escape, values), key=len, reverse=True)).replace(r"\ ", r"[\s-]+")
+    number = f"(?:{'|'.join(sorted(map(re.escape, values), key=len, reverse=True))})".replace(r"\ ", r"[\s-]+")
     point, units = ("|".join(text.replace(",", " ").split()) for text in (words.point, words.units))
-    apart = "" if language in _UNSPACED else r"\b"
-    forms = [*values, *(fold(engine.format_number(value).text).replace("-", " ") for value in _HUNDREDS)]
+    start, end = ("", "") if language in _UNSPACED else (r"(?<![\w-])", r"\b")
+    forms = ["and", *values, *(fold(engine.format_number(value).text).replace("-", " ") for value in _HUNDREDS)]
     return _Numbers(
-        re.compile(rf"{apart}({any_number})(?:\s*(?:{point})\s*({any_number}))?(?=\s*(?:{units}){apart}|\s*[%°])"),
+        re.compile(
+            rf"{start}(?:({number})(?:\s*(?:{point})\s*({number}))?|{words.bare_point}\s+({number}))"
+            rf"(?=\s*(?:{units}){end}|\s*[%°])"
+        ),
         values,
         frozenset(word for form in forms for word in (form if language in _UNSPACED else form.split())),
     )
@@ -72,10 +77,10 @@ def in_digits(text: str, language: str) -> str:
     written, begin = "", 0
     for found in known.pattern.finditer(plain):
         before = plain[: found.start()].replace("-", " ")
-        if known.words.isdisjoint((*before.split()[-2:], before[-1:])):
-            whole, *tenths = (str(known.values[" ".join(_GAP.split(words))]) for words in found.groups() if words)
-            written += text[begin : found.start()] + ".".join((whole, *tenths))
-            begin = found.end()
+        if known.words.isdisjoint((*before.split()[-1:], before[-1:])):
+            said = (found[1] or "zero", found[2] or found[3])
+            digits = (str(known.values.get(" ".join(_GAP.split(words)), 0)) for words in said if words)
+            written, begin = written + text[begin : found.start()] + ".".join(digits), found.end()
     return written + text[begin:]
 
 
@@ -85,4 +90,7 @@ def readable_sentence(hass: HomeAssistant, text: str, language: str) -> str:
     Of the units of temperatures, these have none but "°", which is that of the home.
     """
     unit = hass.config.units.temperature_unit
-    return with_known_names(hass, in_digits(re.sub(rf"(?<=\d)\s?{unit}\b", "°", text), language))
+    text, written, begin = re.sub(rf"(?<=\d)\s?{unit}\b", "°", text), "", 0
+    for start, stop, _ in names_in(hass, text) if in_digits(text, language) != text else ():  # "Plug Fifty Percent"
+        written, begin = written + in_digits(text[begin:start], language) + text[start:stop], stop
+    return with_known_names(hass, written + in_digits(text[begin:], language))

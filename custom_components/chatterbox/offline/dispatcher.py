@@ -197,15 +197,13 @@ class OfflineDispatcher:
 
         Without a model, a sentence that is not understood may be one that was misheard.
         """
-        agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
-        text = readable_sentence(self.hass, sentence, self.language)
+        hass, agent, place = self.hass, conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
+        text = readable_sentence(hass, sentence, self.language)
         query = conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
-        if not self._guesses or (unknown := await async_unknown_name(self.hass, query)) == "":
+        if not self._guesses or (unknown := await async_unknown_name(hass, query)) == "":
             return query, "", False
-        in_context = (
-            await async_sentence_effects(self.hass, query, self.conversation_id) if unknown is None else NOTHING
-        )
-        if in_context == NOTHING and not self.has_model and (meant := await async_meant(self.hass, query)):
+        is_guessable = unknown is not None or await async_sentence_effects(hass, query, self.conversation_id) == NOTHING
+        if is_guessable and not self.has_model and (meant := await async_meant(hass, query)):
             return replace(query, text=meant), "", True
         return query, unknown or "", False
 

@@ -42,7 +42,6 @@ _ALIKE_KINDS: Final = frozenset({ActionKind.TURN_ON, ActionKind.TURN_OFF, Action
 """Kinds of actions that may be guessed beside their opposite, if that is less likely. Others open a door, or run."""
 _MOST_COMPARED: Final = 60
 """Names that are compared letter by letter: those that share most letters."""
-_BITS: Final = 1024
 _MOST_NAMES: Final = 8
 _MOST_GUESSES: Final = 24
 _MOST_WORDS: Final = 24
@@ -143,11 +142,8 @@ def _likeness_of_names(heard: Sequence[str], name: Sequence[str], known: frozens
     """Return how much words sound like a name, without those that both have; 0 if one of them is another name."""
     shared = set(heard) & set(name)
     rest, own = [one for one in heard if one not in shared], [one for one in name if one not in shared]
-    if not rest or not own or not known.isdisjoint(rest):
-        return 0.0
-    if len(rest) == len(own) and min(map(_likeness, rest, own, strict=True)) < _ALIKE_WORD:
-        return 0.0
-    return _likeness("".join(rest), "".join(own))
+    is_other = len(rest) == len(own) and min(map(_likeness, rest, own, strict=True), default=0.0) < _ALIKE_WORD
+    return 0.0 if is_other or not known.isdisjoint(rest) else _likeness("".join(rest), "".join(own))
 
 
 def _likeness(one: str, other: str) -> float:
@@ -162,7 +158,7 @@ def _bits(text: str) -> int:
     """Return a number with a bit for each letter and consonant, so that two texts are soon known to share few."""
     parts = ((text, ""), (_skeleton(text), "."))
     marks = (f"{letter}{part[:place].count(letter)}{sign}" for part, sign in parts for place, letter in enumerate(part))
-    return sum({1 << crc32(mark.encode()) % _BITS for mark in marks})
+    return sum({1 << crc32(mark.encode()) % 1024 for mark in marks})
 
 
 @lru_cache(maxsize=8192)
@@ -222,7 +218,7 @@ async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str
 
 
 def _is_opposite(one: Touches | Unresolved, other: Touches | Unresolved, distance: float) -> bool:
-    """Return whether two guesses do something else to the same touched, and may be confused: always for a door."""
+    """Return whether two guesses do something else to the same entities, and may be confused: always for a door."""
     touched, other_touched = ({action.entity_id for action in actions_of(effects)} for effects in (one, other))
     is_light = all(kind_of(action.action) in _ALIKE_KINDS for action in actions_of(other))
     return touched == other_touched and not (is_light and distance >= _APART)

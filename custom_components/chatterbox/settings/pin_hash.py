@@ -20,6 +20,7 @@ SHORTEST_PIN: Final = 4
 LONGEST_PIN: Final = 10
 """Limits of the number of digits."""
 
+_LENGTHS: Final = range(SHORTEST_PIN, LONGEST_PIN + 1)
 _SALT_BYTES: Final = 16
 _HASH_BYTES: Final = 32
 _MAX_MEMORY: Final = 64 * 2**20
@@ -80,11 +81,6 @@ class PinHash:
     length: int | None = None
     """Number of digits, so that a PIN that was misheard costs no try; None for a PIN that was stored without."""
 
-    def __post_init__(self) -> None:
-        """Refuse a length that no PIN has: with it, none would ever be compared."""
-        if self.length is not None and not SHORTEST_PIN <= self.length <= LONGEST_PIN:
-            raise ValueError("a PIN has another length")
-
     @override
     def __repr__(self) -> str:
         """Show nothing, since the PIN can be found from the hash."""
@@ -127,7 +123,7 @@ class PinHash:
                 "salt": str(salt),
                 "digest": str(digest),
                 **others,
-            } if (length := others.get("length")) is None or isinstance(length, int):
+            } if (length := others.get("length")) is None or (isinstance(length, int) and length in _LENGTHS):
                 with suppress(ValueError):
                     return cls(_bytes(salt, _SALT_BYTES), _bytes(digest, _HASH_BYTES), HashCost(size, times), length)
             case _:

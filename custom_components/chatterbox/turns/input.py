@@ -230,13 +230,9 @@ async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, q
 def _meant(hass: HomeAssistant, user_input: ConversationInput, cleaned: Callable[[str, str], str]) -> str:
     """Return the words of an input, cleaned if they were spoken: to a satellite, or to an app. Typed text stays."""
     text, words = user_input.text, cleaned(user_input.text, user_input.language)
-    is_spoken = words == text or user_input.satellite_id is not None
-    return words if is_spoken or any(_has_recognized(run, text) for run in debug_runs(hass)) else text
-
-
-def _has_recognized(run: Mapping[str, Mapping[str, object]], text: str) -> bool:
-    """Return whether a run of a pipeline has recognized a text for an agent that has not answered yet."""
-    return "stt-end" in run and "intent-end" not in run and run.get("intent-start", {}).get("intent_input") == text
+    runs = [run for run in debug_runs(hass) if "stt-end" in run and "intent-end" not in run] if words != text else ()
+    is_recognized = any(run.get("intent-start", {}).get("intent_input") == text for run in runs)
+    return words if is_recognized or user_input.satellite_id is not None else text
 
 
 def again_text(sentences: Mapping[str, str], question: Question) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -126,6 +127,8 @@ UNITS: Final = read_data_file(Path(__file__).with_name("units.toml"), dict[str, 
 """By language code, the words for the symbol of a unit by plural category."""
 
 _LARGEST_NUMBER: Final = 100
+_COUNTED_OTHERWISE: Final = {"fr": ("fr_CH", "fr_BE")}
+"""Regions of a language with other words: "huitante", "nonante"."""
 
 
 @cache
@@ -135,8 +138,8 @@ def number_words(language: str) -> Mapping[str, int]:
     The words come from Unicode CLDR, by `unicode_rbnf`, with which Home Assistant reads numbers, too. `language` is the
     code of one of the `LANGUAGES`.
     """
-    engine, values = RbnfEngine.for_language(language), dict[str, int]()
-    for value in range(_LARGEST_NUMBER + 1):
+    engines, values = map(RbnfEngine.for_language, (language, *_COUNTED_OTHERWISE.get(language, ()))), dict[str, int]()
+    for engine, value in product(engines, range(_LARGEST_NUMBER + 1)):
         for text in engine.format_number(value, FormatPurpose.CARDINAL).text_by_ruleset.values():
             form = text.lower().replace("-", " ")
             values |= {form: value, fold(form): value}
