@@ -32,11 +32,13 @@ class Step:
     calls: tuple[tuple[str, Mapping[str, JsonValue]], ...] = ()
     """The end of the name of a tool, and its arguments."""
     dies: bool = False
+    repeats: bool = False
+    """Whether it says what the tool has said."""
     instead: str = ""
     """Its answer if its last call was refused or declined."""
 
 
-def _call(tool: str, **arguments: JsonValue) -> tuple[str, Mapping[str, JsonValue]]:
+def _call(tool: str, /, **arguments: JsonValue) -> tuple[str, Mapping[str, JsonValue]]:
     return tool, arguments
 
 
@@ -49,6 +51,9 @@ _OPEN = "Are any windows open?"
 _BRIGHTER = "Make it brighter"
 _RAIN = "Will it rain tomorrow?"
 _JAZZ = "Play some jazz"
+_LATER = "Turn off the kitchen lights in one minute"
+_PLANNED = "What have I asked you to do?"
+_FORGET = "Forget that"
 
 _LAMP = "Floor Lamp"
 
@@ -95,8 +100,24 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         Step(calls=(_call("HassTurnOn", name="Garage Door", domain=["cover"]),)),
         Step("Whisk 250 g of flour, 3 eggs and half a litre of milk, let it rest, and fry thin layers in butter."),
     ),
+    _LATER: (
+        Step(
+            calls=(
+                _call(
+                    "chatterbox__later",
+                    kind="act",
+                    when="in one minute",
+                    tool="HassTurnOff",
+                    arguments={"area": "Kitchen", "domain": ["light"]},
+                ),
+            )
+        ),
+        Step(repeats=True),
+    ),
+    _PLANNED: (Step(calls=(_call("chatterbox__later", kind="list"),)), Step(repeats=True)),
+    _FORGET: (Step(calls=(_call("chatterbox__later", kind="cancel"),)), Step(repeats=True)),
 }
-SENTENCES = (_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES)
+SENTENCES = (_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES, _LATER, _PLANNED, _FORGET)
 _WRITTEN = (
     "I'm the demo's stand-in for a language model, and my answers are written beforehand. Ask me one of these: "
     + "; ".join(SENTENCES)
@@ -151,6 +172,8 @@ class ScriptedModel:
     def _step(self, words: str, place: int, results: Sequence[str]) -> Step:
         steps = _scene(words)
         step = steps[min(place, len(steps) - 1)] if steps else Step(_WRITTEN)
+        if step.repeats:
+            return Step(" ".join(map(_spoken, results)))
         was_refused = any("error" in result or "declined" in result or "denied" in result for result in results)
         return Step(step.instead) if step.instead and was_refused else step
 
@@ -173,6 +196,19 @@ def _common(one: str, other: str) -> int:
         (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
         min(len(one), len(other)),
     )
+
+
+def _spoken(result: str) -> str:
+    """Return what a tool has said, or its whole result."""
+    try:
+        content = json.loads(result)
+    except ValueError:
+        return result
+    match content:
+        case {"speech": {"plain": {"speech": str(speech)}}}:
+            return speech
+        case _:
+            return result
 
 
 def _plain(words: str) -> str:

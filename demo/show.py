@@ -20,7 +20,7 @@ class Scene:
     sentences: tuple[str, ...]
 
 
-_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES = SENTENCES
+_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES, *_ = SENTENCES
 
 SCENES = (
     Scene("Several things in one sentence, done at the same time", (_MOVIE,)),

@@ -24,6 +24,7 @@ from .const import CONF_RESPONSES_API, DOMAIN, SUBENTRY_AI_TASK
 from .entity import async_remove_entities
 from .history.retention import async_forget_agents, async_schedule_retention
 from .history.stores import async_get_histories
+from .later import async_forget_plans, async_setup_later
 from .memory import async_register_memory_tools
 from .memory.facts import async_get_memories
 from .people.speakers import async_get_context_watch
@@ -55,6 +56,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
     async_register_memory_tools(hass)
+    async_setup_later(hass)
     async_get_earlier_agents(hass).async_start()
     _async_follow_removals(hass)
     async_register_api(hass)
@@ -126,6 +128,7 @@ async def _async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterabl
         await async_get_home_rules(hass).async_remove()
         await async_get_pin_tries(hass).async_remove()
     await async_get_memories(hass).async_forget_removed()
+    await async_forget_plans(hass)
     async_get_usage_tracker(hass).async_forget_removed()
     await async_forget_agents(hass, entry, agents)
     async_forget_conversations(hass)

@@ -1,6 +1,7 @@
 """The conversation entity: reads the user's input, has the loop answer it, and returns the result."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal, override
 
@@ -22,6 +23,9 @@ from .approvals.assistants import AssistantWatch
 from .approvals.questions import Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
+from .later import async_serve_plans, async_with_news
+from .later.plans import News, waiting_news
+from .later.schedule import async_get_schedule
 from .records.turn_record import TurnFacts, TurnRecord
 from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
@@ -81,6 +85,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self.async_on_remove(self._warm_up.async_close)
             self._warm_up.async_start(self.entry.runtime_data, self.entity_id)
         self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
+        self.async_on_remove(async_serve_plans(self.hass, self.subentry.subentry_id, self._turns, self.entity_id))
         self._source = TurnSource(resume=self._async_resume)
         self.async_on_remove(AssistantWatch(self.hass, self.entity_id).async_end)
         self._reader = InputReader(self.hass, self.entity_id, self._source)
@@ -119,7 +124,12 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Run a turn whose speech goes to `spoken`; None if nobody hears it."""
         try:
             turn_input = await self._reader.async_read(user_input, chat_log)
+            news: Sequence[News] = ()
+            if waiting_news(self.hass):
+                turn_input, news = await async_with_news(self.hass, turn_input)
             record = await self._turns.async_run(turn_input, chat_log)
+            if news:
+                await async_get_schedule(self.hass).async_heard(news)
             _trace(chat_log, record.facts)
             answer = reported(await _async_result(user_input, chat_log, turn_input, record), record)
         except Exception:  # noqa: BLE001  # the last handler before a person who waits for an answer

@@ -1,4 +1,4 @@
-"""To-do lists of the facts that agents remember: one for each person and each agent with a memory.
+"""To-do lists: the facts that agents remember, one for each person and agent, and what is planned for later.
 
 Every user of Home Assistant can read and change the lists. Agents cannot, since configuration entities are not exposed
 to assistants unless the owner exposes them.
@@ -21,8 +21,9 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import SUBENTRY_CONVERSATION
+from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
+from .later.todo_list import LaterList
 from .memory.facts import LONGEST_FACT, MOST_FACTS, SIGNAL_MEMORIES, Keeper, NotRemembered, async_get_memories
 from .runtime.agents import ChatterboxConfigEntry
 from .settings.agent import settings_of
@@ -44,6 +45,9 @@ async def async_setup_entry(
         await async_get_memories(hass).async_load()
     except NotRemembered as error:
         raise translated(PlatformNotReady, error.problem.value) from error
+
+    if entry is next(iter(hass.config_entries.async_entries(DOMAIN, include_disabled=False)), None):
+        async_add_entities([LaterList(hass)])  # there is one in the home
 
     @callback
     def add(subentry: ConfigSubentry) -> None:

@@ -8,6 +8,7 @@ from tests.repository.test_size import imported, modules
 
 REPOSITORY = Path(__file__).parents[2]
 KNOWN_TO: Final = {
+    "later": {"__init__.py", "conversation.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
     "offline": {"runtime/agents.py", "runtime/composition.py", "tools/dispatch.py", "tools/turn_tools.py"},
     "responses": {"__init__.py"},

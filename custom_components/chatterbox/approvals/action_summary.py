@@ -138,7 +138,7 @@ class _Collected:
         effects = call.effects
         if isinstance(effects, Annotated):
             if not effects.is_complete or effects.named == NOTHING:
-                self.tools[call.call.name] = None
+                self.tools[call.acting_call.name] = None
             self._add_unknowns(effects.named)
             for action in sorted(actions_of(effects)):
                 self.name(action)
@@ -177,7 +177,7 @@ def _level(call: CallReview, action: str) -> Level | None:
     """Return what an action sets an entity to, if the call itself says so."""
     if (argument := _LEVELS.get(action)) is None:
         return None
-    value = json_loads_object(call.call.arguments).get(argument)
+    value = json_loads_object(call.acting_call.arguments).get(argument)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return Level(value, is_temperature=argument == "temperature")

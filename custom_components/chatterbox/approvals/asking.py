@@ -69,10 +69,16 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
     summaries = [summarize_calls(hass, those) for those in alike]
     if any(one.is_unclear for one in summaries):
         reasons.append(sentences["spoken_asked_unclear"])
+    reasons += dict.fromkeys(call.deferred.preface for call in calls if call.deferred)
     reasons += [_QuestionText(hass, sentences, one).question(calls[0].options) for one in summaries]
     if any(call.needs_pin for call in calls):
         reasons.append(sentences["spoken_say_pin"])
     return " ".join(reasons)
+
+
+def actions_text(hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview) -> str:
+    """Return what a call does, as a question names it; empty if that has no name."""
+    return _QuestionText(hass, sentences, summarize_calls(hass, [call])).actions()
 
 
 def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:

@@ -137,7 +137,7 @@ class ChangeTexts:
             if action.entity_id not in those:
                 those.append(action.entity_id)
         if not actions:
-            return self._say("did_tool" if form == "did" else "did_not_tool", tool=tool_name(review.call.name))
+            return self._say("did_tool" if form == "did" else "did_not_tool", tool=tool_name(review.acting_call.name))
         sentences = [self._action(kind, those, form) for kind, those in actions.items()]
         listed = sentences if len(sentences) <= _MOST_KINDS else sentences[: _MOST_KINDS - 1]
         joined = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
@@ -294,8 +294,9 @@ class CallAudit(Hooks):
         if not result.synthetic:
             ran = CallState.PARTLY if targets_not_done(result.native) else CallState.DONE
             ran = CallState.UNCONFIRMED if is_unconfirmed(result.native) and ran is CallState.DONE else ran
-            outcome = CallState.FAILED if result.is_error else ran
-            self._record(await self._resolved(self._review(call, pending)), outcome, pending, result)
+            review = await self._resolved(self._review(call, pending))
+            ran = CallState.PLANNED if review.deferred else ran
+            self._record(review, CallState.FAILED if result.is_error else ran, pending, result)
         elif not result.is_error:
             return
         elif (refusal := self._refusal(call)) is None:

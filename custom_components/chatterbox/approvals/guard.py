@@ -45,7 +45,7 @@ from .outside_wishes import Wish, kind_of_source
 from .policy import action_keys, is_risky, judge, lets_in, target_temperatures
 from .questions import CHOICE, Question
 from .request_check import RequestCheck
-from .review import CallReview, Refusal
+from .review import CallReview, DeferredCall, Refusal
 
 
 async def async_is_permitted(hass: HomeAssistant, user_id: str | None, effects: Effects) -> bool:
@@ -75,6 +75,17 @@ def _to_permit(effects: Effects) -> frozenset[EntityAction] | None:
 
 type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
 """Resolves the effects of a call, by the offered name of its tool and its arguments."""
+type PlannedCalls = Mapping[tuple[str, str], tuple[ToolDefinition, JsonObject, str]]
+"""Calls that are planned, by name and arguments of those that plan them, and how questions about them begin."""
+
+
+def acting_call(
+    planned: PlannedCalls, tool: ToolDefinition, arguments: JsonObject
+) -> tuple[ToolDefinition, JsonObject, str]:
+    """Return the call that a call plans, and how a question about it begins; the call itself if it plans nothing."""
+    if not planned:
+        return tool, arguments, ""
+    return planned.get((tool.name, canonical_json(arguments)), (tool, arguments, ""))
 
 
 _MESSAGES: Final = {
@@ -113,6 +124,7 @@ class CallGuard(Hooks):
         language: str = "",
         outside_tool: str = "",
         check: RequestCheck | None = None,
+        planned: PlannedCalls = MappingProxyType({}),
     ) -> None:
         """Judge by `rules`, or by those of the home as they are at each call.
 
@@ -122,10 +134,12 @@ class CallGuard(Hooks):
         conversation first moved them without an approval, after outside content; the guard adds to them. The speaker
         has just said yes to `agreed`: what only does the same to other entities that were meant needs no other yes.
         `request` holds the words of the person in `language`, and `outside_tool` names the tool of the last content
-        from outside. `check` compares calls with these words.
+        from outside. `check` compares calls with these words. A call that plans another is judged as that one, by
+        `planned`.
         """
         self._hass = hass
         self._check = check
+        self._planned = planned
         self._given_rules = rules
         self._speaker = speaker
         self.effects_of = effects_of
@@ -161,6 +175,12 @@ class CallGuard(Hooks):
         found = self._reviews.get((call.name, call.arguments))
         return replace(found, call=call) if found else None
 
+    def terms_of(self, call: ToolCall) -> str:
+        """Return the terms under which a call may run; empty if it needs no approval."""
+        seen = self._reviews.get((call.name, call.arguments))
+        needs_approval = seen and (seen.is_asked or seen.verdict not in {None, Verdict.ALLOW})
+        return _terms(seen) if seen and needs_approval else ""
+
     def begin_review(self, tool: ToolDefinition, arguments: JsonObject) -> ToolCall:
         """Begin the review of a call that hooks see before it is judged, unless it has begun; return the call."""
         call = ToolCall("", tool.name, canonical_json(arguments))
@@ -181,10 +201,12 @@ class CallGuard(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         decision = await self._judge(tool, arguments, self._agreed)
         seen = self._reviews[tool.name, canonical_json(arguments)]
-        is_own = tool.name != SENTENCE_TOOL  # a sentence is what the person said
+        acting, given, preface = acting_call(self._planned, tool, arguments)
+        is_own = acting.name != SENTENCE_TOOL  # a sentence is what the person said
         if isinstance(decision, Deny) or self._check is None or not (is_own and isinstance(seen.effects, Touches)):
             return decision
-        match await self._check.async_objection(tool, arguments, seen.effects, partial(self._review_of, tool)):
+        check = replace(self._check, can_choose=False) if preface else self._check  # what is chosen runs at once
+        match await check.async_objection(acting, given, seen.effects, partial(self._review_of, acting)):
             case tuple() as options:
                 effects = Touches(frozenset(action for option in options for action in option.effects.actions))
                 seen = replace(seen, effects=effects, options=options)
@@ -208,7 +230,11 @@ class CallGuard(Hooks):
         self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[CallReview]
     ) -> Deny | Ask | None:
         call = self.begin_review(tool, arguments)
-        seen = await self._review(call, tool, arguments)
+        acting, given, preface = acting_call(self._planned, tool, arguments)
+        seen = await self._review(call, acting, given, plans=bool(preface))
+        if preface:
+            deferred = DeferredCall(ToolCall("", acting.name, canonical_json(given)), preface)
+            seen = replace(seen, deferred=deferred)
         alike = [review for review in agreed if _beside_targets(review.call) == _beside_targets(call)]
         if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
             seen = replace(seen, is_asked=False, is_repeated=True)
@@ -230,7 +256,13 @@ class CallGuard(Hooks):
     def _remember(self, call: ToolCall) -> None:
         """Ask only once about a scene whose content its integration hides; rules of the home still hold."""
         seen = self._reviews.get((call.name, call.arguments))
-        if seen is None or not seen.is_asked or not _is_asked_by_rule(seen) or self._speaker.is_api_client:
+        if (
+            seen is None
+            or seen.deferred
+            or not seen.is_asked
+            or not _is_asked_by_rule(seen)
+            or self._speaker.is_api_client
+        ):
             return
         scenes: dict[str, ToolSource] = {}
         for decision in seen.decisions:
@@ -248,7 +280,9 @@ class CallGuard(Hooks):
     async def _review_of(self, tool: ToolDefinition, arguments: JsonObject) -> CallReview:
         return await self._review(ToolCall("", tool.name, canonical_json(arguments)), tool, arguments)
 
-    async def _review(self, call: ToolCall, tool: ToolDefinition, arguments: JsonObject) -> CallReview:
+    async def _review(
+        self, call: ToolCall, tool: ToolDefinition, arguments: JsonObject, *, plans: bool = False
+    ) -> CallReview:
         policy = self._rules.policy
         effects = bounded(self._hass, await self._known_effects(tool.name, arguments), policy.sources)
         level = policy.level_of(tool.name, self._labels.get(tool.name, ""))
@@ -257,8 +291,7 @@ class CallGuard(Hooks):
         for_outside = (
             judgement.verdict is Verdict.ALLOW
             and self._has_outside_content
-            and changes_something(tool, effects)
-            and self._takes_care(judged)
+            and (plans or (changes_something(tool, effects) and self._takes_care(judged)))
         )
         is_guessed = judgement.verdict is Verdict.ALLOW and not isinstance(effects, Annotated) and effects.is_guessed
         needed = Verdict.ASK if for_outside or is_guessed else judgement.verdict

@@ -40,7 +40,7 @@ _APP: Final = "mobile_app"
 _NO_TAG: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
 _TIMEOUTS: Final = {NOTIFY_DOMAIN: 15.0, "assist_satellite": 60.0}
 """Seconds to send a notification, for which Home Assistant itself waits 10, or to make and play an announcement."""
-_CAN_ANNOUNCE: Final = 1
+CAN_ANNOUNCE: Final = 1
 """Source: `AssistSatelliteEntityFeature.ANNOUNCE` (homeassistant.components.assist_satellite.const).
 
 Importing it would load the dependencies of satellites in homes that have none.
@@ -194,7 +194,7 @@ class ApprovalNotifications:
         entity_ids = self._entity_ids_of(update.question)
         if not entity_ids:
             return
-        phones = {entity_id: _phone_of(self._hass, entity_id) for entity_id in entity_ids}
+        phones = {entity_id: phone_of(self._hass, entity_id) for entity_id in entity_ids}
         recipients = [_Recipient(entity_id, phone[1] if phone else None) for entity_id, phone in phones.items()]
         sent = self._sent[update.question.id] = _SentQuestion(update, recipients)
         if len(self._sent) > _MOST_KEPT:
@@ -212,7 +212,7 @@ class ApprovalNotifications:
         """Announce the outcome on the satellite of the question, if it supports that."""
         satellite_id = update.question.scope.satellite_id
         state = self._hass.states.get(satellite_id) if satellite_id and update.speech else None
-        if state and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE:
+        if state and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & CAN_ANNOUNCE:
             words = speakable(update.speech, update.question.language)
             data = {ATTR_ENTITY_ID: state.entity_id, "message": words}
             announcing = _async_call(self._hass, state.entity_id, "announce", data, _below(update.question))
@@ -223,7 +223,7 @@ class ApprovalNotifications:
         texts = await _async_texts(self._hass, question)
         async with recipient.order:
             if sent.update.state is CallState.WAITING:
-                await _async_send(
+                await async_send(
                     self._hass, recipient.entity_id, texts.asking(recipient.yes, recipient.no), _below(question)
                 )
 
@@ -232,7 +232,7 @@ class ApprovalNotifications:
         texts = await _async_texts(self._hass, question)
         async with recipient.order:
             outcome = await texts.async_outcome(sent.update)
-            await _async_send(self._hass, recipient.entity_id, outcome, _below(question))
+            await async_send(self._hass, recipient.entity_id, outcome, _below(question))
 
     @callback
     def _async_take_tap(self, event: Event) -> None:
@@ -257,7 +257,7 @@ class ApprovalNotifications:
         elif refusal is not None:
             texts = await _async_texts(self._hass, question)
             async with recipient.order:
-                await _async_send(self._hass, recipient.entity_id, texts.refusing(refusal), _below(question))
+                await async_send(self._hass, recipient.entity_id, texts.refusing(refusal), _below(question))
         else:
             answer = GivenAnswer(approved, way=ApprovalWay.NOTIFICATION, user_id=recipient.user_id)
             try:
@@ -275,7 +275,7 @@ def _below(question: Question) -> Context:
     return Context(parent_id=question.context.id)
 
 
-def _phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
+def phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
     """Return the notify action and the user of a phone; None if an entity is no phone, or is not connected."""
     entity = er.async_get(hass).async_get(entity_id)
     if entity is None or entity.platform != _APP or entity.config_entry_id is None:
@@ -289,13 +289,13 @@ def _phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
     return (action, entry.data[CONF_USER_ID]) if action else None
 
 
-async def _async_send(hass: HomeAssistant, entity_id: str, notification: _Notification, context: Context) -> None:
+async def async_send(hass: HomeAssistant, entity_id: str, notification: _Notification, context: Context) -> None:
     """Send a notification, as plain text to anything but a phone. A failure is only logged."""
     entity = er.async_get(hass).async_get(entity_id)
     if entity is None or entity.platform != _APP:
         words = {key: text for key, text in notification.items() if key != ATTR_DATA}
         await _async_call(hass, entity_id, SERVICE_SEND_MESSAGE, {ATTR_ENTITY_ID: entity_id, **words}, context)
-    elif phone := _phone_of(hass, entity_id):
+    elif phone := phone_of(hass, entity_id):
         # Android renders HTML, with which a name could hide the question.
         content = {key: one.replace("<", _NO_TAG) if isinstance(one, str) else one for key, one in notification.items()}
         await _async_call(hass, entity_id, phone[0], content, context)

@@ -42,6 +42,8 @@ class ApprovalWay(StrEnum):
     """By a Home Assistant action."""
     API = "api"
     """By the API client that received the question."""
+    PLAN = "plan"
+    """With a plan, when it was made."""
     TRUSTED_AUTOMATION = "trusted_automation"
     """A trusted automation or script spoke to the agent."""
 
@@ -72,6 +74,8 @@ class CallState(StrEnum):
     """It ran and returned an error. After a timeout it may still take effect."""
     INTERRUPTED = "interrupted"
     """It was running when its turn was cancelled, and may have taken effect."""
+    PLANNED = "planned"
+    """It is to be done later, which has a record of its own."""
     WAITING = "waiting"
     """A question was asked. Its outcome is in another record."""
     APPROVED = "approved"
@@ -136,6 +140,14 @@ class DecidedBy(StrEnum):
     """A hook script of the user."""
 
 
+class DeferredCall(NamedTuple):
+    """A call that the reviewed one plans."""
+
+    call: ToolCall
+    preface: str
+    """The beginning of a question about it, such as the time."""
+
+
 class CallOption(NamedTuple):
     """One of several things that a call may mean."""
 
@@ -165,6 +177,8 @@ class CallReview:
     """It needs approval, and has that of another call of the turn."""
     options: tuple[CallOption, ...] = ()
     """The things that the words may mean, if it waits for a choice; its effects are then those on all of them."""
+    deferred: DeferredCall | None = None
+    """The call that it plans, whose effects are reviewed; the call itself if it plans none, but something to say."""
     reason: str = ""
     """Why it waits for approval, in the words of a hook script; empty if none requires it."""
     state: CallState | None = None
@@ -187,6 +201,11 @@ class CallReview:
     def decisions(self) -> tuple[Decision, ...]:
         """The decisions of rules that require approval, or forbid the call."""
         return self.judgement.decisions if self.judgement else ()
+
+    @property
+    def acting_call(self) -> ToolCall:
+        """The call that has the effects."""
+        return self.deferred.call if self.deferred else self.call
 
     @property
     def needs_pin(self) -> bool:

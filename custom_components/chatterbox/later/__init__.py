@@ -1,1 +1,51 @@
-"""Plans of people for later, and their times."""
+"""Plans for later: their times, and what becomes of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant
+from homeassistant.helpers.start import async_at_started
+
+from ..const import DOMAIN
+from ..speech.sentences import async_get_sentences
+from ..tools.own.registry import own_tools
+from ..turns.input import TurnInput
+from ..turns.run import AgentTurns
+from .acting import async_act
+from .plan_actions import async_register_plan_actions
+from .plans import FuturePlan, News
+from .schedule import async_get_schedule
+from .tool import LATER
+
+
+def async_setup_later(hass: HomeAssistant) -> None:
+    """Offer the tool, and follow the plans once Home Assistant has started."""
+    own_tools(hass).append(LATER)
+    async_register_plan_actions(hass)
+    async_at_started(hass, async_get_schedule(hass).async_start)
+
+
+def async_serve_plans(hass: HomeAssistant, agent: str, turns: AgentTurns, agent_id: str) -> CALLBACK_TYPE:
+    """Run the calls of an agent's plans in its turns; return what ends that. `agent_id` is an entity id."""
+    return async_get_schedule(hass).async_serve(agent, lambda plan: async_act(hass, turns, agent_id, plan))
+
+
+async def async_with_news(hass: HomeAssistant, turn_input: TurnInput) -> tuple[TurnInput, Sequence[News]]:
+    """Return the input of a turn whose answer begins with the news that wait for the person or the place."""
+    news = async_get_schedule(hass).news_for(turn_input.speaker, turn_input.user_input.satellite_id)
+    if not news:
+        return turn_input, ()
+    sentences = await async_get_sentences(hass, turn_input.user_input.language)
+    words = sentences["later_away"].format(what=" ".join(one.text for one in news))
+    return replace(turn_input, prefix=" ".join(filter(None, (words, turn_input.prefix)))), news
+
+
+async def async_forget_plans(hass: HomeAssistant) -> None:
+    """Remove the plans of removed agents."""
+    agents = {agent for entry in hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries}
+    await async_get_schedule(hass).async_forget(partial(_is_of_none, agents))
+
+
+def _is_of_none(agents: set[str], plan: FuturePlan) -> bool:
+    return plan.agent not in agents

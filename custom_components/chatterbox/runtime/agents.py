@@ -124,13 +124,17 @@ class Agent:
         *,
         falls_back: bool = True,
         local_requests: LocalRequests | None = None,
+        provider: LLMProvider | None = None,
     ) -> AgenticLoop:
         """Return the loop of one turn within `limits`; `took_over` gives the words for Home Assistant's own answer.
 
+        A `provider` that is given answers in place of all others.
+
         `falls_back` allows that for an agent with a model. Home Assistant may handle `local_requests` in any case.
         """
-        providers = self.chain.providers(took_over) if falls_back else self.chain.models()
-        provider: LLMProvider = FailoverProvider(providers, within=limits.deadline)
+        if provider is None:
+            providers = self.chain.providers(took_over) if falls_back else self.chain.models()
+            provider = FailoverProvider(providers, within=limits.deadline)
         if local_requests is not None:
             provider = LocalCommandsProvider(provider, local_requests)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)

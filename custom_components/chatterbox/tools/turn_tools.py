@@ -35,7 +35,7 @@ from .annotations import annotations_of
 from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis
-from .name_resolver import NameResolver
+from .name_resolver import DeferredCalls, NameResolver
 from .own.past import SpokenPast
 from .own.registry import OwnDispatcher, offered_to, with_own_tools
 
@@ -78,6 +78,10 @@ async def _async_try(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMCont
 API_TIMEOUT: Final = 10.0
 """Seconds the APIs may take to name their tools."""
 
+_NO_TIMERS: Final = "This device is not able to start timers."
+"""What an agent that plans is not told. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
+
+_SILENT: Final = "The tools of {} cannot be used at the moment."
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
 _CANCELLED: Final = "it could not name its tools: it was cancelled"
 _LATE: Final = "it did not name its tools in time, and agents do without them until it does"
@@ -105,7 +109,7 @@ class TurnTools(NamedTuple):
     home: Home
     """The home that the prompt lists."""
     request: Request
-    """The words of the person, which are empty if they are not known."""
+    """The words of the person, with which calls are compared; they are empty if they are not known."""
     missing_apis: tuple[str, ...] = ()
     """Ids of chosen LLM APIs that Home Assistant does not have."""
     prompt: str = ""
@@ -136,13 +140,12 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
 
     Those for administrators are left out for everybody else, and tools that change something where `policy` says that
-    their source only reads. An API that is `brought` by the caller need not be registered, and replaces one with its
-    id. Never raises for an API or a tool: whatever is missing is logged once, and the model is told of it.
-    `text` holds the words of the person, with which calls are compared; it is empty if they are not known.
+    their source only reads. An API that is `brought` need not be registered, and replaces one with its id. Whatever is
+    missing is logged once, and the model is told of it; nothing is raised. `text` holds the words of the person.
     """
     chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
     registered = {api.id: api for api in llm.async_get_apis(hass)} | ({brought.id: brought} if brought else {})
-    there = [registered[api_id] for api_id in chosen if api_id in registered]
+    there = (registered[api_id] for api_id in chosen if api_id in registered)
     apis = [api for api in there if await async_may_use(api, llm_context.context)]
     missing = tuple(api_id for api_id in chosen if api_id not in registered)
     async with asyncio.TaskGroup() as group:
@@ -154,8 +157,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     problems = {f"LLM API {api.id}": problem for api, (_, problem) in zip(apis, answers, strict=True)}
     problems |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     _log_problems(hass, {**problems, **merged.problems})
-    silent = (api.name for api, (offer, _) in zip(apis, answers, strict=True) if offer is None)
-    notes = (f"The tools of {name} cannot be used at the moment." for name in silent)
+    notes = [_SILENT.format(api.name) for api, (offer, _) in zip(apis, answers, strict=True) if offer is None]
     dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
     request = _request(hass, llm_context, text)
     return TurnTools(
@@ -277,8 +279,9 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     )
     offered = offered_to(hass, settings, home_is_large=offer.home_is_large)
     own = {tool.definition.name: tool for tool in offered if has_own_tools or tool.label}
-    dispatcher = OwnDispatcher(hass, own, llm_context, settings, agent, speaker)
+    dispatcher = OwnDispatcher(hass, own, llm_context, settings, agent, speaker, user_input.satellite_id)
     by_name: dict[str, EffectDispatcher] = dict.fromkeys(own, dispatcher)
+    offer = _planning(offer, dispatcher) if any(tool.prepare for tool in own.values()) else offer
     labels = {name: label for name, label in offer.labels.items() if name not in own}
     labels |= {name: tool.label for name, tool in own.items() if tool.label}
     definitions = with_own_tools(offer.definitions, own.values())
@@ -299,6 +302,12 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         labels=labels,
         done_keys={name: tool.done for name, tool in own.items()},
     )
+
+
+def _planning(offer: TurnTools, own: OwnDispatcher) -> TurnTools:
+    """Return an offer for an agent that can plan calls."""
+    offer.name_resolver.deferred = DeferredCalls(own, offer.name_resolver)
+    return offer._replace(context=offer.context.replace(_NO_TIMERS, "").strip())
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from homeassistant.helpers import chat_session
 
 from ..approvals.questions import Question
 from ..internals.conversation import stored_chat_logs
+from ..records.turn_record import TurnRecord
 from .input import TurnInput
 from .run import AgentTurns
 from .source import TurnSource
@@ -44,12 +45,17 @@ async def _async_take(hass: HomeAssistant, turns: AgentTurns, source: TurnSource
     except TimeoutError:
         await turns.async_give_up(turn_input, scope.conversation_id)
         raise
+    record = await async_run_alone(hass, turns, turn_input)
+    return record.finished.text if record.finished else ""
+
+
+async def async_run_alone(hass: HomeAssistant, turns: AgentTurns, turn_input: TurnInput) -> TurnRecord:
+    """Run a turn that nobody has begun by speaking, in the conversation of its input."""
     with (
-        chat_session.async_get_chat_session(hass, scope.conversation_id, **_OF_NOBODY) as session,
+        chat_session.async_get_chat_session(hass, turn_input.user_input.conversation_id, **_OF_NOBODY) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
     ):
-        report = await turns.async_run(turn_input, chat_log)
-    return report.finished.text if report.finished else ""
+        return await turns.async_run(turn_input, chat_log)
 
 
 async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None:

@@ -17,15 +17,15 @@ from homeassistant.core import HomeAssistant, callback
 from ..agent.errors import AgentError
 from ..agent.events import StopReason, TurnEvent
 from ..agent.loop.turn import Turn
-from ..agent.messages import AssistantMessage, ToolResult, UserMessage
+from ..agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from ..agent.protocols import HookPoint, Hooks
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
-from ..approvals.asking import ApprovalRequester, unmeant_text
+from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
 from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..approvals.request_check import RequestCheck
-from ..approvals.review import Refusal
+from ..approvals.review import ApprovalWay, Refusal
 from ..const import LOGGER
 from ..history.stores import async_get_histories
 from ..home.request import MOST_COMPARED
@@ -37,6 +37,7 @@ from ..runtime.health import async_check_health
 from ..speech.sentences import TranslatedComposer, async_get_composer, in_sentences
 from ..speech.text import answer_content, asks_back
 from ..tools.annotations import acts_by_name
+from ..tools.own.own_tool import Promise
 from ..tools.turn_tools import TurnTools
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
@@ -151,6 +152,9 @@ class AgentTurns:
         check = self._check(turn_input, tools, turn)
         guard = self._guard(turn_input, tools, turn, thread, check)
         recorder.audit.reviewed_by(guard)
+        if deferred := tools.name_resolver.deferred:
+            deferred.offered, deferred.allowed = turn.tools, turn.allowed_tools
+            deferred.own.promise_of = partial(self._promise, guard, composer)
         recorder.requester = self._requester(turn_input, record, guard, composer)
         source, user_input, local_requests = turn_input.source, turn_input.user_input, None
         if source.falls_back() and source.acts_locally():
@@ -168,6 +172,7 @@ class AgentTurns:
             partial(self._agent.took_over, composer.sentences),
             falls_back=source.falls_back(),
             local_requests=local_requests,
+            provider=source.provider(),
         )
         return loop.stream(turn)
 
@@ -188,7 +193,14 @@ class AgentTurns:
             language=turn_input.user_input.language,
             outside_tool=next((one.name for one in reversed(outside_results(turn.history))), ""),
             check=check,
+            planned=tools.name_resolver.deferred.planned if tools.name_resolver.deferred else {},
         )
+
+    def _promise(self, guard: CallGuard, composer: TranslatedComposer, call: ToolCall) -> Promise:
+        """Return what was approved of a call that plans another."""
+        seen = guard.review(call)
+        actions = actions_text(self._hass, composer.sentences, seen) if seen else ""
+        return Promise(guard.terms_of(call), actions, is_given=seen is not None and seen.deferred is not None)
 
     def _check(self, turn_input: TurnInput, tools: TurnTools, turn: Turn) -> RequestCheck | None:
         """Return the check of calls against the words of a request; None for an answer, and for no person's words."""
@@ -222,7 +234,7 @@ class AgentTurns:
 
         The audit precedes the guard only for what scripts and sources do to a call.
         """
-        scripts = self._scripts(turn_input, recorder.record, composer) if self._agent.settings.scripts else ()
+        scripts = self._scripts(turn_input, recorder.record, composer, tools) if self._agent.settings.scripts else ()
         before_guard = (*scripts, *turn_input.source.hooks(tools))
         return (tools.name_resolver, *((recorder.audit, *before_guard) if before_guard else ()), guard)
 
@@ -259,12 +271,19 @@ class AgentTurns:
         if question_id and not is_cancelled() and self._latest.get(str(record.origin["conversation_id"])) is record:
             async_get_approvals(self._hass).note_heard(question_id)
 
-    def _scripts(self, turn_input: TurnInput, record: TurnRecord, composer: TranslatedComposer) -> Sequence[Hooks]:
+    def _scripts(
+        self, turn_input: TurnInput, record: TurnRecord, composer: TranslatedComposer, tools: TurnTools
+    ) -> Sequence[Hooks]:
         """Return the owner's scripts as hooks."""
         by_point, context = self._agent.settings.scripts, turn_input.user_input.context
         refusal, asking = composer.sentences["spoken_prompt_denied"], turn_input.speaker.asking
         kind = SpeechScriptHooks if HookPoint.PRE_SPEECH in by_point else ScriptHooks
-        return (kind(self._hass, self._subentry, by_point, context, record.origin, refusal, asking),)
+        answer = turn_input.answered.answer if turn_input.answered else None
+        is_planned = answer is not None and answer.way is ApprovalWay.PLAN
+        asking = Asking.NOBODY if is_planned else asking
+        common = self._hass, self._subentry, by_point, context, record.origin, refusal, asking
+        planned = tools.name_resolver.deferred.planned if tools.name_resolver.deferred else {}
+        return (kind(*common, planned, is_planned),)
 
     def _note_missing(self, apis: tuple[str, ...]) -> None:
         """Report missing sources of tools, and their return."""

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, assert_never, override
 
 from homeassistant.config_entries import ConfigSubentry
@@ -17,6 +18,7 @@ from homeassistant.util.json import json_loads_object
 from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
 from ..agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from ..agent.timeouts import finish_within
+from ..approvals.guard import PlannedCalls, acting_call
 from ..const import SCRIPT_DOMAIN
 from ..people.speakers import Asking
 from ..records.turn_record import parsed_content, shown_arguments
@@ -51,6 +53,10 @@ class ScriptHooks(Hooks):
     """The reason for a script that gives none."""
     asking: Asking = Asking.PERSON
     """The recipients of a question that a script requests."""
+    planned: PlannedCalls = MappingProxyType({})
+    """The calls that are planned, on which the script decides in place of those that plan them."""
+    decides_on_approved: bool = False
+    """Whether it decides on approved calls again, as on those of a plan, whose approval may be old."""
 
     @override
     def denies_on_failure(self, point: HookPoint) -> bool:
@@ -69,8 +75,16 @@ class ScriptHooks(Hooks):
                 return self._decision_of(self._reason(answer))
             return self._verdict(answer, "arguments", _object)
 
-        data: JsonObject = {"tool": tool.name, "arguments": arguments, "read_only": tool.annotations.read_only}
-        return await self._ask(HookPoint.PRE_TOOL_USE, data, decide)
+        acting, given, preface = acting_call(self.planned, tool, arguments)
+        data: JsonObject = {"tool": acting.name, "arguments": given, "read_only": acting.annotations.read_only}
+        decision = await self._ask(HookPoint.PRE_TOOL_USE, data, decide)
+        # A planned call is kept as it was judged.
+        return Deny(self.refusal) if preface and isinstance(decision, Rewrite) else decision
+
+    @override
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+        decision = await self.pre_tool_use(tool, arguments) if self.decides_on_approved else None
+        return Deny(self.refusal) if isinstance(decision, Rewrite) else decision
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:

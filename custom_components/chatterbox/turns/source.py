@@ -14,7 +14,7 @@ from homeassistant.helpers import llm
 from ..agent.events import TurnEvent
 from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
-from ..agent.protocols import Hooks
+from ..agent.protocols import Hooks, LLMProvider
 from ..approvals.questions import Resume
 from ..people.speakers import Speaker
 from ..records.turn_record import TurnRecord
@@ -73,6 +73,10 @@ class TurnSource:
     def falls_back(self) -> bool:
         """Return whether Home Assistant's built-in agent may answer in place of a model."""
         return True
+
+    def provider(self) -> LLMProvider | None:
+        """Return what answers in place of the agent's models; None for these."""
+        return None
 
     def acts_locally(self) -> bool:
         """Return whether Home Assistant may handle requests without the model."""

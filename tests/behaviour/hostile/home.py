@@ -65,7 +65,7 @@ def calls(*calls: ScriptedCall) -> ScriptedAnswer:
     return ScriptedAnswer(tool_calls=calls)
 
 
-def call(tool: str, **arguments: object) -> ScriptedCall:
+def call(tool: str, /, **arguments: object) -> ScriptedCall:
     """Return a call of the attacker's model."""
     return ScriptedCall.model_validate({"name": tool, "arguments": arguments})
 

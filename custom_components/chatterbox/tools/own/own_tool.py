@@ -35,11 +35,27 @@ class ToolAnswer:
     is_error: bool = False
     open_world: bool = False
     """Whether it may contain text from outside the home."""
+    speech: str = ""
+    """Words that are spoken without a model, and read by it in place of `data`; empty for the sentence of `done`."""
 
 
 def error_answer(message: str) -> ToolAnswer:
     """Return the answer of a tool that did nothing."""
     return ToolAnswer({"error": message}, is_error=True)
+
+
+class Promise(NamedTuple):
+    """The approval with which a call was planned."""
+
+    terms: str = ""
+    """See `PendingCall.terms`; empty if it needed no approval."""
+    actions: str = ""
+    """Its actions, in words."""
+    is_given: bool = False
+    """Whether the planned call was reviewed at all; otherwise it is not planned."""
+
+
+_NO_PROMISE: Final = Promise()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +69,22 @@ class OwnCall:
     agent: str = ""
     """Id of its subentry."""
     speaker: Speaker = NOBODY
+    satellite_id: str | None = None
+    promise: Promise = _NO_PROMISE
 
     @property
     def language(self) -> str:
         """Return the language of the speaker."""
         return self.llm_context.language or self.hass.config.language
+
+
+class Prepared(NamedTuple):
+    """A call of a tool that plans, as it is reviewed and run."""
+
+    arguments: JsonObject
+    """With a call to run later, `tool` is the name of its tool and `arguments` are those that are reviewed."""
+    preface: str = ""
+    """The beginning of a question about it, such as the time; empty if the call plans and changes nothing."""
 
 
 class SharedWith(NamedTuple):
@@ -94,6 +121,8 @@ class OwnTool:
     """Returns a section of the prompt of agents that have it, by the id of an agent and its speaker."""
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None
     """Returns the effects of a call; None for those that its annotations tell."""
+    prepare: Callable[[OwnCall], Awaitable[Prepared | str]] | None = None
+    """Prepares a call before it is reviewed, or returns why it cannot run; only of a tool that plans."""
     targets: frozenset[str] | None = None
     """The targets that it changes: calls with a common target keep their order; None overlaps with all."""
     done: str = ""

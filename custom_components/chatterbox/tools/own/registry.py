@@ -1,7 +1,7 @@
 """The list of our own tools, and the ways in which agents get and run them."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, override
 
 from homeassistant.core import HomeAssistant
@@ -12,14 +12,16 @@ from ...agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ...const import DOMAIN
 from ...data import singleton
 from ...effects.effect import Effects
-from ...people.speakers import Speaker
+from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import result_content
 from ...settings.agent import AgentSettings
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
-from .own_tool import Offered, OwnCall, OwnTool, SharedWith, ToolAnswer
+from .own_tool import Offered, OwnCall, OwnTool, Promise, SharedWith, ToolAnswer
 from .past import GET_PAST
 from .search_history import SEARCH_HISTORY
+
+_NO_SETTINGS: Final = AgentSettings()
 
 own_tools: Final = singleton(lambda _: [FIND, GET_FORECAST, GET_PAST, SEARCH_HISTORY])
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
@@ -37,7 +39,7 @@ def with_own_tools(offered: Sequence[ToolDefinition], own: Collection[OwnTool]) 
     return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OwnDispatcher:
     """The `ToolDispatcher` of the agent's own tools in one turn. Natives are `llm.ToolResult`."""
 
@@ -45,12 +47,18 @@ class OwnDispatcher:
     tools: Mapping[str, OwnTool]
     """By name."""
     llm_context: llm.LLMContext
-    settings: AgentSettings
-    agent: str
-    speaker: Speaker
+    settings: AgentSettings = _NO_SETTINGS
+    agent: str = ""
+    speaker: Speaker = NOBODY
+    satellite_id: str | None = None
+    promise_of: Callable[[ToolCall], Promise] = lambda _: Promise()
+    """Returns what was approved of a call that plans."""
 
-    def _call(self, arguments: JsonObject) -> OwnCall:
-        return OwnCall(self.hass, self.llm_context, arguments, self.settings, self.agent, self.speaker)
+    def call(self, arguments: JsonObject) -> OwnCall:
+        """Return a call of a tool in this turn."""
+        return OwnCall(
+            self.hass, self.llm_context, arguments, self.settings, self.agent, self.speaker, self.satellite_id
+        )
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
         """Return what a tool declares to change."""
@@ -58,12 +66,13 @@ class OwnDispatcher:
 
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects that a call would have."""
-        return await self.tools[name].async_effects(self._call(arguments))
+        return await self.tools[name].async_effects(self.call(arguments))
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool."""
-        answer = await self.tools[call.name].run(self._call(arguments))
-        native = _native(answer)
+        own = replace(self.call(arguments), promise=self.promise_of(call))
+        answer = await self.tools[call.name].run(own)
+        native = _native(answer, own.language)
         return ToolOutcome(
             result_content(native), is_error=answer.is_error, native=native, open_world=answer.open_world
         )
@@ -95,5 +104,9 @@ class SharedTool(llm.Tool):
         return _native(await self.tool.run(OwnCall(hass, llm_context, self.parameters(given))))
 
 
-def _native(answer: ToolAnswer) -> llm.ToolResult:
-    return llm.ToolResult(answer.data, error=answer.is_error)
+def _native(answer: ToolAnswer, language: str = "") -> llm.ToolResult:
+    if not answer.speech:
+        return llm.ToolResult(answer.data, error=answer.is_error)
+    response = intent.IntentResponse(language=language)
+    response.async_set_speech(answer.speech)
+    return llm.ToolResult(llm.IntentResponseDict(response), error=answer.is_error)

@@ -1,0 +1,277 @@
+"""Plans: what is to happen later, for whom, and when; and the news of them that nobody has heard yet.
+
+Both are stored once for the home, in one file, so that a plan becomes news in one step.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.helpers.storage import Store
+from homeassistant.util.signal_type import SignalType
+from pydantic import AwareDatetime, TypeAdapter
+
+from ..const import DOMAIN, LOGGER
+from ..data import singleton
+from ..people.speakers import Asking, Speaker
+from .when import Repetition
+
+MOST_PLANS: Final = 50
+"""Of the home."""
+MOST_OF_A_PERSON: Final = 20
+LONGEST_TEXT: Final = 200
+"""Characters."""
+_MOST_NEWS: Final = 50
+_VERSION: Final = 1
+_ID_BYTES: Final = 3
+
+
+class PlanKind(StrEnum):
+    """The kind of a plan."""
+
+    ACT = "act"
+    REMIND = "remind"
+    TELL = "tell"
+
+
+class PlanProblem(StrEnum):
+    """Why nothing was planned or changed. The values are translation keys."""
+
+    FULL = "later_full"
+    NOT_KEPT = "later_not_kept"
+    """It cannot be stored; nothing was changed."""
+    UNREADABLE = "later_unreadable"
+    """The stored plans cannot be read; the file is left as it is."""
+    GONE = "later_gone"
+    """There is no such plan."""
+
+
+class NotPlanned(Exception):
+    """Nothing was changed."""
+
+    def __init__(self, problem: PlanProblem) -> None:
+        """Keep the problem, for callers with texts of their own."""
+        super().__init__(problem.value)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The person who asked, as far as known, and the place."""
+
+    user_id: str | None = None
+    person_id: str | None = None
+    """None for the household."""
+    name: str | None = None
+    device_id: str | None = None
+    satellite_id: str | None = None
+    is_signed_in: bool = False
+    is_api_client: bool = False
+
+    @property
+    def speaker(self) -> Speaker:
+        """The speaker whose rights and rules a plan has. The person gave their answer when it was made."""
+        return Speaker(
+            self.user_id,
+            self.device_id,
+            self.name,
+            Asking.PERSON,
+            is_signed_in=self.is_signed_in,
+            person_id=self.person_id,
+            is_api_client=self.is_api_client,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A state that is waited for."""
+
+    entity_id: str
+    state: str = ""
+    """Empty for a number."""
+    above: float | None = None
+    below: float | None = None
+    seconds: int = 0
+    """For how long it has to hold."""
+
+    def holds(self, state: State | None) -> bool:
+        """Return whether a state fulfils it. What is not known fulfils nothing."""
+        if state is None or state.state in {STATE_UNAVAILABLE, STATE_UNKNOWN}:
+            return False
+        if self.state:
+            return state.state == self.state
+        try:
+            value = float(state.state)
+        except ValueError:
+            return False
+        is_over = self.above is None or value > self.above
+        return is_over and (self.below is None or value < self.below)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """The call of a plan, exactly as it was judged."""
+
+    tool: str
+    arguments: str
+    """Canonical JSON."""
+    terms: str = ""
+    """The terms of the approval; empty if it needed none. See `PendingCall.terms`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuturePlan:
+    """A plan for later."""
+
+    kind: PlanKind
+    agent: str
+    """Subentry id."""
+    asker: Asker
+    language: str
+    text: str
+    """Its action in words; of a reminder, its words."""
+    due: AwareDatetime | None = None
+    """None for a plan that only waits for its condition."""
+    words: str = ""
+    """The words for the time, from which that of a repetition is resolved."""
+    every: Repetition = ""
+    condition: Condition | None = None
+    """With a time, it is looked at then."""
+    call: PlannedCall | None = None
+    is_begun: bool = False
+    """It is marked before it acts, so that it never acts twice."""
+    id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """Words about a plan that nobody has heard yet."""
+
+    text: str
+    language: str
+    asker: Asker
+    plan: FuturePlan | None = None
+    """A reminder, which can be put off."""
+    is_kept: bool = False
+    """Whether it waits until somebody speaks in its place."""
+    id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Everything in the file."""
+
+    plans: tuple[FuturePlan, ...] = ()
+    """The oldest first."""
+    news: tuple[News, ...] = ()
+
+    def with_plan(self, changed: FuturePlan) -> Stored:
+        """Return it with a plan replaced by its id. Raises `NotPlanned` (GONE)."""
+        if all(plan.id != changed.id for plan in self.plans):
+            raise NotPlanned(PlanProblem.GONE)
+        return replace(self, plans=tuple(changed if plan.id == changed.id else plan for plan in self.plans))
+
+    def without(self, plan_id: str) -> Stored:
+        """Return it without a plan. Raises `NotPlanned` (GONE)."""
+        left = tuple(plan for plan in self.plans if plan.id != plan_id)
+        if len(left) == len(self.plans):
+            raise NotPlanned(PlanProblem.GONE)
+        return replace(self, plans=left)
+
+    def with_news(self, *news: News) -> Stored:
+        """Return it with more news; the oldest are dropped."""
+        return replace(self, news=(*self.news, *news)[-_MOST_NEWS:])
+
+
+waiting_news: Final = singleton(lambda _: list[News]())
+"""Returns the news that wait until somebody speaks, which each turn looks at."""
+
+SIGNAL_PLANS: Final[SignalType[()]] = SignalType(f"{DOMAIN}_plans")
+"""Sent when plans were changed."""
+
+_STORED: Final = TypeAdapter(Stored)
+
+
+class Plans:
+    """The stored plans of the home."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Prepare the storage without reading it."""
+        self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.later", private=True, atomic_writes=True)
+        self._hass = hass
+        self.stored = Stored()
+        """Everything, as it is stored; nothing before it is loaded."""
+        self._is_loaded = False
+        self._one_at_a_time = asyncio.Lock()
+
+    def get(self, plan_id: str) -> FuturePlan | None:
+        """Return a plan."""
+        return next((plan for plan in self.stored.plans if plan.id == plan_id), None)
+
+    async def async_load(self) -> None:
+        """Read the file once. Raises `NotPlanned` (UNREADABLE)."""
+        await self.async_change(lambda stored: stored)
+
+    async def async_add(self, plan: FuturePlan) -> None:
+        """Add a plan. Raises `NotPlanned`."""
+
+        def add(stored: Stored) -> Stored:
+            own = [one for one in stored.plans if one.asker.person_id == plan.asker.person_id]
+            if len(stored.plans) >= MOST_PLANS or len(own) >= MOST_OF_A_PERSON:
+                raise NotPlanned(PlanProblem.FULL)
+            return replace(stored, plans=(*stored.plans, plan))
+
+        await self.async_change(add)
+
+    async def async_change(self, change: Callable[[Stored], Stored]) -> Stored:
+        """Store what `change` returns, and use it once it is stored. Raises `NotPlanned`."""
+        async with self._one_at_a_time:
+            known = await self._async_known()
+            changed = change(known)
+            if changed != known:
+                await self._async_store(changed)
+                if changed.plans != known.plans:
+                    async_dispatcher_send(self._hass, SIGNAL_PLANS)
+            return changed
+
+    async def _async_known(self) -> Stored:
+        if not self._is_loaded:
+            try:
+                self._use(_STORED.validate_python(await self._store.async_load() or {}))
+            except Exception as error:
+                # Its text may quote what somebody said.
+                LOGGER.error("What is to happen later cannot be read: %s", type(error).__name__)
+                raise NotPlanned(PlanProblem.UNREADABLE) from error
+        return self.stored
+
+    def _use(self, stored: Stored) -> None:
+        self.stored, self._is_loaded = stored, True
+        waiting_news(self._hass)[:] = [news for news in stored.news if news.is_kept]
+
+    async def _async_store(self, stored: Stored) -> None:
+        """Store a new state. Home Assistant only logs when it cannot write a file, so the file is read again."""
+        written = _STORED.dump_python(stored, mode="json")
+        try:
+            await self._store.async_save(written)
+            is_stored = await self._store.async_load() == written
+        except Exception as error:  # noqa: BLE001  # the caller has to learn of any failure
+            LOGGER.error("What is to happen later cannot be stored: %s", type(error).__name__)
+            is_stored = False
+        if not is_stored:
+            raise NotPlanned(PlanProblem.NOT_KEPT)
+        self._use(stored)
+
+
+def plans_of(plans: Sequence[FuturePlan], person_id: str | None) -> list[FuturePlan]:
+    """Return the plans that a person may ask about: their own, and those of the household."""
+    return [plan for plan in plans if plan.asker.person_id in {None, person_id}]
+
+
+async_get_plans: Final = singleton(Plans)
+"""Returns the plans of the home."""

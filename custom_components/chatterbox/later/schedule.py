@@ -1,0 +1,355 @@
+"""Follows the plans of the home: when they are due, what becomes of them, and the news that nobody has heard yet.
+
+A call is marked before it runs, and a plan becomes news in one step: whenever Home Assistant is killed, nothing is done
+twice, and nothing is lost without a word.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from contextvars import Context as Variables
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+from homeassistant.auth import EVENT_USER_REMOVED
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.helpers.event import async_call_later, async_track_point_in_time, async_track_state_change_event
+from homeassistant.helpers.sun import get_astral_event_date
+from homeassistant.util import dt as dt_util
+
+from ..const import DOMAIN, LOGGER
+from ..data import singleton
+from ..people.speakers import Asking, Speaker
+from ..speech.sentences import async_get_sentences
+from .plans import Condition, FuturePlan, News, NotPlanned, PlanKind, PlanProblem, Stored, async_get_plans, waiting_news
+from .telling import async_tell, moment_text, state_text
+from .when import FURTHEST, Moment, prepare, resolve_time
+
+EVENT_PLAN: Final = f"{DOMAIN}_plan"
+GRACE: Final = timedelta(minutes=2)
+"""Time for the answer to a question about a plan, in which its time may pass."""
+WORTH: Final = timedelta(minutes=1)
+"""Time after which a call is not worth doing any more, but told."""
+
+type Act = Callable[[FuturePlan], Awaitable[str]]
+"""Runs the call of a plan, and returns why it was not done; empty if it was."""
+
+
+class PlanChange(StrEnum):
+    """A change of a plan; `type` in the data of its event."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    DUE = "due"
+    DONE = "done"
+    NOT_DONE = "not_done"
+    MISSED = "missed"
+    CANCELLED = "cancelled"
+
+
+class Schedule:
+    """The plans of the home, followed from `async_start` until Home Assistant stops."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Follow nothing yet."""
+        self._hass = hass
+        self.plans = async_get_plans(hass)
+        self._watched: dict[str, CALLBACK_TYPE] = {}
+        """Ends of what waits, by the ids of plans."""
+        self._agents: dict[str, Act] = {}
+        """By subentry id."""
+        self._served = asyncio.Event()
+
+    async def async_start(self, _hass: HomeAssistant) -> None:
+        """Follow the stored plans, and do or tell what was due meanwhile."""
+        try:
+            await self.plans.async_load()
+        except NotPlanned:
+            return
+        self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_user_removed)
+        self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
+        for news in self.plans.stored.news:
+            self._deliver(news)
+        for plan in self.plans.stored.plans:
+            if plan.is_begun:
+                await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan))
+            else:
+                self._watch(plan)
+
+    @callback
+    def async_stop(self, _event: Event | None = None) -> None:
+        """Begin nothing more."""
+        for plan_id in list(self._watched):
+            self._unwatch(plan_id)
+
+    @callback
+    def async_serve(self, agent: str, act: Act) -> CALLBACK_TYPE:
+        """Have an agent run the calls of its plans; return what ends that."""
+        self._agents[agent] = act
+        self._served.set()
+
+        @callback
+        def end() -> None:
+            if self._agents.get(agent) is act:
+                del self._agents[agent]
+
+        return end
+
+    async def async_add(self, plan: FuturePlan) -> None:
+        """Add a plan. Raises `NotPlanned`."""
+        await self.plans.async_add(plan)
+        self._fire(plan, PlanChange.ADDED)
+        self._watch(plan)
+
+    async def async_change(self, plan_id: str, change: Callable[[FuturePlan], FuturePlan]) -> FuturePlan:
+        """Change a plan that has not begun. Raises `NotPlanned`."""
+
+        def apply(stored: Stored) -> Stored:
+            known = next((plan for plan in stored.plans if plan.id == plan_id and not plan.is_begun), None)
+            if known is None:
+                raise NotPlanned(PlanProblem.GONE)
+            return stored.with_plan(change(known))
+
+        await self.plans.async_change(apply)
+        if (changed := self.plans.get(plan_id)) is None:
+            raise NotPlanned(PlanProblem.GONE)
+        self._fire(changed, PlanChange.CHANGED)
+        self._watch(changed)
+        return changed
+
+    async def async_cancel(self, plan_id: str) -> None:
+        """Remove a plan. Raises `NotPlanned`."""
+        plan = self.plans.get(plan_id)
+        await self.plans.async_change(lambda stored: stored.without(plan_id))
+        self._unwatch(plan_id)
+        if plan:
+            self._fire(plan, PlanChange.CANCELLED)
+
+    async def async_forget(self, is_gone: Callable[[FuturePlan], bool]) -> None:
+        """Remove plans whose agent or person is gone."""
+        for plan in filter(is_gone, self.plans.stored.plans):
+            with suppress(NotPlanned):
+                await self.async_cancel(plan.id)
+
+    def news_for(self, speaker: Speaker, satellite_id: str | None) -> list[News]:
+        """Return the news that wait for a person or for somebody in a place."""
+        if speaker.asking is not Asking.PERSON or speaker.is_api_client:
+            return []
+        return [
+            news
+            for news in waiting_news(self._hass)
+            if _is_for(news, speaker.person_id, speaker.sure_device_id, satellite_id)
+        ]
+
+    async def async_heard(self, heard: Iterable[News]) -> None:
+        """Forget news that were told."""
+        ids = {news.id for news in heard}
+        with suppress(NotPlanned):
+            await self.plans.async_change(
+                lambda stored: replace(stored, news=tuple(one for one in stored.news if one.id not in ids))
+            )
+
+    @callback
+    def _watch(self, plan: FuturePlan) -> None:
+        """Wait for the time or the condition of a plan. What is overdue is due at once."""
+        self._unwatch(plan.id)
+        if plan.due is not None:
+            if plan.due <= dt_util.utcnow():
+                self._begin(plan.id)
+            else:
+                begin = partial(_at_time, partial(self._begin, plan.id))
+                self._watched[plan.id] = async_track_point_in_time(self._hass, begin, plan.due)
+        elif plan.condition is not None:
+            self._watched[plan.id] = _when_it_holds(self._hass, plan.condition, partial(self._begin, plan.id))
+
+    @callback
+    def _unwatch(self, plan_id: str) -> None:
+        if end := self._watched.pop(plan_id, None):
+            end()
+
+    @callback
+    def _begin(self, plan_id: str) -> None:
+        self._unwatch(plan_id)
+        self._run(self._async_due(plan_id), f"chatterbox plan {plan_id}")
+
+    def _run(self, work: Awaitable[None], name: str) -> None:
+        """Run work with an owner and apart from the turn that planned it, whose variables must not reach it."""
+        run = partial(self._hass.async_create_background_task, _logged(work), name, eager_start=False)
+        _ = Variables().run(run)  # Home Assistant keeps the task
+
+    async def _async_due(self, plan_id: str) -> None:
+        plan = self.plans.get(plan_id)
+        if plan is None or plan.is_begun:
+            return
+        self._fire(plan, PlanChange.DUE)
+        condition = plan.condition
+        state = self._hass.states.get(condition.entity_id) if condition else None
+        if condition and not condition.holds(state):
+            await self._async_conclude(plan, PlanChange.NOT_DONE, "")
+            return
+        if plan.kind is PlanKind.ACT:
+            await self._async_act(plan)
+            return
+        text = state_text(self._hass, state) if state and plan.kind is PlanKind.TELL else plan.text
+        is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
+        words = await self._async_say("later_late" if is_late else "later_remind", replace(plan, text=text))
+        await self._async_conclude(plan, PlanChange.DONE, words)
+
+    async def _async_act(self, plan: FuturePlan) -> None:
+        act = await self._async_agent(plan.agent)
+        is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
+        if act is None or is_late:
+            await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan))
+            return
+        begun = replace(plan, is_begun=True)
+        await self.plans.async_change(lambda stored: stored.with_plan(begun))  # it never runs twice
+        try:
+            why = await act(begun)
+        except Exception:  # noqa: BLE001  # whatever happens is told
+            LOGGER.exception("A plan of %s failed", plan.agent)
+            why = await self._async_say("spoken_agent_failed", plan)
+        words = await self._async_say("later_failed", plan, why) if why else ""
+        await self._async_conclude(begun, PlanChange.NOT_DONE if why else PlanChange.DONE, words)
+
+    async def _async_agent(self, agent: str) -> Act | None:
+        """Return what runs the calls of an agent, which may just be loaded anew; None if it does not come."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WORTH.total_seconds()):
+                while agent not in self._agents:
+                    self._served.clear()
+                    await self._served.wait()
+        return self._agents.get(agent)
+
+    async def _async_conclude(self, plan: FuturePlan, change: PlanChange, words: str) -> None:
+        """Replace a plan by its next time and by news, in one step."""
+        following = await self._async_following(plan)
+        news = [News(text=words, language=plan.language, asker=plan.asker, plan=replace(plan, is_begun=False))]
+        news = news if words else []
+
+        def conclude(stored: Stored) -> Stored:
+            left = stored.with_plan(following) if following else stored.without(plan.id)
+            return left.with_news(*news)
+
+        await self.plans.async_change(conclude)
+        self._fire(plan, change)
+        for one in news:
+            self._deliver(one)
+        if following:
+            self._watch(following)
+
+    async def _async_following(self, plan: FuturePlan) -> FuturePlan | None:
+        """Return a plan at its next time; None if it is not repeated."""
+        if not plan.every or plan.due is None:
+            return None
+        moment = await async_resolve(self._hass, plan.words, plan.language, plan.due)
+        return replace(plan, due=moment.due, is_begun=False) if moment else None
+
+    def _deliver(self, news: News) -> None:
+        if not news.is_kept:
+            self._run(self._async_deliver(news), f"chatterbox news {news.id}")
+
+    async def _async_deliver(self, news: News) -> None:
+        if await async_tell(self._hass, news):
+            await self.async_heard([news])
+            return
+        waiting = replace(news, is_kept=True)
+        await self.plans.async_change(
+            lambda stored: replace(stored, news=tuple(waiting if one.id == waiting.id else one for one in stored.news))
+        )
+
+    async def _async_say(self, key: str, plan: FuturePlan, why: str = "") -> str:
+        sentences = await async_get_sentences(self._hass, plan.language)
+        return sentences[key].format(time=moment_text(plan.due), what=plan.text, why=why)
+
+    @callback
+    def _fire(self, plan: FuturePlan, change: PlanChange) -> None:
+        self._hass.bus.async_fire(
+            EVENT_PLAN,
+            {
+                "type": str(change),
+                "plan_id": plan.id,
+                "kind": str(plan.kind),
+                "text": plan.text,
+                "due": plan.due.isoformat() if plan.due else None,
+                "every": plan.every or None,
+                "person_id": plan.asker.person_id,
+                "satellite_id": plan.asker.satellite_id,
+            },
+        )
+
+    async def _async_user_removed(self, event: Event[dict[str, str]]) -> None:
+        await self.async_forget(lambda plan: plan.asker.user_id == event.data["user_id"])
+
+
+async def async_resolve(hass: HomeAssistant, words: str, language: str, after: datetime | None = None) -> Moment | None:
+    """Return the time that words mean now, or after a later time; None if they mean none within a year."""
+    await hass.async_add_executor_job(prepare, language)
+    now = max(dt_util.now(), dt_util.as_local(after)) if after else dt_util.now()
+    return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass))
+
+
+def is_within_bounds(due: datetime) -> bool:
+    """Return whether a time has not passed, but for that of an answer, and is within a year."""
+    return -GRACE <= due - dt_util.utcnow() <= FURTHEST
+
+
+async def _logged(work: Awaitable[None]) -> None:
+    """Await work whose result nobody waits for."""
+    try:
+        await work
+    except NotPlanned as error:
+        LOGGER.warning("A plan could not be concluded: %s", error.problem)
+
+
+def _is_for(news: News, person_id: str | None, device_id: str | None, satellite_id: str | None) -> bool:
+    asker = news.asker
+    is_of_nobody = asker.person_id is None and asker.device_id is None and asker.satellite_id is None
+    is_here = (asker.device_id is not None and asker.device_id == device_id) or (
+        asker.satellite_id is not None and asker.satellite_id == satellite_id
+    )
+    return is_here or is_of_nobody or (person_id is not None and asker.person_id == person_id)
+
+
+@callback
+def _at_time(begin: CALLBACK_TYPE, _now: datetime) -> None:
+    begin()
+
+
+@callback
+def _when_it_holds(hass: HomeAssistant, condition: Condition, begin: CALLBACK_TYPE) -> CALLBACK_TYPE:
+    """Call `begin` once a condition has held for its time; return what ends that."""
+    ends: list[CALLBACK_TYPE] = []
+
+    @callback
+    def stop_timer() -> None:
+        while ends:
+            ends.pop()()
+
+    @callback
+    def check(state: State | None) -> None:
+        if not condition.holds(state):
+            stop_timer()
+        elif not ends:
+            ends.append(async_call_later(hass, condition.seconds, partial(_at_time, begin)))
+
+    @callback
+    def follow(event: Event[EventStateChangedData]) -> None:
+        check(event.data["new_state"])
+
+    stop = async_track_state_change_event(hass, condition.entity_id, follow)
+    check(hass.states.get(condition.entity_id))
+
+    @callback
+    def end() -> None:
+        stop()
+        stop_timer()
+
+    return end
+
+
+async_get_schedule: Final = singleton(Schedule)
+"""Returns the schedule of the home."""

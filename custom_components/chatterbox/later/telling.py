@@ -1,0 +1,128 @@
+"""The words about plans, and how they reach a person: where they asked, on their phone, or when they speak next."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE, DOMAIN as NOTIFY_DOMAIN
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, ATTR_UNIT_OF_MEASUREMENT
+from homeassistant.core import Context, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.event import async_track_state_change_event
+from homeassistant.helpers.translation import async_translate_state
+from homeassistant.util import dt as dt_util
+
+from ..approvals.notifications import CAN_ANNOUNCE, async_send, phone_of
+from ..const import LOGGER
+from ..home.entity_matches import entity_name
+from ..speech.text import speakable
+from .plans import Condition, FuturePlan, News
+from .when import spoken_time
+
+ANNOUNCEMENT_TIMEOUT: Final = 120.0
+"""Seconds to wait for a satellite that is busy, and for it to speak."""
+_BUSY: Final = "SatelliteBusyError"
+"""Source: homeassistant.components.assist_satellite.errors. Importing it would load the dependencies of satellites."""
+_SATELLITE: Final = "assist_satellite"
+_IDLE: Final = "idle"
+"""Source: `AssistSatelliteState.IDLE` (homeassistant.components.assist_satellite.entity)."""
+
+
+def time_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str) -> str:
+    """Return when a plan is due, in words, without a full stop."""
+    if plan.due is None:
+        condition = plan.condition or Condition("")
+        return sentences["later_when"].format(what=condition_text(hass, condition))
+    return spoken_time(dt_util.as_local(plan.due), now=dt_util.now(), language=language, every=plan.every)
+
+
+def condition_text(hass: HomeAssistant, condition: Condition) -> str:
+    """Return a condition, such as "Washing Machine: off"."""
+    bounds = [f"> {condition.above:g}"] if condition.above is not None else []
+    bounds += [f"< {condition.below:g}"] if condition.below is not None else []
+    return f"{entity_name(hass, condition.entity_id)}: {condition.state or ' '.join(bounds)}"
+
+
+def plan_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str) -> str:
+    """Return a plan as a sentence: when, and what."""
+    time, what = time_text(hass, sentences, plan, language), plan.text
+    if plan.due is not None and plan.condition:
+        what = f"{what} ({condition_text(hass, plan.condition)})"
+    return sentences["later_plan"].format(time=time, what=what)
+
+
+def moment_text(due: datetime | None) -> str:
+    """Return a time that has passed as a clock shows it, with its date on another day."""
+    local = dt_util.as_local(due or dt_util.utcnow())
+    return f"{local:%H:%M}" if local.date() == dt_util.now().date() else f"{local:%Y-%m-%d %H:%M}"
+
+
+def state_text(hass: HomeAssistant, state: State) -> str:
+    """Return an entity and its state, in the language of the home."""
+    entry = er.async_get(hass).async_get(state.entity_id)
+    platform, key = (entry.platform, entry.translation_key) if entry else (None, None)
+    device_class = state.attributes.get(ATTR_DEVICE_CLASS)
+    value = async_translate_state(hass, state.state, state.domain, platform, key, device_class)
+    unit = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
+    return f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
+
+
+async def async_tell(hass: HomeAssistant, news: News) -> bool:
+    """Tell news at the satellite of the plan, or else on the phones of the person; return whether it was told."""
+    return await _async_announce(hass, news) or await _async_notify(hass, news)
+
+
+async def _async_announce(hass: HomeAssistant, news: News) -> bool:
+    """Announce at the satellite once it is idle: an announcement would cancel a turn that is running."""
+    satellite = news.asker.satellite_id
+    state = hass.states.get(satellite) if satellite else None
+    if satellite is None or not state or not state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & CAN_ANNOUNCE:
+        return False
+    data = {ATTR_ENTITY_ID: satellite, ATTR_MESSAGE: speakable(news.text, news.language)}
+    changed = asyncio.Event()
+
+    @callback
+    def note(_: Event[EventStateChangedData]) -> None:
+        changed.set()
+
+    stop = async_track_state_change_event(hass, satellite, note)
+    try:
+        async with asyncio.timeout(ANNOUNCEMENT_TIMEOUT):
+            while (now := hass.states.get(satellite)) is not None:
+                changed.clear()
+                if now.state == _IDLE and await _async_has_announced(hass, data):
+                    return True
+                await changed.wait()
+    except Exception as error:  # noqa: BLE001  # any integration may raise anything
+        LOGGER.warning("Could not announce at %s: %s", satellite, str(error) or type(error).__name__)
+    finally:
+        stop()
+    return False
+
+
+async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) -> bool:
+    """Announce, and return whether the satellite was free. Raises whatever else its integration does."""
+    try:
+        await hass.services.async_call(_SATELLITE, "announce", dict(data), blocking=True, context=Context())
+    except HomeAssistantError as error:
+        if type(error).__name__ != _BUSY:
+            raise
+        return False
+    return True
+
+
+async def _async_notify(hass: HomeAssistant, news: News) -> bool:
+    """Notify the phones of the person; return whether there is one."""
+    phones = [
+        entity.entity_id
+        for entity in er.async_get(hass).entities.values()
+        if entity.domain == NOTIFY_DOMAIN
+        and news.asker.user_id is not None
+        and (phone := phone_of(hass, entity.entity_id))
+        and phone[1] == news.asker.user_id
+    ]
+    for phone_id in phones:
+        await async_send(hass, phone_id, {ATTR_MESSAGE: news.text, ATTR_DATA: {"tag": news.id}}, Context())
+    return bool(phones)

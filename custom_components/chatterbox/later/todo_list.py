@@ -1,0 +1,107 @@
+"""The to-do list of what is planned: people see it there, change its time, and cancel it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date, datetime
+from functools import partial
+from typing import Final, override
+
+from homeassistant.components.todo import TodoItem, TodoItemStatus, TodoListEntity
+from homeassistant.components.todo.const import TodoListEntityFeature
+from homeassistant.const import EntityCategory
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.util import dt as dt_util
+
+from ..const import DOMAIN
+from ..speech.sentences import translated
+from .plans import LONGEST_TEXT, SIGNAL_PLANS, FuturePlan, NotPlanned, PlanKind
+from .schedule import async_get_schedule, is_within_bounds
+
+_PART: Final = "later"
+
+
+class LaterList(TodoListEntity):
+    """Everything that is planned in the home. A completed item is cancelled."""
+
+    _attr_has_entity_name = True
+    _attr_should_poll = False
+    _attr_entity_category = EntityCategory.CONFIG
+    """So that agents, which have a tool for it, do not see the list."""
+    _attr_translation_key = _PART
+    _attr_unique_id = f"{DOMAIN}_{_PART}"
+    _attr_supported_features = (
+        TodoListEntityFeature.UPDATE_TODO_ITEM
+        | TodoListEntityFeature.DELETE_TODO_ITEM
+        | TodoListEntityFeature.SET_DUE_DATETIME_ON_ITEM
+    )
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Take the plans of the home."""
+        self._schedule = async_get_schedule(hass)
+
+    @property
+    @override
+    def todo_items(self) -> list[TodoItem]:
+        """Return the plans, in their order."""
+        return [
+            TodoItem(plan.text, plan.id, TodoItemStatus.NEEDS_ACTION, due=plan.due and dt_util.as_local(plan.due))
+            for plan in self._schedule.plans.stored.plans
+        ]
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow the plans."""
+        await super().async_added_to_hass()
+        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_PLANS, self.async_write_ha_state))
+
+    @override
+    async def async_update_todo_item(self, item: TodoItem) -> None:
+        """Cancel a plan that is completed, or change its time; of a reminder, also its text."""
+        plan_id = item.uid or ""
+        with _refusals():
+            if item.status == TodoItemStatus.COMPLETED:  # an action passes a plain string
+                await self._schedule.async_cancel(plan_id)
+            else:
+                await self._schedule.async_change(plan_id, partial(_changed, item))
+
+    @override
+    async def async_delete_todo_items(self, uids: list[str]) -> None:
+        """Cancel plans."""
+        with _refusals():
+            for plan_id in uids:
+                await self._schedule.async_cancel(plan_id)
+
+
+def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
+    """Return a plan as it was edited. Raises `ServiceValidationError`."""
+    text = " ".join((item.summary or "").split())
+    if plan.kind is PlanKind.REMIND and text:
+        plan = replace(plan, text=text)
+    due = item.due if isinstance(item.due, datetime) else _at_midnight(item.due)
+    if due != plan.due:
+        if due is None or not is_within_bounds(due):
+            raise translated(ServiceValidationError, "later_no_time")
+        local = dt_util.as_local(due)
+        # English is understood in each language.
+        every = {"day": "day", "week": f"{local:%A}"}.get(plan.every)
+        words = f"every {every} at {local:%H:%M}" if every else due.isoformat()
+        plan = replace(plan, due=due, words=words)
+    if len(plan.text) > LONGEST_TEXT:
+        raise translated(ServiceValidationError, "later_no_time")
+    return plan
+
+
+def _at_midnight(day: date | None) -> datetime | None:
+    return dt_util.start_of_local_day(day) if day else None
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raise ServiceValidationError for NotPlanned."""
+    try:
+        yield
+    except NotPlanned as error:
+        raise translated(ServiceValidationError, error.problem.value) from error

@@ -1,0 +1,343 @@
+"""The tool that plans what happens later, and lists, moves and cancels plans.
+
+A planned call is reviewed as if it ran now (`tools/name_resolver.py`), and kept exactly as it was judged. Times are
+resolved from words by code, never by a model.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from operator import attrgetter
+from typing import Final
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION
+from homeassistant.const import ATTR_ID
+from homeassistant.util import dt as dt_util
+
+from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canonical_json
+from ..agent.text import plain_name
+from ..const import REDACTED_PIN
+from ..effects.effect import Effects, Touches
+from ..home.description import quoted
+from ..home.entity_matches import entity_name
+from ..speech.sentences import async_get_sentences
+from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
+from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, own_name, parameters
+from .plans import (
+    LONGEST_TEXT,
+    Asker,
+    Condition,
+    FuturePlan,
+    NotPlanned,
+    PlanKind,
+    PlannedCall,
+    PlanProblem,
+    plans_of,
+)
+from .schedule import async_get_schedule, async_resolve, is_within_bounds
+from .telling import plan_text, time_text
+from .when import Repetition
+
+_KIND: Final = "kind"
+_WHEN: Final = "when"
+_DUE: Final = "due"
+_EVERY: Final = "every"
+_TEXT: Final = "text"
+_ENTITY: Final = "entity"
+_STATE: Final = "state"
+_MINUTES: Final = "for_minutes"
+_PLAN: Final = "plan"
+_LIST: Final = "list"
+_MOVE: Final = "move"
+_CANCEL: Final = "cancel"
+_ALL: Final = "all"
+_ME: Final = "me"
+_MOST_MINUTES: Final = 24 * 60
+_STATES: Final = {"open": "on", "opened": "on", "closed": "off", "running": "on", "done": "off", "finished": "off"}
+"""States of binary sensors and switches by the words for them."""
+_REPETITIONS: Final[Mapping[str, Repetition]] = {"day": "day", "week": "week"}
+_PLANS: Final = frozenset({*PlanKind})
+_KINDS: Final = (*PlanKind, _LIST, _MOVE, _CANCEL)
+_BOUND: Final = re.compile(r"([<>])\s*(-?\d+(?:[.,]\d+)?)")
+_MODEL: Final = parameters(
+    {
+        _KIND: ("string", "act calls tool then; remind says text; tell says that entity is in state", *_KINDS),
+        _WHEN: ("string", "Time as said: 'in 20 minutes', 'at six', 'every Thursday at 8', 'an hour after sunset'"),
+        TOOL: ("string", "For act"),
+        ARGUMENTS: ("object", "Of tool"),
+        _TEXT: ("string", "For remind"),
+        _ENTITY: ("string", "Waits for it to be in state; with when, only if it is so then; 'me' is the person"),
+        _STATE: ("string", "'on', 'home', '> 20'"),
+        _MINUTES: ("integer", "How long in state"),
+        _PLAN: ("string", "For move and cancel: words of the plan, or all"),
+    },
+    _KIND,
+)
+
+
+def _full(model: JsonObject) -> JsonObject:
+    """Return the schema with the arguments that are added before a call is reviewed."""
+    known = model["properties"]
+    added: JsonObject = {_DUE: {"type": "string"}, _EVERY: {"type": "string"}}
+    return {**model, "properties": {**(known if isinstance(known, dict) else {}), **added}}
+
+
+class _Unplannable(Exception):
+    """A call cannot be planned. The text is for the model."""
+
+
+async def _async_prepare(call: OwnCall) -> Prepared | str:
+    """Resolve the time, the entity or the plan that a call names. What it returns resolves to itself."""
+    try:
+        await async_get_schedule(call.hass).plans.async_load()
+        kind = str(call.arguments.get(_KIND))
+        if kind in _PLANS:
+            return await _async_prepare_plan(call, PlanKind(kind))
+        if kind == _LIST:
+            return Prepared(call.arguments)
+        found = _meant(call)
+        sentences = await async_get_sentences(call.hass, call.language)
+        texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
+        given: JsonObject = {**call.arguments, _PLAN: _ALL if _wants_all(call) else found[0].id}
+        return Prepared(await _async_timed(call, given) if kind == _MOVE else given, " ".join(texts) or _NOTHING)
+    except _Unplannable as error:
+        return str(error)
+    except NotPlanned as error:
+        return _PROBLEMS[error.problem]
+
+
+async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
+    text, is_act = _text(call, kind), kind is PlanKind.ACT
+    given = {name: value for name, value in call.arguments.items() if is_act or name not in {TOOL, ARGUMENTS}}
+    if given.get(_ENTITY):
+        entity_id = _entity(call)
+        given |= {_ENTITY: entity_id, _STATE: _state(call, entity_id)}
+    elif kind is PlanKind.TELL:
+        raise _Unplannable("Name the entity and its state.")
+    if given.get(_WHEN) or given.get(_DUE):
+        given = await _async_timed(call, given)
+    elif not given.get(_ENTITY):
+        raise _Unplannable("Say when: a time, or an entity and its state.")
+    condition = _condition(given)
+    if condition and not given.get(_DUE) and condition.holds(call.hass.states.get(condition.entity_id)):
+        raise _Unplannable("Not planned: it is so already. Say so.")
+    sentences = await async_get_sentences(call.hass, call.language)
+    plan = _new_plan(call, kind, given, text)
+    preface = time_text(call.hass, sentences, plan, call.language)
+    return Prepared(given, f"{preface}: {quoted(text)}." if kind is PlanKind.REMIND else f"{preface}.")
+
+
+def _text(call: OwnCall, kind: PlanKind) -> str:
+    """Return the text of a plan, which is given for what it needs. Raises `_Unplannable`."""
+    text, when = (" ".join(str(call.arguments.get(name) or "").split()) for name in (_TEXT, _WHEN))
+    if kind is PlanKind.ACT and not call.arguments.get(TOOL):
+        raise _Unplannable("Name the tool that is to be called then, and its arguments.")
+    if kind is PlanKind.REMIND and not text:
+        raise _Unplannable("Say in text what the reminder is about.")
+    if max(len(text), len(when)) > LONGEST_TEXT:
+        raise _Unplannable(f"Not planned: a text has at most {LONGEST_TEXT} characters. Make it shorter.")
+    if REDACTED_PIN in text:
+        raise _Unplannable("Not planned: a PIN is never kept. Say so.")
+    return text
+
+
+async def _async_timed(call: OwnCall, given: JsonObject) -> JsonObject:
+    """Return arguments with the time that their words mean. Raises `_Unplannable`."""
+    now, words = dt_util.now(), str(given.get(_WHEN) or "")
+    if (due := dt_util.parse_datetime(str(given.get(_DUE) or ""))) and due.tzinfo:
+        if not is_within_bounds(due):
+            raise _Unplannable("Not planned: the time has passed.")
+        return given
+    moment = await async_resolve(call.hass, words, call.language)
+    if moment is None:
+        raise _Unplannable(
+            f"Not planned: {quoted(words)} is no time that is understood, or not within a year. Ask, or write it like "
+            f"'in 20 minutes', 'tomorrow at 18:30' or {now:%Y-%m-%dT%H:%M}."
+        )
+    if not moment.is_sure:
+        other = moment.due - timedelta(hours=12)
+        other = other if other > now else moment.due + timedelta(hours=12)
+        raise _Unplannable(
+            f"Not planned: {quoted(words)} may mean {moment.due.isoformat()} or {other.isoformat()}. Ask which one, "
+            "then give that."
+        )
+    return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
+
+
+def _entity(call: OwnCall) -> str:
+    """Return the id of the entity that is meant. Raises `_Unplannable`."""
+    name = str(call.arguments[_ENTITY])
+    persons = call.hass.states.async_all("person")
+    person = next((one for one in persons if one.attributes.get(ATTR_ID) == call.speaker.person_id), None)
+    if person and (plain_name(name) == _ME or name == person.entity_id):
+        return person.entity_id
+    found = sorted(entities_called(call.hass, CONVERSATION, name))
+    if len(found) != 1:
+        several = f"may be {', '.join(found)}" if found else "is no entity that you may use"
+        raise _Unplannable(f"Not planned: {quoted(name)} {several}.")
+    return found[0]
+
+
+def _state(call: OwnCall, entity_id: str) -> str:
+    """Return a state as Home Assistant writes it, or a bound such as "> 20". Raises `_Unplannable`."""
+    state = str(call.arguments.get(_STATE) or "").strip()
+    if _BOUND.match(state):
+        return state
+    if not (state := plain_name(state).replace(" ", "_")):
+        raise _Unplannable("Give the state, or a bound such as '> 20'.")
+    is_binary = entity_id.partition(".")[0] in {"binary_sensor", "input_boolean", "switch"}
+    return _STATES.get(state, state) if is_binary else state
+
+
+def _condition(given: JsonObject) -> Condition | None:
+    if not (entity_id := str(given.get(_ENTITY) or "")):
+        return None
+    minutes, state = given.get(_MINUTES), str(given.get(_STATE) or "")
+    seconds = 60 * min(max(minutes, 0), _MOST_MINUTES) if isinstance(minutes, int) else 0
+    if not (bound := _BOUND.match(state)):
+        return Condition(entity_id, state, seconds=seconds)
+    number = float(bound[2].replace(",", "."))
+    above, below = (number, None) if bound[1] == ">" else (None, number)
+    return Condition(entity_id, above=above, below=below, seconds=seconds)
+
+
+def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> FuturePlan:
+    due: datetime | None = dt_util.parse_datetime(str(given.get(_DUE) or ""))
+    return FuturePlan(
+        kind=kind,
+        agent=call.agent,
+        asker=_asker(call),
+        language=call.language,
+        text=text,
+        due=due,
+        words=str(given.get(_WHEN) or ""),
+        every=_REPETITIONS.get(str(given.get(_EVERY)), ""),
+        condition=_condition(given),
+    )
+
+
+def _asker(call: OwnCall) -> Asker:
+    speaker = call.speaker
+    return Asker(
+        speaker.user_id,
+        speaker.person_id,
+        speaker.name,
+        speaker.device_id or call.llm_context.device_id,
+        call.satellite_id,
+        is_signed_in=speaker.is_signed_in,
+        is_api_client=speaker.is_api_client,
+    )
+
+
+def _wants_all(call: OwnCall) -> bool:
+    return plain_name(str(call.arguments.get(_PLAN) or "")) == _ALL
+
+
+def _meant(call: OwnCall) -> Sequence[FuturePlan]:
+    """Return the plans that a call names by id or words; without any, the latest one. Raises `_Unplannable`."""
+    plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
+    words = plain_name(str(call.arguments.get(_PLAN) or ""))
+    if words == _ALL and call.arguments[_KIND] == _CANCEL:
+        return plans
+    found = [plan for plan in plans if words == plan.id] or [
+        plan for plan in plans if words and (words in plain_name(plan.text) or words in plain_name(plan.words))
+    ]
+    found = found if words else plans[-1:]
+    if len(found) != 1:
+        known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
+        raise _Unplannable(f"It is not clear which plan is meant. Give the id of one of these: {known or 'none'}.")
+    return found
+
+
+async def _async_run(call: OwnCall) -> ToolAnswer:
+    """Do what a prepared call says."""
+    kind, schedule = str(call.arguments.get(_KIND)), async_get_schedule(call.hass)
+    sentences = await async_get_sentences(call.hass, call.language)
+    say = partial(plan_text, call.hass, sentences, language=call.language)
+    try:
+        if kind in _PLANS:
+            plan = _with_call(call, _new_plan(call, PlanKind(kind), call.arguments, _text_of(call, PlanKind(kind))))
+            await schedule.async_add(plan)
+            return ToolAnswer({}, speech=say(plan))
+        if kind == _LIST:
+            known = sorted(plans_of(schedule.plans.stored.plans, call.speaker.person_id), key=_order)
+            return ToolAnswer({}, speech=" ".join(map(say, known)) or sentences["later_none"])
+        plans = _meant(call)
+        if kind == _MOVE:
+            timed = _new_plan(call, plans[0].kind, call.arguments, "")
+            moved = await schedule.async_change(
+                plans[0].id, lambda plan: replace(plan, due=timed.due, words=timed.words, every=timed.every)
+            )
+            return ToolAnswer({}, speech=say(moved))
+        for plan in plans:
+            await schedule.async_cancel(plan.id)
+        texts = ", ".join(plan.text for plan in plans)
+        cancelled = sentences["later_cancelled"].format(what=texts) if plans else sentences["later_none"]
+        return ToolAnswer({}, speech=cancelled)
+    except _Unplannable as error:
+        return error_answer(str(error))
+    except NotPlanned as error:
+        return error_answer(_PROBLEMS[error.problem])
+
+
+def _order(plan: FuturePlan) -> tuple[bool, float]:
+    return plan.due is None, plan.due.timestamp() if plan.due else 0
+
+
+def _text_of(call: OwnCall, kind: PlanKind) -> str:
+    """Return what a plan will do, in words."""
+    match kind:
+        case PlanKind.REMIND:
+            return " ".join(str(call.arguments[_TEXT]).split())
+        case PlanKind.TELL:
+            return entity_name(call.hass, str(call.arguments[_ENTITY]))
+        case PlanKind.ACT:
+            arguments = call.arguments[ARGUMENTS]
+            sentence = arguments.get("sentence") if isinstance(arguments, dict) else None
+            actions = call.promise.actions or str(sentence or call.arguments[TOOL])
+            return actions[:LONGEST_TEXT]
+
+
+def _with_call(call: OwnCall, plan: FuturePlan) -> FuturePlan:
+    """Return a plan with the call that was reviewed."""
+    if plan.kind is not PlanKind.ACT:
+        return plan
+    if not call.promise.is_given:
+        raise _Unplannable("Not planned: the call could not be judged.")
+    arguments = call.arguments[ARGUMENTS]
+    text = canonical_json(arguments if isinstance(arguments, dict) else {})
+    return replace(plan, call=PlannedCall(str(call.arguments[TOOL]), text, call.promise.terms))
+
+
+async def _async_effects(_call: OwnCall) -> Effects:
+    """Return the effects of planning itself. A planned call is reviewed in place of the one that plans it."""
+    return Touches(beside_entities=True)
+
+
+_NOTHING: Final = "-"
+_PROBLEMS: Final[Mapping[PlanProblem, str]] = {
+    PlanProblem.FULL: "Not planned: there are too many plans. Tell the person so, and ask which ones to cancel.",
+    PlanProblem.NOT_KEPT: "Nothing was changed: it could not be stored. Say so.",
+    PlanProblem.UNREADABLE: "Nothing was changed: the plans cannot be read at the moment. Say so.",
+    PlanProblem.GONE: "There is no such plan any more.",
+}
+
+LATER: Final = OwnTool(
+    definition=ToolDefinition(
+        own_name("later"),
+        "Plans what happens later, and lists, moves and cancels plans. Never do now what is wanted later. Tell the "
+        "person the time that the result names.",
+        _full(_MODEL),
+        ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False),
+        repeatable=True,
+        short_parameters=_MODEL,
+    ),
+    run=_async_run,
+    needs=attrgetter("settings.llm_apis"),
+    prepare=_async_prepare,
+    effects=_async_effects,
+    targets=frozenset({"chatterbox.later"}),
+)
+"""The tool, of all agents that have tools of Home Assistant."""

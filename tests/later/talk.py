@@ -1,0 +1,64 @@
+"""Talking about what is to happen later, and letting time pass."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.core import Event, HomeAssistant
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.later.plans import Asker, Condition, FuturePlan, PlanKind, PlannedCall
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+
+SATELLITE = "assist_satellite.hall"
+AGENT = "agent-1"
+LIGHT_OFF: JsonObject = {"kind": "act", "tool": "HassTurnOff", "arguments": {"name": "Kitchen ceiling light"}}
+UNLOCK: JsonObject = {"kind": "act", "tool": "HassTurnOff", "arguments": {"name": "Front Door", "domain": "lock"}}
+REMIND: JsonObject = {"kind": "remind", "text": "call Mum"}
+
+
+def later(arguments: JsonObject, when: str = "in 20 minutes") -> ScriptedAnswer:
+    """Return a message that plans something."""
+    given = {"when": when, **arguments} if when else arguments
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name="chatterbox__later", arguments=given),))
+
+
+def script(*calls: ScriptedAnswer) -> Script:
+    """Return a model that makes each of these calls, and then says so."""
+    return Script(answers=tuple(answer for call in calls for answer in (call, ScriptedAnswer(content="Noted."))))
+
+
+async def pass_time(hass: HomeAssistant, freezer: FrozenDateTimeFactory, **time: float) -> None:
+    """Let time pass, and everything happen that is due by then."""
+    freezer.tick(timedelta(**time))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+
+def types(events: list[Event[Any]]) -> list[str]:
+    """Return what the events of plans tell."""
+    return [event.data["type"] for event in events]
+
+
+def state(hass: HomeAssistant, entity_id: str) -> str:
+    """Return the state of an entity."""
+    found = hass.states.get(entity_id)
+    assert found is not None
+    return found.state
+
+
+def act(text: str = "turn off the heater", minutes: float = 10, asker: Asker = Asker()) -> FuturePlan:  # noqa: B008  # frozen
+    due = dt_util.utcnow() + timedelta(minutes=minutes)
+    call = PlannedCall("turn_off", "{}")
+    return FuturePlan(kind=PlanKind.ACT, agent=AGENT, asker=asker, language="en", text=text, due=due, call=call)
+
+
+def remind(text: str = "call Mum", condition: Condition | None = None) -> FuturePlan:
+    return replace(act(text), kind=PlanKind.REMIND, call=None, condition=condition)
+
+
+def wait_for(text: str, condition: Condition) -> FuturePlan:
+    return replace(remind(text, condition), due=None)

@@ -1,0 +1,178 @@
+"""A call that was planned is judged when it is asked for and when it is due, and runs without a model."""
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.const import EVENT_CHANGE
+from custom_components.chatterbox.later.plans import FuturePlan, async_get_plans
+from custom_components.chatterbox.later.schedule import EVENT_PLAN
+from tests.later.talk import LIGHT_OFF, SATELLITE, UNLOCK, later, pass_time, script, state, types
+from tests.support.home_rules import set_home_rules
+from tests.support.servers.script import ScriptedAnswer
+from tests.support.talk import Serve, say, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+LIGHT = "light.kitchen_ceiling"
+DOOR = "lock.front_door"
+PASSAGE = {"alias": "Passage", "sequence": [{"action": "light.turn_on", "target": {"entity_id": LIGHT}}]}
+RUN_PASSAGE: JsonObject = {"kind": "act", "tool": "HassTurnOn", "arguments": {"name": "Passage"}}
+
+
+def plans(hass: HomeAssistant) -> tuple[FuturePlan, ...]:
+    return async_get_plans(hass).stored.plans
+
+
+def news(hass: HomeAssistant) -> list[str]:
+    return [one.text for one in async_get_plans(hass).stored.news]
+
+
+async def at_hall(hass: HomeAssistant, text: str) -> str:
+    return speech(await say(hass, text, satellite_id=SATELLITE))
+
+
+async def test_it_runs_when_it_is_due_and_costs_no_token(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    server = await serve(script(later(LIGHT_OFF)))
+    await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+    events, changes = async_capture_events(hass, EVENT_PLAN), async_capture_events(hass, EVENT_CHANGE)
+
+    await at_hall(hass, "turn off the kitchen ceiling light in twenty minutes")
+    assert [plan.text for plan in plans(hass)] == ["turn off the Kitchen Ceiling Light"]
+    await pass_time(hass, freezer, minutes=19)
+    assert state(hass, LIGHT) == "on"
+    await pass_time(hass, freezer, seconds=61)
+
+    assert state(hass, LIGHT) == "off"
+    assert types(events) == ["added", "due", "done"]
+    assert [change.data["message"] for change in changes] == [
+        "did not turn off Kitchen Ceiling Light: planned for later",
+        "turned off Kitchen Ceiling Light, as planned",
+    ]
+    assert len(server.requests) == 2
+    assert (plans(hass), news(hass)) == ((), [])
+
+
+async def test_a_yes_is_given_when_it_is_planned(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    await serve(script(later(UNLOCK)))
+
+    question = await at_hall(hass, "unlock the front door in twenty minutes")
+    assert question.endswith(". Unlock the Front Door in the Hallway?")
+    assert plans(hass) == ()
+    await at_hall(hass, "yes")
+    assert [plan.text for plan in plans(hass)] == ["unlock the Front Door in the Hallway"]
+    assert state(hass, DOOR) == "locked"
+
+    await pass_time(hass, freezer, minutes=20)
+    assert state(hass, DOOR) == "unlocked"
+
+
+async def test_a_no_plans_nothing(hass: HomeAssistant, serve: Serve) -> None:
+    await serve(script(later(UNLOCK)))
+
+    await at_hall(hass, "unlock the front door in twenty minutes")
+    await at_hall(hass, "no")
+
+    assert plans(hass) == ()
+
+
+@pytest.mark.parametrize("verdict", ["ask", "deny"])
+async def test_a_rule_that_became_stricter_holds_and_it_is_told(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, verdict: str
+) -> None:
+    await serve(script(later(LIGHT_OFF)))
+    await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+    events = async_capture_events(hass, EVENT_PLAN)
+    await at_hall(hass, "turn off the kitchen ceiling light in twenty minutes")
+
+    await set_home_rules(hass, rules=[{"verdict": verdict, "domains": ["light"]}])
+    await pass_time(hass, freezer, minutes=20)
+
+    assert state(hass, LIGHT) == "on"
+    assert types(events) == ["added", "due", "not_done"]
+    assert "I haven't done it: turn off the Kitchen Ceiling Light." in news(hass)[0]
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+async def test_the_yes_is_void_if_it_would_do_more(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, *, is_edited: bool
+) -> None:
+    await serve(script(later(RUN_PASSAGE)), rules=[{"verdict": "ask", "domains": ["light"]}])
+    assert await async_setup_component(hass, "script", {"script": {"passage": PASSAGE}})
+    async_expose_entity(hass, "conversation", "script.passage", should_expose=True)
+    await at_hall(hass, "run the passage in twenty minutes")
+    await at_hall(hass, "yes")
+    assert len(plans(hass)) == 1
+
+    if is_edited:
+        (passage,) = hass.data["script"].entities
+        passage.script.sequence.append({"action": "light.turn_on", "target": {"entity_id": "light.garden"}})
+    await pass_time(hass, freezer, minutes=20)
+
+    assert state(hass, LIGHT) == ("off" if is_edited else "on")
+    assert len(news(hass)) == is_edited
+
+
+async def test_what_is_no_longer_exposed_is_left_alone_and_told(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    await serve(script(later(LIGHT_OFF)))
+    await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+    await at_hall(hass, "turn off the kitchen ceiling light in twenty minutes")
+
+    async_expose_entity(hass, "conversation", LIGHT, should_expose=False)
+    await pass_time(hass, freezer, minutes=20)
+
+    assert state(hass, LIGHT) == "on"
+    assert len(news(hass)) == 1
+
+
+@pytest.mark.parametrize("inner", ["chatterbox__later", "no_such_tool"])
+async def test_a_plan_plans_nothing_and_has_a_tool(hass: HomeAssistant, serve: Serve, inner: str) -> None:
+    server = await serve(script(later({"kind": "act", "tool": inner, "arguments": {"kind": "list"}})))
+
+    await at_hall(hass, "plan a plan")
+
+    assert plans(hass) == ()
+    assert "There is no tool" in str(server.requests[-1].body)
+
+
+async def test_a_sentence_can_be_planned(hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory) -> None:
+    sentence: JsonObject = {"sentence": "turn off the kitchen ceiling light"}
+    await serve(script(later({"kind": "act", "tool": "conversation__process_sentence", "arguments": sentence})))
+    await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+    await at_hall(hass, "turn off the kitchen ceiling light in twenty minutes")
+
+    await pass_time(hass, freezer, minutes=20)
+
+    assert state(hass, LIGHT) == "off"
+
+
+async def test_what_was_not_done_is_told_where_it_was_asked_for(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    answers = (
+        *script(later(LIGHT_OFF)).answers,
+        ScriptedAnswer(content="Good evening."),
+        ScriptedAnswer(content="Hi."),
+    )
+    await serve(script().model_copy(update={"answers": answers}))
+    await at_hall(hass, "turn off the kitchen ceiling light in twenty minutes")
+    await set_home_rules(hass, rules=[{"verdict": "deny", "domains": ["light"]}])
+    await pass_time(hass, freezer, minutes=20)
+
+    answer = await at_hall(hass, "good evening")
+
+    assert answer.startswith(
+        "While you were away: This was planned for now, but I haven't done it: turn off the Kitchen"
+    )
+    assert answer.endswith("Good evening.")
+    assert await at_hall(hass, "good evening") == "Hi."

@@ -1,0 +1,82 @@
+"""Automations plan reminders and cancel plans, and plans go with their agent."""
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.auth.const import GROUP_ID_USER
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+
+from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.later.plans import MOST_OF_A_PERSON, Asker, FuturePlan, async_get_plans
+from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
+from tests.later.talk import act, types
+from tests.support.config_entries import offline_entry, set_up
+
+
+@pytest.fixture(autouse=True)
+async def entry(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> MockConfigEntry:
+    freezer.move_to("2026-11-26 17:00:00+00:00")
+    return await set_up(hass, offline_entry())
+
+
+def plans(hass: HomeAssistant) -> tuple[FuturePlan, ...]:
+    return async_get_plans(hass).stored.plans
+
+
+async def plan(hass: HomeAssistant, message: str = "the bins", when: str = "in 20 minutes", **data: object) -> object:
+    given = {"message": message, "when": when, **data}
+    return await hass.services.async_call(DOMAIN, "plan", given, blocking=True, return_response=True)
+
+
+async def test_an_automation_plans_and_cancels_a_reminder(hass: HomeAssistant) -> None:
+    events = async_capture_events(hass, EVENT_PLAN)
+
+    answer = await plan(hass, satellite_id="assist_satellite.hall")
+    assert isinstance(answer, dict)
+    (planned,) = plans(hass)
+    assert (planned.text, planned.asker.satellite_id) == ("the bins", "assist_satellite.hall")
+    await hass.services.async_call(DOMAIN, "cancel_plan", {"plan_id": answer["plan_id"]}, blocking=True)
+
+    assert plans(hass) == ()
+    assert types(events) == ["added", "cancelled"]
+    assert events[0].data["text"] == "the bins"
+
+
+@pytest.mark.parametrize(
+    "data", [{"message": " "}, {"message": "x" * 201}, {"when": "whenever"}, {"agent_id": "conversation.nobody"}]
+)
+async def test_what_cannot_be_planned_is_refused(hass: HomeAssistant, data: dict[str, str]) -> None:
+    with pytest.raises(ServiceValidationError):
+        await plan(hass, **data)
+    assert plans(hass) == ()
+
+
+async def test_there_are_bounds(hass: HomeAssistant) -> None:
+    for _ in range(MOST_OF_A_PERSON):
+        await plan(hass)
+    with pytest.raises(ServiceValidationError):
+        await plan(hass)
+
+
+async def test_a_user_cancels_no_plan_of_somebody_else(hass: HomeAssistant) -> None:
+    await hass.auth.async_create_user("Owner")
+    ben = await hass.auth.async_create_user("Ben", group_ids=[GROUP_ID_USER])
+    await async_get_schedule(hass).async_add(act(asker=Asker("anna", "anna")))
+    cancel = {"plan_id": plans(hass)[0].id}
+
+    with pytest.raises(ServiceValidationError):
+        await hass.services.async_call(DOMAIN, "cancel_plan", cancel, blocking=True, context=Context(user_id=ben.id))
+    assert len(plans(hass)) == 1
+    await hass.services.async_call(DOMAIN, "cancel_plan", cancel, blocking=True)
+    assert plans(hass) == ()
+
+
+async def test_plans_go_with_their_agent(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    await plan(hass)
+    assert len(plans(hass)) == 1
+
+    await hass.config_entries.async_remove(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert plans(hass) == ()

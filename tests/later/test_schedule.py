@@ -1,0 +1,257 @@
+"""Whenever Home Assistant is killed, nothing is done twice, and nothing is lost without a word."""
+
+import asyncio
+import random
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from custom_components.chatterbox.later.plans import (
+    Asker,
+    Condition,
+    FuturePlan,
+    NotPlanned,
+    Plans,
+    async_get_plans,
+)
+from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule
+from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
+
+
+class Home:
+    """The schedule of a home that can be killed, and what its agent has done and people were told."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        self.hass = hass
+        self.done: list[str] = []
+        self.schedule = self.awake()
+
+    def awake(self) -> Schedule:
+        """Return a schedule that knows what is stored alone."""
+        schedule = Schedule(self.hass)
+        schedule.plans = Plans(self.hass)
+        schedule.async_serve(AGENT, self.act)
+        return schedule
+
+    async def act(self, plan: FuturePlan) -> str:
+        await asyncio.sleep(0)
+        self.done.append(plan.text)
+        await asyncio.sleep(0)
+        return "It is stuck." if plan.text == "stuck" else ""
+
+    async def restart(self) -> None:
+        """Start again, with what is stored alone."""
+        self.schedule.async_stop()
+        self.schedule = self.awake()
+        await self.schedule.async_start(self.hass)
+        await self.hass.async_block_till_done(wait_background_tasks=True)
+
+    @property
+    def texts(self) -> list[str]:
+        return [news.text for news in self.schedule.plans.stored.news]
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Home:
+    freezer.move_to("2026-11-26 22:00:00+00:00")
+    await hass.config.async_set_time_zone("UTC")
+    home = Home(hass)
+    await home.schedule.async_start(hass)
+    return home
+
+
+async def test_a_call_is_made_once(hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory) -> None:
+    await home.schedule.async_add(act())
+
+    await pass_time(hass, freezer, minutes=10)
+    await home.restart()
+    await pass_time(hass, freezer, minutes=10)
+
+    assert (home.done, home.texts) == (["turn off the heater"], [])
+
+
+async def test_what_was_due_meanwhile_is_told_and_not_done(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    events = async_capture_events(hass, EVENT_PLAN)
+    await home.schedule.async_add(act())
+    home.schedule.async_stop()
+
+    await pass_time(hass, freezer, minutes=10, seconds=WORTH.total_seconds() + 1)
+    await home.restart()
+
+    assert home.done == []
+    (text,) = home.texts
+    assert text.startswith("This was planned for 22:10")
+    assert types(events) == ["added", "due", "missed"]
+
+
+async def test_what_is_still_worth_doing_is_done_after_a_restart(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    await home.schedule.async_add(act())
+    home.schedule.async_stop()
+
+    await pass_time(hass, freezer, minutes=10, seconds=30)
+    await home.restart()
+
+    assert (home.done, home.texts) == (["turn off the heater"], [])
+
+
+async def test_a_reminder_comes_late_rather_than_never(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    await home.schedule.async_add(remind())
+    home.schedule.async_stop()
+
+    await pass_time(hass, freezer, hours=1)
+    await home.restart()
+
+    assert home.texts == ["A late reminder, for 22:10: call Mum."]
+
+
+async def test_what_was_interrupted_is_not_done_again_and_told(home: Home) -> None:
+    await home.schedule.async_add(replace(act(), is_begun=True))
+
+    await home.restart()
+
+    assert home.done == []
+    assert "I was interrupted" in home.texts[0]
+
+
+async def test_why_it_was_not_done_is_told(hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory) -> None:
+    await home.schedule.async_add(act("stuck"))
+
+    await pass_time(hass, freezer, minutes=10)
+
+    assert home.texts == ["This was planned for now, but I haven't done it: stuck. It is stuck."]
+
+
+async def test_it_comes_again_every_day(hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory) -> None:
+    due = dt_util.now().replace(hour=7, minute=0) + timedelta(days=1)
+    plan = replace(remind("the bins"), due=due, words="every day at 07:00", every="day")
+    await home.schedule.async_add(plan)
+
+    for _ in range(3):
+        await pass_time(hass, freezer, days=1)
+
+    assert home.texts[0].endswith("the bins.")
+    assert len(home.texts) == 3
+    assert home.schedule.plans.stored.plans[0].due == due + timedelta(days=3)
+
+
+async def test_a_state_is_told_once_it_has_lasted(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    hass.states.async_set("sensor.washer", "running")
+    await home.schedule.async_add(wait_for("empty it", Condition("sensor.washer", "off", seconds=60)))
+
+    for state in ("off", "running", "unavailable", "off"):
+        hass.states.async_set("sensor.washer", state)
+        await pass_time(hass, freezer, seconds=30)
+    assert home.texts == []
+    await pass_time(hass, freezer, seconds=31)
+
+    assert home.texts == ["A reminder: empty it."]
+    assert home.schedule.plans.stored.plans == ()
+
+
+async def test_a_state_that_came_while_nobody_watched_is_told(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    hass.states.async_set("sensor.washer", "running")
+    await home.schedule.async_add(wait_for("empty it", Condition("sensor.washer", "off")))
+    home.schedule.async_stop()
+
+    hass.states.async_set("sensor.washer", "off")
+    await home.restart()
+    await pass_time(hass, freezer, seconds=1)
+
+    assert home.texts == ["A reminder: empty it."]
+
+
+@pytest.mark.parametrize(("state", "count"), [("on", 1), ("off", 0), ("unavailable", 0), (None, 0)])
+async def test_a_state_is_looked_at_when_it_is_due(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, state: str | None, count: int
+) -> None:
+    if state:
+        hass.states.async_set("binary_sensor.garage", state)
+    await home.schedule.async_add(remind("the garage is open", Condition("binary_sensor.garage", "on")))
+
+    await pass_time(hass, freezer, minutes=10)
+
+    assert len(home.texts) == count
+
+
+@pytest.mark.parametrize(
+    ("condition", "state", "holds"),
+    [
+        (Condition("s", above=20), "20.5", True),
+        (Condition("s", above=20), "20", False),
+        (Condition("s", below=5), "4", True),
+        (Condition("s", below=5), "warm", False),
+    ],
+)
+def test_a_number_is_compared(hass: HomeAssistant, condition: Condition, state: str, *, holds: bool) -> None:
+    hass.states.async_set("sensor.s", state)
+    assert condition.holds(hass.states.get("sensor.s")) is holds
+
+
+async def test_nothing_is_done_if_it_cannot_be_marked(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await home.schedule.async_add(act())
+
+    async def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("homeassistant.helpers.storage.Store.async_save", fail)
+    await pass_time(hass, freezer, minutes=10)
+
+    assert home.done == []
+
+
+async def test_what_belongs_to_a_removed_user_is_removed(hass: HomeAssistant, home: Home) -> None:
+    await hass.auth.async_create_user("Owner")
+    user = await hass.auth.async_create_user("Anna")
+    await home.schedule.async_add(act(asker=Asker(user.id, user.id)))
+    await home.schedule.async_add(act("stay"))
+
+    await hass.auth.async_remove_user(user)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert [plan.text for plan in home.schedule.plans.stored.plans] == ["stay"]
+
+
+async def test_a_hundred_kills_do_nothing_twice_and_lose_nothing(home: Home, freezer: FrozenDateTimeFactory) -> None:
+    chance = random.Random(28)  # noqa: S311  # not for secrets
+    for number in range(100):
+        text = f"plan {number}"
+        await home.schedule.async_add(act(text, minutes=1))
+        freezer.tick(timedelta(minutes=1))
+        due = asyncio.create_task(home.schedule._async_due(home.schedule.plans.stored.plans[-1].id))  # noqa: SLF001
+        for _ in range(chance.randrange(12)):
+            await asyncio.sleep(0)
+        due.cancel()
+        await asyncio.gather(due, return_exceptions=True)
+        freezer.tick(timedelta(minutes=chance.choice([0, 5])))
+        await home.restart()
+
+        assert home.done.count(text) <= 1, text
+        is_known = any(text in words for words in home.texts)
+        assert is_known or home.done.count(text) == 1, text
+        assert home.schedule.plans.stored.plans == ()
+        await home.schedule.async_heard(home.schedule.plans.stored.news)
+
+
+async def test_a_plan_that_is_gone_cannot_be_changed(hass: HomeAssistant, home: Home) -> None:
+    with pytest.raises(NotPlanned):
+        await home.schedule.async_change("gone", lambda plan: plan)
+    with pytest.raises(NotPlanned):
+        await home.schedule.async_cancel("gone")
+    assert async_get_plans(hass).stored.plans == ()

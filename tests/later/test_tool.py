@@ -1,0 +1,184 @@
+"""The tool takes words, says what they mean, and lists, moves and cancels what a person may ask about."""
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
+
+from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.later.plans import (
+    LONGEST_TEXT,
+    MOST_OF_A_PERSON,
+    MOST_PLANS,
+    Asker,
+    FuturePlan,
+    NotPlanned,
+    async_get_plans,
+)
+from custom_components.chatterbox.later.tool import LATER
+from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
+from custom_components.chatterbox.tools.own.own_tool import Prepared
+from tests.support.config_entries import offline_entry, set_up
+from tests.support.own_tools import own_call
+
+ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
+BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
+NOW = "2026-11-26 17:00:00+00:00"
+CALL_MUM: JsonObject = {"kind": "remind", "when": "in 20 minutes", "text": "call Mum"}
+BINS: JsonObject = {"kind": "remind", "when": "every day at 07:00", "text": "the bins"}
+
+
+@pytest.fixture(autouse=True)
+async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    await set_up(hass, offline_entry())
+    freezer.move_to(NOW)
+
+
+async def run(hass: HomeAssistant, arguments: JsonObject, speaker: Speaker = ANNA) -> str:
+    """Prepare and run a call, and return what is answer, or why it was not run."""
+    assert LATER.prepare
+    prepared = await LATER.prepare(own_call(hass, arguments, speaker))
+    if isinstance(prepared, str):
+        return prepared
+    again = await LATER.prepare(own_call(hass, prepared.arguments, speaker))
+    assert isinstance(again, Prepared)
+    assert again.arguments == prepared.arguments, "what is asked about is what is planned"
+    answer = await LATER.run(own_call(hass, prepared.arguments, speaker))
+    return answer.speech or str(answer.data["error"])
+
+
+def plans(hass: HomeAssistant) -> tuple[FuturePlan, ...]:
+    return async_get_plans(hass).stored.plans
+
+
+async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -> None:
+    answer = await run(hass, CALL_MUM)
+
+    (plan,) = plans(hass)
+    assert plan.due == dt_util.utcnow() + timedelta(minutes=20)
+    assert (plan.asker.person_id, plan.text) == ("anna", "call Mum")
+    assert answer.endswith(": call Mum.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"kind": "remind", "when": "in 20 minutes"}, "Say in text"),
+        ({"kind": "remind", "text": "x"}, "Say when"),
+        ({**CALL_MUM, "when": "2026-11-26T16:00:00+00:00"}, "is no time"),
+        ({**CALL_MUM, "when": "2028-11-26T16:00:00+00:00"}, "not within a year"),
+        ({**CALL_MUM, "when": "whenever the stars align"}, "is no time"),
+        ({**CALL_MUM, "due": "2026-11-26T16:00:00+00:00"}, "has passed"),
+        ({**CALL_MUM, "due": "2028-11-26T16:00:00+00:00"}, "has passed"),
+        ({**CALL_MUM, "text": "x" * (LONGEST_TEXT + 1)}, str(LONGEST_TEXT)),
+        ({**CALL_MUM, "text": f"The code is {REDACTED_PIN}."}, "PIN"),
+        ({"kind": "act", "when": "in 20 minutes"}, "Name the tool"),
+        ({"kind": "tell", "when": "in 20 minutes"}, "Name the entity"),
+        ({"kind": "tell", "entity": "Nothing", "state": "on"}, "no entity"),
+        ({"kind": "cancel", "plan": "x"}, "not clear"),
+        ({"kind": "move", "when": "in 5 minutes"}, "not clear"),
+    ],
+)
+async def test_what_cannot_be_planned_says_why(hass: HomeAssistant, arguments: JsonObject, why: str) -> None:
+    assert why in await run(hass, arguments)
+    assert plans(hass) == ()
+
+
+async def test_each_person_has_their_own_and_those_of_the_household(hass: HomeAssistant) -> None:
+    await run(hass, CALL_MUM)
+    await run(hass, {**CALL_MUM, "text": "feed the cat"}, Speaker(asking=Asking.PERSON))
+
+    assert await run(hass, {"kind": "list"}, BEN) == await run(hass, {"kind": "list"}, NOBODY)
+    assert "feed the cat" in await run(hass, {"kind": "list"}, BEN)
+    assert "call Mum" not in await run(hass, {"kind": "list"}, BEN)
+    assert "call Mum" in await run(hass, {"kind": "list"})
+    assert "not clear" in await run(hass, {"kind": "cancel", "plan": "mum"}, BEN)
+    assert len(plans(hass)) == 2
+
+
+@pytest.mark.parametrize("words", ["mum", "Call Mum", "", None, "all"])
+async def test_a_plan_is_cancelled_by_its_words_or_as_the_latest(hass: HomeAssistant, words: str | None) -> None:
+    await run(hass, CALL_MUM)
+
+    answer = await run(hass, {"kind": "cancel"} if words is None else {"kind": "cancel", "plan": words})
+
+    assert "call Mum" in answer
+    assert plans(hass) == ()
+    assert await run(hass, {"kind": "list"}) == "Nothing is planned."
+
+
+async def test_words_that_fit_several_plans_cancel_none(hass: HomeAssistant) -> None:
+    await run(hass, CALL_MUM)
+    await run(hass, {**CALL_MUM, "text": "call the bank"})
+
+    assert "not clear" in await run(hass, {"kind": "cancel", "plan": "call"})
+    assert len(plans(hass)) == 2
+    await run(hass, {"kind": "cancel", "plan": plans(hass)[0].id})
+    assert [plan.text for plan in plans(hass)] == ["call the bank"]
+
+
+async def test_everything_is_cancelled(hass: HomeAssistant) -> None:
+    await run(hass, CALL_MUM)
+    await run(hass, BINS, BEN)
+    await run(hass, {**CALL_MUM, "text": "call the bank"})
+
+    await run(hass, {"kind": "cancel", "plan": "all"})
+
+    assert [plan.text for plan in plans(hass)] == ["the bins"]
+
+
+async def test_a_plan_is_moved(hass: HomeAssistant) -> None:
+    await run(hass, CALL_MUM)
+
+    await run(hass, {"kind": "move", "plan": "mum", "when": "in 40 minutes"})
+
+    (plan,) = plans(hass)
+    assert plan.due == dt_util.utcnow() + timedelta(minutes=40)
+    assert (plan.text, plan.words) == ("call Mum", "in 40 minutes")
+
+
+async def test_ten_thousand_plans_are_refused(hass: HomeAssistant) -> None:
+    while "too many" not in await run(hass, CALL_MUM):
+        assert len(plans(hass)) <= MOST_OF_A_PERSON
+    (plan, *_) = plans(hass)
+    for number in range(10_000):
+        with suppress(NotPlanned):
+            await async_get_plans(hass).async_add(
+                replace(plan, id=f"{number}", asker=Asker(person_id=f"{number // 50}"))
+            )
+    assert len(plans(hass)) == MOST_PLANS
+
+
+async def test_a_state_is_waited_for(hass: HomeAssistant) -> None:
+    hass.states.async_set("person.anna", "not_home", {"id": "anna"})
+
+    answer = await run(hass, {"kind": "remind", "entity": "me", "state": "home", "text": "feed the cat"})
+
+    (plan,) = plans(hass)
+    assert (plan.due, plan.condition and plan.condition.entity_id) == (None, "person.anna")
+    assert answer == "As soon as this is so (anna: home): feed the cat."
+
+
+async def test_what_is_so_already_is_not_waited_for(hass: HomeAssistant) -> None:
+    hass.states.async_set("person.anna", "home", {"id": "anna"})
+
+    assert "so already" in await run(hass, {"kind": "tell", "entity": "me", "state": "home"})
+
+
+async def test_what_cannot_be_read_is_told(hass: HomeAssistant, hass_storage: dict[str, object]) -> None:
+    async_get_plans(hass).__init__(hass)  # type: ignore[misc]  # as after a restart
+    hass_storage["chatterbox.later"] = {"version": 1, "data": {"plans": "none"}}
+
+    assert "cannot be read" in await run(hass, CALL_MUM)
+
+
+async def test_a_call_that_nobody_has_judged_is_not_planned(hass: HomeAssistant) -> None:
+    act: JsonObject = {"kind": "act", "when": "in 20 minutes", "tool": "HassTurnOff", "arguments": {"name": "Heater"}}
+
+    assert "could not be judged" in await run(hass, act)
+    assert plans(hass) == ()
