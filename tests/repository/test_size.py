@@ -23,7 +23,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 31_989,
+    "lines of code of the product": 31_990,
     "modules of the product": 266,
     "lines of code of the tests": 61_882,
     "fragments": 5,

@@ -393,7 +393,8 @@ class ReadAhead:
                 if not self.task.done():
                     self.prefix = None
                     raise FirstTokenTimeout("the service is still reading the beginning of the prompt")
-            elif self.task.cancel():
+            else:
+                self.task.cancel()
                 await asyncio.wait({self.task}, timeout=min(longest, _A_MOMENT))
         self.note(prefix)
         self.latest_turn = time.monotonic()
