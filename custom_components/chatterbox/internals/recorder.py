@@ -44,12 +44,12 @@ def days_kept(hass: HomeAssistant) -> int:
     return int(found.get_instance(hass).keep_days) if found else 0
 
 
-async def _async_read(hass: HomeAssistant, reliance: Reliance, read: Callable[[Any], object]) -> Any:
+async def _async_read(hass: HomeAssistant, reliance: Reliance, job: Callable[[Any], object]) -> Any:
     """Let the executor of the recorder read with a module; return None if that has moved. Callers name the type."""
     found, recorder = reliance.find(hass), _INSTANCE.find(hass)
     if found is None or recorder is None:
         return None
-    return await recorder.get_instance(hass).async_add_executor_job(read, found)
+    return await recorder.get_instance(hass).async_add_executor_job(job, found)
 
 
 async def async_states(
@@ -102,13 +102,13 @@ async def async_cause(hass: HomeAssistant, entity_id: str, when: datetime) -> Ca
     if "logbook" not in hass.config.components:
         return Cause(None, None)
 
-    def read(found: Any) -> Sequence[Mapping[str, object]]:
+    def entries_around(found: Any) -> Sequence[Mapping[str, object]]:
         events = ("automation_triggered", "script_started", "call_service")
         processor = found.EventProcessor(hass, events, [entity_id], timestamp=True)
         entries: Sequence[Mapping[str, object]] = processor.get_events(when - _AROUND, when + _AROUND)
         return entries
 
-    found: Sequence[Mapping[str, object]] | None = await _async_read(hass, _LOGBOOK, read)
+    found: Sequence[Mapping[str, object]] | None = await _async_read(hass, _LOGBOOK, entries_around)
     entries = [one for one in found or () if one.get("entity_id") == entity_id]
     if not entries:
         return Cause(None, None)

@@ -90,8 +90,8 @@ class OfflineDispatcher:
         sentence = arguments.get(SENTENCE)
         if not isinstance(sentence, str):
             return NOTHING
-        if self.past and (asked := await self._async_past(sentence)):
-            return await self.past.async_effects(asked.arguments)
+        if self.past and (question := await self._async_past(sentence)):
+            return await self.past.async_effects(question.arguments)
         query, unknown, is_guess = await self._async_query(sentence)
         if unknown:
             return NOTHING
@@ -112,9 +112,9 @@ class OfflineDispatcher:
                 response = await self._refuse()
             elif not self._guesses and (await async_sentence_effects(hass, query, self.conversation_id)).is_guessed:
                 response = await self._not_understood()
-            elif self.past and (asked := await self._async_past(sentence)):
-                is_whether = asked.form is PastForm.WHETHER
-                response = self._query_answer(await self.past.async_answer(asked.arguments, is_whether=is_whether))
+            elif self.past and (question := await self._async_past(sentence)):
+                is_whether = question.form is PastForm.WHETHER
+                response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
             elif unknown:
                 response = await self._unknown(unknown)
             elif await self._names_no_zone(query):
@@ -209,10 +209,10 @@ class OfflineDispatcher:
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
-        asked = past_question(async_get_home(self.hass, conversation.DOMAIN), sentence, self.language)
+        question = past_question(async_get_home(self.hass, conversation.DOMAIN), sentence, self.language)
         agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
         query = conversation.ConversationInput(sentence, self.context, None, *place, self.language, agent)
-        return None if asked is None or await async_is_request(self.hass, query) else asked
+        return None if question is None or await async_is_request(self.hass, query) else question
 
     async def _names_no_zone(self, query: conversation.ConversationInput) -> bool:
         """Return whether Home Assistant takes any word for a zone, as in "who is at the door?": nobody is in it."""

@@ -23,7 +23,7 @@ _MARKS: Final = {"(": "(?:", "[": "(?:", "]": ")?", ")": ")", "|": "|"}
 
 
 class PastForm(StrEnum):
-    """What is asked."""
+    """A kind of question."""
 
     LAST = "last"
     """When something was last so."""
@@ -47,7 +47,7 @@ class _Words(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     articles: str
-    """What may stand before a name, a kind or a room."""
+    """Words that may stand before a name, a kind or a room."""
     kinds: Mapping[str, str]
     states: Mapping[str, str]
     periods: Mapping[str, str]
@@ -134,11 +134,11 @@ def _templates(language: str) -> _Templates:
     }
     written = {PastForm.LAST: words.last, PastForm.WHETHER: words.whether, PastForm.LENGTH: words.length}
     patterns = [(form, _pattern(template, slots)) for form, several in written.items() for template in several]
-    articles = sorted(map(_kept, words.articles.split("|")), key=len, reverse=True)
+    articles = sorted(map(_elided, words.articles.split("|")), key=len, reverse=True)
     return _Templates(patterns, articles, kinds, states, periods)
 
 
-def _kept(text: str) -> _Heard:
+def _elided(text: str) -> _Heard:
     """Return the words of a text; an elided one keeps its apostrophe."""
     words = heard_words(text)
     return (*words[:-1], f"{words[-1]}'") if text.strip().endswith("'") else words

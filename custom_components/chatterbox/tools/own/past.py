@@ -1,6 +1,7 @@
 """The tool that tells what was: when something last happened, for how long, how cold it got, how much was used.
 
 It reads what Home Assistant records of exposed entities. An answer is words and durations, not rows.
+Decision 53.
 """
 
 import asyncio
@@ -52,7 +53,7 @@ from .past_states import (
     recorded_value,
     spans,
 )
-from .period import InvalidTime, Period, PeriodName, earlier_periods, moment, named_period
+from .period import InvalidTime, Period, PeriodName, earlier_periods, named_period, written_period
 
 TOOL_NAME: Final = own_name("get_past")
 _TIMEOUT: Final = 1.0
@@ -82,6 +83,7 @@ _RESOLUTION: Final = timedelta(minutes=1)
 _NO_DECIMALS: Final = 100
 """A value from here on is told without decimals."""
 
+_PERIODS: Final = f"period is one of {', '.join(PeriodName)}, a day, or two days or times with a slash between them."
 _NOT_RECORDED: Final = "Home Assistant does not record what was here. Say so."
 _NEVER: Final = "not once"
 _NOTHING_NAMED: Final = "Give name, area or kind."
@@ -139,19 +141,18 @@ async def _async_each[T](states: Sequence[State], find: Callable[[State], Awaita
 def _question(call: OwnCall) -> _Question:
     now, given = dt_util.now(), call.arguments
     word, kind = (str(given.get(name) or "").strip() for name in ("state", "kind"))
-    begin, end = moment(given.get("since"), is_end=False), moment(given.get("until"), is_end=True)
+    written = str(given.get("period") or "").strip()
+    name = written.lower().replace(" ", "_")
     period: Period | None = None
     earlier: list[Period] = []
-    if begin or end:
-        begin, end = begin or now - timedelta(days=days_kept(call.hass)), min(end or now, now)
-        period = Period(begin, end)
-    elif (written := str(given.get("period") or "")) and written in PeriodName:
-        begin, end = named_period(PeriodName(written), now)
-        period, earlier = Period(begin, min(end, now)), earlier_periods(PeriodName(written), now)
+    if name in PeriodName:
+        begin, end = named_period(PeriodName(name), now)
+        period, earlier = Period(begin, min(end, now)), earlier_periods(PeriodName(name), now)
     elif written:
-        raise InvalidTime(f"period is one of {', '.join(PeriodName)}; for another one, give since and until.")
-    if period and period.begin >= period.end:
-        raise InvalidTime("That time has not begun yet, or ends before it begins.")
+        try:
+            period = written_period(written, now)
+        except InvalidTime as error:
+            raise InvalidTime(f"{error} {_PERIODS}") from error
     return _Question(call.hass, call.language, word, kind, period, earlier, now)
 
 
@@ -636,16 +637,17 @@ class _Telling:
 GET_PAST: Final = OwnTool(
     definition=ToolDefinition(
         TOOL_NAME,
-        "Tells what was: when it was last so and by whom, how often and how long, lowest and highest, used energy.",
+        "Tells what was: last time and by whom, how often and long, lowest, highest, energy used.",
         parameters(
             {
                 "name": ("string", "Thing"),
                 "area": ("string", "Room"),
-                "kind": ("string", "Such as window, temperature, energy"),
-                "state": ("string", "Such as open, on, heating"),
-                "period": ("string", "Or since", *PeriodName),
-                "since": ("string", "2026-11-22T18:00"),
-                "until": ("string", "As since"),
+                "kind": ("string", "window, temperature, energy"),
+                "state": ("string", "open, on, heating"),
+                "period": (
+                    "string",
+                    "today, yesterday, last_night, this or last week, month, year; or 2026-11-22/2026-11-23T18:00",
+                ),
             }
         ),
         READS,

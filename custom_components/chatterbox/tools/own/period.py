@@ -76,6 +76,19 @@ def earlier_periods(name: PeriodName, now: datetime) -> list[Period]:
     return [Period(before.begin, min(before.end, before.begin + (now - period.begin))), before]
 
 
+def written_period(text: str, now: datetime) -> Period:
+    """Return the period between two local times or days that are divided by a slash; a day alone is all of it.
+
+    Without an end, it ends now. Raises `InvalidTime`.
+    """
+    first, is_divided, last = text.partition("/")
+    begin = moment(first, is_end=False)
+    end = moment(last if is_divided or "T" in first else first, is_end=True) or now
+    if begin is None or begin >= min(end, now):
+        raise InvalidTime("That time has not begun yet, or ends before it begins.")
+    return Period(begin, min(end, now))
+
+
 def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
     """Return a written local time, or the beginning or the end of a written day; None for nothing.
 
@@ -93,7 +106,7 @@ def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
         parsed = parsed if parsed.tzinfo else parsed.replace(tzinfo=dt_util.get_default_time_zone())
         return dt_util.as_local(dt_util.utc_from_timestamp(parsed.timestamp()))
     except (ValueError, OverflowError, OSError) as error:
-        raise InvalidTime("since and until are written like 2026-11-22 or 2026-11-22T18:00.") from error
+        raise InvalidTime("Times are written like 2026-11-22 or 2026-11-22T18:00.") from error
 
 
 def _of_days(first: date, after: date) -> Period:

@@ -118,10 +118,10 @@ async def test_what_did_not_happen_in_the_time_that_is_kept_is_told_so(past: Pas
 
 
 async def test_sentences_of_the_home_come_first(door: Past) -> None:
-    async def told(*_: object) -> str:
+    async def cat(*_: object) -> str:
         return "Ask the cat."
 
-    get_agent_manager(door.hass).register_trigger(["when was the front door last open"], told)
+    get_agent_manager(door.hass).register_trigger(["when was the front door last open"], cat)
 
     assert await answer(door, LAST["en"]) == "Ask the cat."
 
