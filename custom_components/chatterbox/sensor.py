@@ -77,7 +77,7 @@ def _money(
         device_class=SensorDeviceClass.MONETARY,
         native_unit_of_measurement=_DOLLARS,
         state_class=SensorStateClass.TOTAL,
-        suggested_display_precision=_CENT_PARTS,
+        suggested_display_precision=2 if period_start else _CENT_PARTS,
     )
 
 
