@@ -159,3 +159,15 @@ async def test_an_offline_agent_has_assist_alone(hass: HomeAssistant) -> None:
 
     assert list(suggested(step)) == [ASSIST_NAME, "scripts"]
     assert not placeholders(step)["tools"]
+
+
+async def test_the_source_of_device_control_has_a_name_in_the_language_of_the_user(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    hass.config.language = "de"
+    step = await open_tools(hass, entry)
+
+    german = "Gerätesteuerung" if ASSIST_NAME == "Device control" else ASSIST_NAME
+    assert step["data_schema"] is not None
+    assert german in step["data_schema"].schema
+    assert f"**{german}**" in placeholders(step)["tools"]

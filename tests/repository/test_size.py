@@ -23,9 +23,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 31_998,
+    "lines of code of the product": 32_003,
     "modules of the product": 266,
-    "lines of code of the tests": 61_910,
+    "lines of code of the tests": 61_919,
     "fragments": 5,
 }
 

@@ -411,7 +411,8 @@ class ModelFlow(ConfigSubentryFlow):
                 # Closed even with a problem: so the dialog is short, and the list at its top is seen.
                 part = {vol.Required(group): section(vol.Schema(part), {"collapsed": True})}
             fields |= part
-        assist = source_names(self.hass, "{source}")[llm.LLM_API_ASSIST]
+        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
+        assist = source_names(self.hass, sentences)[llm.LLM_API_ASSIST]
         ranges = {f"{name}_range": number.range for name, number in NUMBERS.items()}
         return await self._async_show_form(
             step_id, vol.Schema(fields), form, problems, known_price=self._known_price, assist=assist, **ranges
@@ -439,7 +440,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _tool_source_selector(self) -> selector.SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
-        there, absent = source_names(self.hass, self._sentences["source_admin"]), self._sentences["source_absent"]
+        there, absent = source_names(self.hass, self._sentences), self._sentences["source_absent"]
         chosen = self.settings_of(self._stored).llm_apis
         gone = {api_id: absent.format(source=api_id) for api_id in chosen if api_id not in there}
         apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in (there | gone).items()]

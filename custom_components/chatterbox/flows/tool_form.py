@@ -59,7 +59,7 @@ class ToolForm:
         found: dict[str, list[FoundTool]] = {}
         for tool in offer.instance.tools if offer.instance else ():
             found.setdefault(offer.labels[tool.name], []).append(find_out(hass, tool, trusted))
-        apis = source_names(hass, sentences["source_admin"])
+        apis = source_names(hass, sentences)
         ids = settings.llm_apis or (llm.LLM_API_ASSIST,)
         ids = tuple(dict.fromkeys((*ids, *(source for source in trusted if not valid_entity_id(source)))))
         absent = sentences["source_absent"]

@@ -126,10 +126,17 @@ def context_without_speaker(hass: HomeAssistant, user_id: str | None = None) -> 
     return llm.LLMContext(DOMAIN, Context(user_id=user_id), hass.config.language, CONVERSATION_DOMAIN, None)
 
 
-def source_names(hass: HomeAssistant, for_admins: str) -> dict[str, str]:
-    """Return the names of all APIs by id. Those for administrators are put into `for_admins`."""
-    apis = llm.async_get_apis(hass)
-    return {api.id: for_admins.format(source=api.name) if requires_admin(api) else api.name for api in apis}
+_ASSIST_NAME: Final = "Device control"
+"""The name that Home Assistant gives the Assist API since 2026.11, in all languages."""
+
+
+def source_names(hass: HomeAssistant, sentences: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of all APIs by id, from the category `common` of a translation where it has one."""
+    names: dict[str, str] = {}
+    for api in llm.async_get_apis(hass):
+        name = sentences.get("source_assist", api.name) if api.name == _ASSIST_NAME else api.name
+        names[api.id] = sentences["source_admin"].format(source=name) if requires_admin(api) else name
+    return names
 
 
 def requires_admin(api: llm.API) -> bool:
