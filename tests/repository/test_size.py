@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 32_003,
     "modules of the product": 266,
-    "lines of code of the tests": 61_919,
+    "lines of code of the tests": 61_935,
     "fragments": 5,
 }
 

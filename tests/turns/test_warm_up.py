@@ -34,6 +34,7 @@ from custom_components.chatterbox.const import (
 from custom_components.chatterbox.runtime.agents import async_get_models
 from custom_components.chatterbox.runtime.health import async_check_health
 from custom_components.chatterbox.turns.warm_up import IDLE, QUIET
+from tests.support.listening_room import StreamingVoice, furnish
 from tests.support.prefixes import prefix_of
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
 from tests.support.servers.script import ScriptedAnswer
@@ -437,6 +438,25 @@ async def test_a_turn_waits_for_its_own_prefix_and_for_no_other(
 
     assert before == 1
     assert len(server.requests) == 4
+
+
+async def test_fillers_are_heard_while_the_prompt_is_still_read(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    release = asyncio.Event()
+    server = await serve_raw(replace(HELLO, held={0: release}), HELLO, filler_after=0.1)
+    room = await furnish(hass, StreamingVoice())
+    freezer.tick(QUIET + 1)
+    async_fire_time_changed(hass)
+    await server.arrived.wait()
+    turn = asyncio.create_task(room.say("hello"))
+    await room.hear("[One moment.]")
+    release.set()
+    await turn
+
+    assert room.heard.startswith("[One moment.]")
+    assert room.heard.endswith("[Hello.]")
+    assert len(server.requests) == 2
 
 
 async def test_a_local_command_does_not_wait_for_a_server_that_reads(
