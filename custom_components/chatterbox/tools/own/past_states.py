@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
 
-from ...agent.text import fold
+from ...agent.text import clipped, fold
 
 NO_VALUES: Final = frozenset({STATE_UNAVAILABLE, STATE_UNKNOWN, ""})
 HVAC_ACTION: Final = "hvac_action"
@@ -26,6 +26,8 @@ _AT_REST: Final = frozenset(
 _RUNNING: Final = frozenset({"climate", "humidifier", "media_player", "vacuum", "water_heater", "lawn_mower", "fan"})
 """Domains whose entities are "on" while they are in any state but those at rest."""
 _ON: Final = "on"
+_MOST_CHARACTERS: Final = 60
+"""Characters of a state that has no name, on one line: it may be the text of anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +142,11 @@ class StateWords:
     def name(self, value: str) -> str:
         """Return the English name of a state."""
         names = self.names.get(value)
-        return (names[-1] if names else value.replace("_", " ")).lower()
+        return names[-1].lower() if names else clipped(value.replace("_", " "), _MOST_CHARACTERS).lower()
 
     def spoken(self, value: str) -> str:
         """Return the name of a state in the speaker's language."""
-        return next(iter(self.names.get(value, (value,)))).lower()
+        return next(iter(self.names.get(value, (clipped(value, _MOST_CHARACTERS),)))).lower()
 
     def meant(self, word: str, seen: Iterable[str]) -> frozenset[str]:
         """Return the states that a word means, of those that are known or have been `seen`; none if it means none."""
