@@ -64,8 +64,13 @@ class Frontend:
 
     async def see_that_it_fits(self, content: Locator) -> None:
         """Check that a page or a dialog cuts no text, and has nothing for which one has to scroll sideways."""
-        misfits: list[str] = await content.evaluate(_MISFITS)
+        misfits = await self.misfits(content)
         assert misfits == [], "\n".join(misfits)
+
+    async def misfits(self, content: Locator) -> list[str]:
+        """Return the texts that are cut, and what one has to scroll sideways for."""
+        found: list[str] = await content.evaluate(_MISFITS)
+        return found
 
     async def clicks(self) -> int:
         """Return how often somebody has clicked since the last time that this was asked."""
