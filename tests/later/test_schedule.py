@@ -16,6 +16,7 @@ from custom_components.chatterbox.later.plans import (
     Condition,
     FuturePlan,
     NotPlanned,
+    PlannedCall,
     Plans,
     async_get_plans,
 )
@@ -255,3 +256,47 @@ async def test_a_plan_that_is_gone_cannot_be_changed(hass: HomeAssistant, home: 
     with pytest.raises(NotPlanned):
         await home.schedule.async_cancel("gone")
     assert async_get_plans(hass).stored.plans == ()
+
+
+@pytest.mark.parametrize("terms", ["", "ask:1"])
+async def test_a_yes_is_for_its_time(home: Home, terms: str) -> None:
+    plan = replace(act(), call=PlannedCall("turn_off", "{}", terms))
+    await home.schedule.async_add(plan)
+    sooner = dt_util.utcnow() + timedelta(minutes=1)
+
+    if terms:
+        with pytest.raises(NotPlanned):
+            await home.schedule.async_change(plan.id, lambda known: replace(known, due=sooner))
+    else:
+        await home.schedule.async_change(plan.id, lambda known: replace(known, due=sooner))
+
+    assert home.schedule.plans.stored.plans[0].due == (plan.due if terms else sooner)
+
+
+async def test_days_that_were_missed_are_made_up_for_once(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    await home.schedule.async_add(replace(remind("the bins"), words="every day at 07:00", every="day"))
+    home.schedule.async_stop()
+
+    await pass_time(hass, freezer, days=3)
+    await home.restart()
+
+    assert len(home.texts) == 1
+    due = home.schedule.plans.stored.plans[0].due
+    assert due is not None
+    assert timedelta() < due - dt_util.utcnow() <= timedelta(days=1)
+
+
+async def test_a_state_is_not_waited_for_for_ever(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    plan = replace(act(), due=None, condition=Condition("sensor.washer", "off"), until=dt_util.utcnow())
+    await home.schedule.async_add(plan)
+
+    freezer.tick(1)
+    hass.states.async_set("sensor.washer", "off")
+    await pass_time(hass, freezer, seconds=1)
+
+    assert home.done == []
+    assert len(home.texts) == 1

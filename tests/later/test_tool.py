@@ -22,7 +22,7 @@ from custom_components.chatterbox.later.plans import (
 )
 from custom_components.chatterbox.later.tool import LATER
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
-from custom_components.chatterbox.tools.own.own_tool import Prepared
+from custom_components.chatterbox.tools.own.own_tool import Prepared, Promise
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.own_tools import own_call
 
@@ -80,7 +80,7 @@ async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -
         ({"kind": "act", "when": "in 20 minutes"}, "Name the tool"),
         ({"kind": "tell", "when": "in 20 minutes"}, "Name the entity"),
         ({"kind": "tell", "entity": "Nothing", "state": "on"}, "no entity"),
-        ({"kind": "cancel", "plan": "x"}, "not clear"),
+        ({"kind": "cancel", "plan": "x"}, "Nothing is planned."),
         ({"kind": "move", "when": "in 5 minutes"}, "not clear"),
     ],
 )
@@ -181,4 +181,15 @@ async def test_a_call_that_nobody_has_judged_is_not_planned(hass: HomeAssistant)
     act: JsonObject = {"kind": "act", "when": "in 20 minutes", "tool": "HassTurnOff", "arguments": {"name": "Heater"}}
 
     assert "could not be judged" in await run(hass, act)
+    assert plans(hass) == ()
+
+
+async def test_a_task_plans_no_call(hass: HomeAssistant) -> None:
+    act: JsonObject = {"kind": "act", "when": "in 20 minutes", "tool": "HassTurnOff", "arguments": {"name": "Heater"}}
+    call = replace(own_call(hass, act, ANNA), promise=Promise(is_given=True))
+
+    answer = await LATER.run(call)
+
+    assert answer.is_error
+    assert "people talk to" in str(answer.data)
     assert plans(hass) == ()

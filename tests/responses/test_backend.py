@@ -151,7 +151,6 @@ async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(
     either = AllowedTools((FunctionRef(name="get_weather"), HostedToolRef(server_label="assist", name="Fly")))
     cases: list[tuple[dict[str, object], str, str | None]] = [
         ({"hosted": (HostedTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
-        ({"hosted": (HostedTools(server_label="chatterbox"),)}, "tools[0].server_label", "unknown_server_label"),
         ({"hosted": (fly,)}, "tools[0].allowed_tools", "unknown_tool"),
         ({"functions": (replace(WEATHER, name="intent__HassTurnOn"),)}, "tools", None),
         ({"tool_choice": HostedToolRef(server_label="assist", name="Fly")}, "tool_choice", "unknown_tool"),

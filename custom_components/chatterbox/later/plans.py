@@ -48,6 +48,8 @@ class PlanProblem(StrEnum):
     """It cannot be stored; nothing was changed."""
     UNREADABLE = "later_unreadable"
     """The stored plans cannot be read; the file is left as it is."""
+    FIXED = "later_fixed"
+    """The yes was given for its time."""
     GONE = "later_gone"
     """There is no such plan."""
 
@@ -144,6 +146,8 @@ class FuturePlan:
     condition: Condition | None = None
     """With a time, it is looked at then."""
     call: PlannedCall | None = None
+    until: AwareDatetime | None = None
+    """The time after which its condition is not worth waiting for; None if it has a time."""
     is_begun: bool = False
     """It is marked before it acts, so that it never acts twice."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))

@@ -99,6 +99,10 @@ class Schedule:
 
         return end
 
+    def serves(self, agent: str) -> bool:
+        """Return whether an agent can run the calls of plans."""
+        return agent in self._agents
+
     async def async_add(self, plan: FuturePlan) -> None:
         """Add a plan. Raises `NotPlanned`."""
         await self.plans.async_add(plan)
@@ -112,7 +116,10 @@ class Schedule:
             known = next((plan for plan in stored.plans if plan.id == plan_id and not plan.is_begun), None)
             if known is None:
                 raise NotPlanned(PlanProblem.GONE)
-            return stored.with_plan(change(known))
+            changed = change(known)
+            if known.call and known.call.terms and changed.due != known.due:
+                raise NotPlanned(PlanProblem.FIXED)
+            return stored.with_plan(changed)
 
         await self.plans.async_change(apply)
         if (changed := self.plans.get(plan_id)) is None:
@@ -200,8 +207,8 @@ class Schedule:
         await self._async_conclude(plan, PlanChange.DONE, words)
 
     async def _async_act(self, plan: FuturePlan) -> None:
-        act = await self._async_agent(plan.agent)
-        is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
+        act, now = await self._async_agent(plan.agent), dt_util.utcnow()
+        is_late = (plan.due is not None and now - plan.due > WORTH) or (plan.until is not None and now > plan.until)
         if act is None or is_late:
             await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan))
             return

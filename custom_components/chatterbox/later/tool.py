@@ -38,7 +38,7 @@ from .plans import (
 )
 from .schedule import async_get_schedule, async_resolve, is_within_bounds
 from .telling import plan_text, time_text
-from .when import Repetition
+from .when import FURTHEST, Repetition
 
 _KIND: Final = "kind"
 _WHEN: Final = "when"
@@ -100,7 +100,7 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
         found = _meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-        given: JsonObject = {**call.arguments, _PLAN: _ALL if _wants_all(call) else found[0].id}
+        given: JsonObject = {**call.arguments, _PLAN: _ALL if _wants_all(call) or not found else found[0].id}
         return Prepared(await _async_timed(call, given) if kind == _MOVE else given, " ".join(texts) or _NOTHING)
     except _Unplannable as error:
         return str(error)
@@ -215,6 +215,7 @@ def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> Fu
         words=str(given.get(_WHEN) or ""),
         every=_REPETITIONS.get(str(given.get(_EVERY)), ""),
         condition=_condition(given),
+        until=None if due else dt_util.utcnow() + FURTHEST,
     )
 
 
@@ -239,7 +240,7 @@ def _meant(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans that a call names by id or words; without any, the latest one. Raises `_Unplannable`."""
     plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
     words = plain_name(str(call.arguments.get(_PLAN) or ""))
-    if words == _ALL and call.arguments[_KIND] == _CANCEL:
+    if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
         return plans
     found = [plan for plan in plans if words == plan.id] or [
         plan for plan in plans if words and (words in plain_name(plan.text) or words in plain_name(plan.words))
@@ -306,6 +307,8 @@ def _with_call(call: OwnCall, plan: FuturePlan) -> FuturePlan:
         return plan
     if not call.promise.is_given:
         raise _Unplannable("Not planned: the call could not be judged.")
+    if not async_get_schedule(call.hass).serves(call.agent):  # an AI task
+        raise _Unplannable("Not planned: only an agent that people talk to can do something later. Say so.")
     arguments = call.arguments[ARGUMENTS]
     text = canonical_json(arguments if isinstance(arguments, dict) else {})
     return replace(plan, call=PlannedCall(str(call.arguments[TOOL]), text, call.promise.terms))
@@ -321,6 +324,7 @@ _PROBLEMS: Final[Mapping[PlanProblem, str]] = {
     PlanProblem.FULL: "Not planned: there are too many plans. Tell the person so, and ask which ones to cancel.",
     PlanProblem.NOT_KEPT: "Nothing was changed: it could not be stored. Say so.",
     PlanProblem.UNREADABLE: "Nothing was changed: the plans cannot be read at the moment. Say so.",
+    PlanProblem.FIXED: "Not moved: the yes was given for its time. Plan it anew with act, and then cancel this one.",
     PlanProblem.GONE: "There is no such plan any more.",
 }
 
