@@ -119,7 +119,8 @@ def chosen_of(hass: HomeAssistant, question: Question, text: str, language: str)
         aliases = er.async_get_entity_aliases(hass, entry) if entry else ()
         names = (entity_name(hass, one.entity_id), area_name(hass, one.entity_id), *aliases)
         words.append([frozenset(map(fold, telling_words(name))) for name in names if name])
-    chosen = understand_choice(text, understood_language(language), words)
+    spoken = len(options) if len(options) <= _MOST_NAMES else _MOST_NAMES - 1
+    chosen = understand_choice(text, understood_language(language), words, spoken)
     return None if chosen is None else [options[number] for number in chosen]
 
 

@@ -353,11 +353,11 @@ def test_answers_in_cantonese_and_a_doubt_in_russian(language: str, text: str, a
     ],
 )
 def test_places_both_and_neither_are_understood(language: str, second: str, last: str, both: str, neither: str) -> None:
-    assert understand_choice(second, language, DOORS) == (1,)
-    assert understand_choice(last, language, DOORS) == (1,)
-    assert understand_choice(both, language, DOORS) == (0, 1)
+    assert understand_choice(second, language, DOORS, len(DOORS)) == (1,)
+    assert understand_choice(last, language, DOORS, len(DOORS)) == (1,)
+    assert understand_choice(both, language, DOORS, len(DOORS)) == (0, 1)
     assert understand_answer(neither, language) is Meaning.NO
-    assert understand_choice(neither, language, DOORS) is None
+    assert understand_choice(neither, language, DOORS, len(DOORS)) is None
 
 
 @pytest.mark.parametrize(
@@ -376,9 +376,48 @@ def test_places_both_and_neither_are_understood(language: str, second: str, last
     ],
 )
 def test_all_words_have_to_be_understood(text: str, chosen: tuple[int, ...] | None) -> None:
-    assert understand_choice(text, "en", DOORS) == chosen
+    assert understand_choice(text, "en", DOORS, len(DOORS)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "chosen"),
+    [
+        ("en", "No, the back one", (1,)),
+        ("en", "no no, back", (1,)),
+        ("en", "no the back one", None),
+        ("en", "no, not the back one", None),
+        ("en", "later, the back one", None),
+        ("de", "Nein, back", (1,)),
+        ("fr", "Non, la back", (1,)),
+        ("es", "No, la back", (1,)),
+        ("es", "no la back", None),
+        ("it", "No, la back", (1,)),
+        ("nl", "Nee, de back", (1,)),
+        ("pl", "Nie, back", (1,)),
+        ("pl", "nie back", None),
+        ("pt", "Não, a back", (1,)),
+        ("sv", "Nej, back", (1,)),
+        ("zh-Hans", "不，back", (1,)),  # noqa: RUF001  # as it is written
+    ],
+)
+def test_a_no_before_a_pause_corrects_what_was_named_first(
+    language: str, text: str, chosen: tuple[int, ...] | None
+) -> None:
+    assert understand_choice(text, language, DOORS, len(DOORS)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"), [("the last one", ()), ("the second one", (1,)), ("the third one", ()), ("lamps", (2,))]
+)
+def test_only_what_was_spoken_is_chosen_by_its_place(text: str, chosen: tuple[int, ...]) -> None:
+    assert understand_choice(text, "en", LIGHTS, 2) == chosen
+
+
+def test_a_room_is_chosen_behind_an_elision() -> None:
+    options = [[frozenset({"porte"}), frozenset({"entree"})], [frozenset({"porte"}), frozenset({"cuisine"})]]
+    assert understand_choice("la porte de l'entrée", "fr", options, 2) == (0,)
 
 
 @pytest.mark.parametrize(("text", "chosen"), [("light", (0,)), ("light 2", (1,)), ("both", None), ("lamps", (2,))])
 def test_a_whole_name_decides_and_both_is_no_word_for_three(text: str, chosen: tuple[int, ...] | None) -> None:
-    assert understand_choice(text, "en", LIGHTS) == chosen
+    assert understand_choice(text, "en", LIGHTS, len(LIGHTS)) == chosen

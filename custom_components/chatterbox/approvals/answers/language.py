@@ -102,6 +102,8 @@ class Wording(_LanguageTable):
     """Words, not templates, by which a request may leave a device out: "all doors but the back door"."""
     ordinals: tuple[str, ...] = ()
     """How one of several is chosen by its place: the first, the second and so on, and at the end the last one."""
+    corrections: tuple[str, ...] = ()
+    """A no, before a pause, to what was named first: "no, the back one"."""
     named: tuple[str, ...] = ()
     """How `<name>`, the name of a device, stands in a sentence: "the <name>"."""
     placed: tuple[str, ...] = ()

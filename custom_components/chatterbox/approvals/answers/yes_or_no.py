@@ -4,6 +4,7 @@ Only a plain yes is a yes: it has to be understood from its first word to its la
 request, another device or a doubt makes it something else. Answers are neither stored nor cached.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +20,10 @@ MAX_WORDS: Final = 16
 _MAX_CHARACTERS: Final = 200
 _FALLBACK: Final = "en"
 """Questions are asked in English, too, where a language has no words."""
+
+
+_MARK: Final = re.compile(r"[,.;:!…，。；！]+\s*(?=\S)")  # noqa: RUF001  # Chinese marks
+"""A pause after which words follow."""
 
 
 class Meaning(StrEnum):
@@ -103,31 +108,36 @@ def begins_with_yes(text: str, language: str) -> bool:
     return any(words[: len(begin)] == begin for begin in begins)
 
 
-def understand_choice(text: str, language: str, options: Sequence[Sequence[frozenset[str]]]) -> tuple[int, ...] | None:
+def understand_choice(
+    text: str, language: str, options: Sequence[Sequence[frozenset[str]]], spoken: int
+) -> tuple[int, ...] | None:
     """Return the numbers of those options that an answer chooses; none if it may mean several, None if it chooses none.
 
-    An option is given by the words of its names, and of its room. All the words have to be understood.
+    An option is given by the words of its names, and of its room. All the words have to be understood. The question has
+    named the first `spoken` options: "the last one" means one of these.
     """
-    found = (_choice(text, code, options) for code in languages_of_answers(language) or (_FALLBACK,))
+    found = (_choice(text, code, options, spoken) for code in languages_of_answers(language) or (_FALLBACK,))
     return next((one for one in found if one is not None), None)
 
 
-def _choice(text: str, code: str, options: Sequence[Sequence[frozenset[str]]]) -> tuple[int, ...] | None:
+def _choice(text: str, code: str, options: Sequence[Sequence[frozenset[str]]], spoken: int) -> tuple[int, ...] | None:
     """Return the options that an answer chooses in one language."""
     wording = ALL_WORDINGS[code]
-    if (spoken := spoken_words(text, wording.folded)) is None:
+    first, *rest = _MARK.split(text, maxsplit=1)
+    text = rest[0] if rest and heard_words(first) in _folded(wording.corrections) else text
+    if spoken_words(text, wording.folded) is None:
         return None
     known = [frozenset[str]().union(*names) for names in options]
     polite, around = _fillers(code)
-    heard = tuple(map(fold, spoken))
+    heard = heard_words(text.translate(character_map(wording.folded)))
     while end := next((one for one in polite if heard[: len(one)] == one or heard[-len(one) :] == one), None):
         heard = heard[len(end) :] if heard[: len(end)] == end else heard[: -len(end)]
     if len(options) == 2 and heard in _folded(wording.them):  # noqa: PLR2004  # "both", which is no word for more
         return (0, 1)
     for number, template in enumerate(wording.ordinals):
         if heard in _folded([template]):
-            last = number == len(wording.ordinals) - 1
-            return (len(options) - 1,) if last else (number,) if number < len(options) else None
+            place = len(options) - 1 if number == len(wording.ordinals) - 1 else number
+            return None if place >= len(options) else (place,) if place < spoken else ()
     content = {word for word in heard if word not in around or any(word in words for words in known)}
     for words_of in (content.intersection, partial(words_alike, content)):
         meant = [number for number, words in enumerate(known) if content == words_of(words)]
@@ -148,7 +158,7 @@ def _fillers(code: str) -> tuple[frozenset[Phrase], frozenset[str]]:
 
 
 def _folded(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
-    return frozenset(tuple(map(fold, phrase)) for phrase in phrases_of(templates, slots))
+    return frozenset(heard_words(" ".join(phrase)) for phrase in phrases_of(templates, slots))
 
 
 def languages_of_answers(language: str) -> tuple[str, ...]:
