@@ -518,6 +518,42 @@ async def test_a_vacuum_is_started_and_sent_home(
     assert (await read(home, tool, written))[:2] == meant
 
 
+@pytest.mark.parametrize("tool", [STOP, OFF])
+async def test_a_vacuum_that_is_to_pause_is_not_sent_home(home: HomeAssistant, tool: str) -> None:
+    await move_in(home, VACUUM)
+    error, called, _ = await read(home, tool, {"name": "Robot", "domain": ["vacuum"]}, text="Pause the robot")
+
+    assert not called
+    assert "no tool lets a vacuum pause" in error
+
+
+FLATS = """
+areas: [{ id: kitchen, name: Küche }, { id: hall, name: Flur, aliases: [Diele] }]
+entities:
+  - { name: Deckenlicht, id: light.ceiling, area: hall, state: "on" }
+  - { name: Küchenlicht, id: light.counter, area: hall, state: "on" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "meant"),
+    [
+        ("Mach das Deckenlicht aus", "Deckenlicht", {"name": "Deckenlicht"}),
+        ("Mach das Deckenlicht in der Diele aus", "Deckenlicht", {"name": "Deckenlicht"}),
+        ("Mach das Küchenlicht aus", "Küchenlicht", {"name": "Küchenlicht"}),
+        ("Mach das Deckenlicht in der Küche aus", "Deckenlicht", {}),
+    ],
+)
+async def test_a_room_that_a_model_translates_is_not_dropped(
+    hass: HomeAssistant, text: str, name: str, meant: JsonObject
+) -> None:
+    await move_in(hass, FLATS)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    _, called, _ = await read(hass, OFF, {"name": name, "area": "Kitchen"}, text=text)
+
+    assert called == meant
+
+
 VALUES: dict[str, tuple[JsonValue, ...]] = {
     "name": ("Kitchen Light", "Light", "Garage Door", "Tap", "Nothing", "all", "light.bedroom"),
     "area": ("Kitchen", "Garage", "Ground Floor", "Nowhere", "kitchen"),

@@ -18,7 +18,7 @@ from homeassistant.components.todo.const import DOMAIN as TODO_DOMAIN
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN, ValveEntityFeature
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES
 from homeassistant.core import HomeAssistant, State
-from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
+from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent, llm
 
 from ..agent.json.coercion import Unfit, bare_name, is_called
 from ..agent.json.text import display
@@ -59,10 +59,15 @@ _ENDS: Final = {0: intent.INTENT_TURN_OFF, 100: intent.INTENT_TURN_ON}
 """The intents that close and open, by the position that this means."""
 
 
+_GO_HOME: Final = "HassVacuumReturnToBase"
+_NO_PAUSE: Final = (
+    f"Nothing was done: no tool lets a vacuum pause where it is. {_GO_HOME} sends it home. Say so, and ask whether the"
+    " person wants that."
+)
 _OF_VACUUMS: Final = {
     intent.INTENT_TURN_ON: "HassVacuumStart",
-    intent.INTENT_TURN_OFF: "HassVacuumReturnToBase",
-    "HassStopMoving": "HassVacuumReturnToBase",
+    intent.INTENT_TURN_OFF: _GO_HOME,
+    intent.INTENT_STOP_MOVING: _GO_HOME,
 }
 """The intents that do what others cannot with a vacuum, as Alexa has it."""
 _SELECTING: Final = frozenset({"name", "area", "floor"})
@@ -129,6 +134,8 @@ class CallRepairs:
         """Start or send home a vacuum, which can neither be turned on or off nor be stopped."""
         selected = matching_states(self.hass, selection(arguments, self.assistant, None))
         if {state.domain for state in selected} == {"vacuum"}:
+            if "pause" in self.request.wanted and meant == _GO_HOME:
+                raise Unfit(_NO_PAUSE)
             for name, own in self.intents.items():
                 if own.intent_type == meant:
                     return name, {key: value for key, value in arguments.items() if key in _SELECTING}
@@ -260,9 +267,10 @@ class _Selection:
         return {name: value for name, value in arguments.items() if name not in dropped}
 
     def _as_said(self, arguments: JsonObject, useless: Sequence[str], base: Sequence[State]) -> JsonObject | None:
-        """Return a call without a place, or a kind, that a model made up: the words name the thing and not that place.
+        """Return a call without a place, or a kind, that a model made up: the words name the thing and no other place.
 
-        Whatever kind a model takes it for, a cover is what can be opened or closed.
+        A place that does not exist may be a translation of another one that the words name. Whatever kind a model takes
+        it for, a cover is what can be opened or closed.
         """
         words, moves = self.request.words, not self.request.wanted.isdisjoint(_MOVED)
         meant = [state for state in base if state.domain == COVER_DOMAIN or not moves] or base
@@ -274,10 +282,21 @@ class _Selection:
         for one in useless:
             is_place, value = one in {"area", "floor"}, _text(arguments[one])
             is_meant = self.request.has_word_of(value) or self.request.may_mean(one, self._places(one, value))
-            if is_meant if is_place else not is_cover:
+            if (is_meant or self._is_elsewhere(meant[0])) if is_place else not is_cover:
                 return None
         rest = {name: value for name, value in arguments.items() if name not in useless}
         return rest | {"domain": [COVER_DOMAIN]} if is_cover and "domain" in self.known else rest
+
+    def _is_elsewhere(self, state: State) -> bool:
+        """Return whether the words name a room or a floor that is not that of an entity."""
+        area_id, floor_id = self._place_of("area", state), self._place_of("floor", state)
+        areas = [one for one in ar.async_get(self.hass).async_list_areas() if one.id != area_id]
+        floors = [one for one in fr.async_get(self.hass).async_list_floors() if one.floor_id != floor_id]
+        named = [name for area in areas for name in (area.name, *area.aliases)]
+        named += [name for floor in floors for name in (floor.name, *floor.aliases)]
+        entry = er.async_get(self.hass).async_get(state.entity_id)
+        own = [*intent.async_get_entity_aliases(self.hass, entry, state=state), *self._where(state)]
+        return bool(self.request.words_of(named) - self.request.words_of(own))
 
     def states(self, arguments: JsonObject, filters: Iterable[str], *, in_full: bool = False) -> list[State]:
         """Return the exposed entities that have the name of a call, `in_full` no short one, and fit some filters."""
