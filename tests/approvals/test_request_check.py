@@ -8,10 +8,11 @@ from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import async_mock_service
+from pytest_homeassistant_custom_component.common import async_capture_events, async_mock_service
 
 from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
+from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import async_get_home_rules
 from tests.demo_house.move_in import move_in
@@ -415,3 +416,88 @@ async def test_a_place_that_the_home_does_not_have_is_told_to_the_model(hass: Ho
 async def test_a_long_text_is_not_compared(hass: HomeAssistant) -> None:
     text = "Close the smart curtain. " * 50
     assert await talk(hass, text, on("Smart Curtain")) == "Done."
+
+
+LOCK_AND_FAN = ScriptedAnswer(
+    tool_calls=(
+        ScriptedCall(name="HassTurnOn", arguments={"name": "Front Door"}),
+        ScriptedCall(name="HassTurnOff", arguments={"name": "Fan"}),
+    )
+)
+ASKS_OF_FANS = ({"verdict": "ask", "domains": ["fan"]}, {"verdict": "allow"})
+
+
+@pytest.mark.parametrize(
+    ("answers", "heard", "locked", "fan"),
+    [
+        ([], "The Front Door or the Back Door?", "unlocked", "on"),
+        (["the back door"], "Done: Back Door. Turn off the Fan in the Kitchen?", "locked", "on"),
+        (["the back door", "yes"], "Done.", "locked", "off"),
+        (["the back door", "no"], "Done.", "locked", "on"),
+        (["neither"], "I didn't do it: turn off the Fan in the Kitchen. Done.", "unlocked", "on"),
+        (["How are you?"], "I didn't do it: turn off the Fan in the Kitchen. Done.", "unlocked", "on"),
+        (
+            ["the door", "the door"],
+            "I still don't know which one you mean, so I left it. I didn't do it: turn off the Fan in the Kitchen.",
+            "unlocked",
+            "on",
+        ),
+    ],
+)
+async def test_what_waits_beside_a_choice_is_asked_about_after_it(  # a row
+    hass: HomeAssistant, answers: Sequence[str], heard: str, locked: str, fan: str
+) -> None:
+    text = "Lock the door, turn off the fan"
+    assert await talk(hass, text, LOCK_AND_FAN, then=answers, rules=ASKS_OF_FANS) == heard
+    assert hass.states.is_state("lock.back", locked)
+    assert hass.states.is_state("fan.fan", fan)
+
+
+async def test_the_opposite_beside_a_choice_is_asked_about_after_it(hass: HomeAssistant) -> None:
+    wrong = ScriptedAnswer(
+        tool_calls=(*LOCK_AND_FAN.tool_calls[:1], ScriptedCall(name="HassTurnOn", arguments={"name": "Fan"}))
+    )
+    heard = await talk(hass, "Lock the door, turn off the fan", on("Fan"), wrong, then=["the back door"])
+
+    assert heard == "Done: Back Door. Turn on the Fan in the Kitchen?"
+
+
+async def test_the_record_of_a_choice_tells_what_was_chosen_and_that_rules_asked_for_nothing(
+    hass: HomeAssistant,
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    await talk(hass, "Lock the door", on("Front Door"), then=["the back door"])
+
+    assert [(one.data["outcome"], one.data["entity_ids"], one.data["approval"]) for one in changes] == [
+        ("waiting", changes[0].data["entity_ids"], "missing"),
+        ("done", ["lock.back"], "choice"),
+    ]
+    assert {*changes[0].data["entity_ids"]} == {"lock.back", "lock.front"}
+    assert changes[1].data["answered_through"] == "voice"
+    assert changes[1].data["question_id"] == changes[0].data["question_id"]
+    assert changes[1].data["message"] == "locked Back Door, after a choice"
+
+
+async def test_the_record_of_a_call_beside_a_choice_tells_that_it_waited(hass: HomeAssistant) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    await talk(hass, "Lock the door, turn off the fan", LOCK_AND_FAN, then=["neither"], rules=ASKS_OF_FANS)
+
+    outcomes = [one.data["outcome"] for one in changes if one.data["entity_ids"] == ["fan.fan"]]
+    assert outcomes == ["waiting", "denied"]
+
+
+@pytest.mark.parametrize("answer", ["the last one", "the fifth one"])
+async def test_what_a_question_has_not_named_is_not_chosen_by_its_place(hass: HomeAssistant, answer: str) -> None:
+    names = ("Oak", "Elm", "Ash", "Fir", "Yew", "Box")
+    home = "entities:" + "".join(
+        f"\n  - {{ name: {one} Light, id: light.{one.lower()}, state: 'on' }}" for one in names
+    )
+    heard = await talk(hass, "Turn off the light", off("Oak Light"), home=home, then=[answer])
+
+    assert heard.startswith("The Oak Light, ")
+    assert all(hass.states.is_state(f"light.{one.lower()}", "on") for one in names)
+
+
+async def test_a_model_that_insists_after_a_no_has_not_been_given_a_choice(hass: HomeAssistant) -> None:
+    await talk(hass, "Lock the door", on("Front Door"), on("Front Door"), then=["neither"])
+    assert hass.states.is_state("lock.front", "unlocked")

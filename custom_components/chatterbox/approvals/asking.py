@@ -42,7 +42,7 @@ from .answers.yes_or_no import (
     understood_language,
 )
 from .guard import CallGuard
-from .questions import CHOICE, ApprovalScope, Question
+from .questions import CHOICE, LATER, ApprovalScope, Question
 from .review import CallOption, CallReview
 
 _LONG_WAIT: Final = 90.0
@@ -286,21 +286,23 @@ class ApprovalRequester:
         yield replace(end, text=text, pending=question.pending if is_kept else None)
 
     def _question(self, pending: PendingApproval) -> Question:
-        sentences, calls = self.composer.sentences, self.guard.reviews_of(pending)
-        if options := next((call.options for call in calls if call.options), ()):  # all else waits until that is known
-            calls = tuple(call for call in calls if call.options == options)
-            ids = {call.call.id for call in calls}
-            pending = replace(pending, calls=tuple(one for one in pending.calls if one.call.id in ids))
+        sentences, calls, later = self.composer.sentences, self.guard.reviews_of(pending), tuple[CallReview, ...]()
+        if choice := next((call for call in calls if call.options), None):  # all else waits until that is known
+            calls, later = (choice,), tuple(call for call in calls if call is not choice)
+            pending = replace(pending, calls=tuple(one for one in pending.calls if one.call.id == choice.call.id))
         again = sentences["spoken_asked_again"] if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
         language, context, request = self.user_input.language, self.user_input.context, self.user_input.text
-        return Question(pending, calls, text, language, self.scope, self.speaker, context, self.origin, request)
+        question = Question(pending, calls, text, language, self.scope, self.speaker, context, self.origin, request)
+        return replace(question, later=later)
 
     def _has_changed(self, pending: PendingApproval) -> bool:
         """Return whether an approved call needs approval again, because its terms have changed."""
         approved = {(one.call.name, one.call.arguments): one.terms for one in self.approved}
         again = ((approved.get((one.call.name, one.call.arguments)), one.terms) for one in pending.calls)
-        return any(earlier not in {None, CHOICE} and not covers(earlier or "", terms) for earlier, terms in again)
+        return any(
+            earlier not in {None, CHOICE, LATER} and not covers(earlier or "", terms) for earlier, terms in again
+        )
 
 
 def unique_names(

@@ -348,6 +348,7 @@ class CallAudit(Hooks):
             review,
             state=state,
             question_id=question.id if question else None,
+            is_chosen=question is not None and (review.call.name, review.call.arguments) in question.chosen_calls,
             answer=question.answer if question else None,
             error=error_text(result) if result and result.is_error else ", ".join(map(str, not_done)),
             done_to=entities_done(result.native) if result else frozenset(),
@@ -386,7 +387,7 @@ async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> N
         return
     question, texts = update.question, await async_get_change_texts(hass)
     changes: list[JsonObject] = []
-    for one in question.calls:
+    for one in (*question.calls, *question.later):
         if one.changes_something:
             review = replace(one, state=update.state, question_id=question.id, answer=question.answer)
             changes.append(async_publish_change(texts, review, question.origin, question.context))

@@ -221,7 +221,8 @@ class CallGuard(Hooks):
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         """Judge an approved call again, since its effects may have changed."""
-        decision = await self._judge(tool, arguments, ())
+        # Where the person has chosen, calls are compared with the words like new ones: to choose approves nothing.
+        decision = await (self.pre_tool_use(tool, arguments) if self._check else self._judge(tool, arguments, ()))
         for moved in self._moved(self._reviews[tool.name, canonical_json(arguments)].effects):
             self._temperatures.pop(moved, None)
         return decision

@@ -30,6 +30,8 @@ from .review import ApprovalWay, CallOption, CallReview, CallState, GivenAnswer
 
 CHOICE: Final = "choice"
 """The terms of a question which one is meant: the answer approves nothing that rules ask about."""
+LATER: Final = "later"
+"""The terms of a call that waits for such an answer, and is asked about after it."""
 _LATE_SECONDS: Final = 600.0
 """An answer within this time after a question expired is told that it came too late."""
 _MOST_REPEATS_FOR_PIN: Final = 3
@@ -77,6 +79,8 @@ class Question:
     """The words that led to it, in `language`."""
     answer: GivenAnswer | None = None
     """The answer to the question as a whole; those to its calls are in `pending`."""
+    later: tuple[CallReview, ...] = ()
+    """Calls of the same message that are asked about once it is known which one is meant."""
 
     def with_answer(self, answer: GivenAnswer, answers: Mapping[str, Answer] | None = None) -> Question:
         """Return the question with its answer, for all of its calls or with `answers` by call ID.
@@ -95,7 +99,7 @@ class Question:
         return self.calls[0].options
 
     def chosen(self, options: Sequence[CallOption]) -> Question:
-        """Return the question with a call for each of some options, which rules judge before it runs."""
+        """Return the question with a call for each of some options, and those for later; rules judge each of them."""
         review, first = self.calls[0], self.pending.calls[0].call.id
         ids = (f"{first}_{number}" if number else first for number in range(len(options)))
         calls = [replace(option.call, id=call_id) for option, call_id in zip(options, ids, strict=True)]
@@ -103,13 +107,19 @@ class Question:
             replace(review, call=call, effects=option.effects, judgement=None, options=())
             for option, call in zip(options, calls, strict=True)
         ]
-        waiting = tuple(PendingCall(call, "", CHOICE) for call in calls)
-        return replace(self, calls=tuple(reviews), pending=replace(self.pending, calls=waiting))
+        waiting = [PendingCall(call, "", CHOICE) for call in calls]
+        waiting += [PendingCall(one.call, one.reason, LATER) for one in self.later]
+        return replace(self, calls=(*reviews, *self.later), pending=replace(self.pending, calls=tuple(waiting)))
 
     @property
     def is_choice(self) -> bool:
         """Whether the answer only tells which one is meant."""
-        return all(one.terms == CHOICE for one in self.pending.calls)
+        return self.pending.calls[0].terms == CHOICE
+
+    @property
+    def chosen_calls(self) -> frozenset[tuple[str, str]]:
+        """The tools and arguments of the calls that were chosen."""
+        return frozenset((one.call.name, one.call.arguments) for one in self.pending.approved if one.terms == CHOICE)
 
     @property
     def id(self) -> str:

@@ -5,8 +5,9 @@ model chose counts if the words lead to it: they name it, its room or its alias 
 it is the only one of these in the room of the person. Otherwise the person is asked which one. Decision 51.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -16,7 +17,7 @@ from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, canonical_json
 from ..agent.protocols import Ask, Deny
-from ..agent.text import contains_phrase, fold, heard_words, words_alike
+from ..agent.text import contains_phrase, fold, heard_words, read_data_file, words_alike
 from ..effects.effect import EntityAction, Touches, actions_of
 from ..home.description import listed, quoted
 from ..home.entities import ExposedEntity, Home, async_get_home, telling_words
@@ -29,16 +30,8 @@ from .review import CallOption, CallReview
 type _ReviewOf = Callable[[JsonObject], Awaitable[CallReview]]
 """Reviews a call of the same tool with other arguments."""
 
-_DONE: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("cover.open_cover", "valve.open_valve"), "open"),
-    **dict.fromkeys(("cover.close_cover", "valve.close_valve"), "close"),
-    **dict.fromkeys(("vacuum.start", "lawn_mower.start_mowing", "media_player.media_play"), "start"),
-    **dict.fromkeys(("vacuum.stop", "vacuum.pause", "vacuum.return_to_base", "lawn_mower.pause"), "stop"),
-    **dict.fromkeys(("lawn_mower.dock", "media_player.media_pause", "media_player.media_stop"), "stop"),
-    "lock.lock": "lock",
-    "lock.unlock": "unlock",
-    "lock.open": "unlock",
-}
+_TABLES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, dict[str, list[str]]])
+_DONE: Final = {action: act for act, actions in _TABLES["done"].items() for action in actions}
 _MOVED: Final = frozenset({"cover.set_cover_position", "valve.set_valve_position"})
 """Actions that set a position; 0 is written as closing."""
 _WHOLLY_OPEN: Final = 100
@@ -47,40 +40,6 @@ _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"
 """Arguments that select entities and say nothing of what is done to them."""
 _MUTES: Final = {"HassMediaPlayerMute": "mute", "HassMediaPlayerUnmute": "unmute"}
 _LOUDNESS: Final = "HassSetVolumeRelative"
-_OPPOSITES: Final[Mapping[str, frozenset[str]]] = {
-    "open": frozenset({"close", "lock"}),
-    "close": frozenset({"open", "unlock"}),
-    "lock": frozenset({"unlock", "open"}),
-    "unlock": frozenset({"lock", "close"}),
-    "on": frozenset({"off", "stop", "close"}),
-    "off": frozenset({"on", "start", "open"}),
-    "start": frozenset({"stop", "off"}),
-    "stop": frozenset({"start", "on", "open"}),
-    "mute": frozenset({"unmute", "louder"}),
-    "unmute": frozenset({"mute"}),
-    "louder": frozenset({"quieter", "mute"}),
-    "quieter": frozenset({"louder", "unmute"}),
-}
-"""The opposites of a wish."""
-_AGREEING: Final[Mapping[str, frozenset[str]]] = {
-    "open": frozenset({"open", "unlock", "on"}),
-    "close": frozenset({"close", "lock", "off"}),
-    "unlock": frozenset({"unlock", "open"}),
-    "lock": frozenset({"lock", "close"}),
-    "on": frozenset({"on", "start", "unmute", "louder"}),
-    "off": frozenset({"off", "stop", "mute", "quieter", "close"}),
-    "start": frozenset({"start", "on", "unmute"}),
-    "stop": frozenset({"stop", "off", "mute", "close"}),
-}
-"""The wishes that an act may fulfil: one of these beside an opposite is another part of the request."""
-_REACHED: Final[Mapping[str, frozenset[str]]] = {
-    "off": frozenset({"off", "standby"}),
-    "lock": frozenset({"locked"}),
-    "close": frozenset({"closed"}),
-    "start": frozenset({"cleaning", "mowing", "playing"}),
-    "stop": frozenset({"docked", "idle", "off", "paused", "standby"}),
-}
-"""The states of what needs not be done again, by what is done. What lets somebody in is not told by states."""
 _UNCHOSEN: Final = frozenset({"automation", "button", "input_button", "scene", "script", "timer"})
 """Domains in which a model chooses by what a thing does, not by what it is called."""
 _VERBS: Final = frozenset({"lock", "vacuum"})
@@ -88,16 +47,6 @@ _VERBS: Final = frozenset({"lock", "vacuum"})
 _SOUND: Final = ("mute", "unmute", "louder", "quieter")
 _LOUD: Final = "media_player."
 """Only media players fulfil the wishes of `_SOUND`, so that the words need not name one."""
-_CAN: Final[Mapping[str, Sequence[str]]] = {
-    **dict.fromkeys(("fan", "humidifier", "input_boolean", "light", "remote", "siren", "switch"), ("on", "off")),
-    "cover": ("open", "close", "stop"),
-    "lawn_mower": ("start", "stop"),
-    "lock": ("lock", "unlock"),
-    "media_player": ("on", "off", "start", "stop", *_SOUND),
-    "vacuum": ("start", "stop", "on", "off"),
-    "valve": ("open", "close"),
-}
-"""The wishes that an entity can fulfil, by domain."""
 _SHORT: Final = 3
 """Words of a request that need not name what it is about: "close it please"."""
 
@@ -113,6 +62,8 @@ class RequestCheck:
     can_ask: bool = True
     can_choose: bool = True
     """Whether somebody is there that can be asked which one, in words."""
+    chosen: AbstractSet[tuple[str, str]] = frozenset()
+    """The tools and arguments of calls that the person has chosen."""
     _returned: set[tuple[str, str]] = field(default_factory=set)
     """Calls that went back to the model."""
     _words: Sequence[str] = field(init=False)
@@ -125,11 +76,12 @@ class RequestCheck:
         self, tool: ToolDefinition, arguments: JsonObject, effects: Touches, review_of: _ReviewOf
     ) -> Deny | Ask | tuple[CallOption, ...] | None:
         """Return why a call does not run as it is, or what else the words may mean; None if they may mean it."""
-        home = async_get_home(self.hass, CONVERSATION)
-        done = _all_done(tool.name, arguments, effects)
         key = tool.name, canonical_json(arguments)
+        if key in self.chosen:
+            return None
+        home, done = async_get_home(self.hass, CONVERSATION), _all_done(tool.name, arguments, effects)
         if wanted := await self._opposite(home, done, effects):
-            insists = key in self._returned
+            insists = key in self._returned or bool(self.chosen)
             self._returned.add(key)
             asks = insists and self.can_ask
             return Ask("", "opposite") if asks else Deny(_OPPOSITE.format(wanted=wanted), is_final=insists)
@@ -169,7 +121,7 @@ class RequestCheck:
         rooms = [room for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)]
         places = {room.area_id for room in rooms}
         in_rooms = self.request.words_of([name for room in rooms for name in (room.name, *room.aliases)])
-        able = [one for one in home.entities if one.names and not wanted.isdisjoint(_CAN.get(one.domain, ()))]
+        able = [one for one in home.entities if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))]
         able = [one for one in able if not places or one.area_id in places]
         fits = [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]
         if not fits:
@@ -182,14 +134,14 @@ class RequestCheck:
         one = fits[0]
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
-        return _ONE_FITS.format(entity=entity, can=listed(_CAN[one.domain]))
+        return _ONE_FITS.format(entity=entity, can=listed(_TABLES["can"][one.domain]))
 
     async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
         wanted = self.request.wanted
         if self._agrees(done, wanted) or may_except(self.request.text, self.request.language):
             return ""
-        opposite = next((one for one in sorted(wanted) if not done.isdisjoint(_OPPOSITES[one])), "")
+        opposite = next((one for one in sorted(wanted) if not done.isdisjoint(_TABLES["opposites"][one])), "")
         if not opposite or len(self._words) <= _SHORT:
             return opposite
         targets = {action.entity_id for action in effects.actions}
@@ -198,7 +150,7 @@ class RequestCheck:
 
     @staticmethod
     def _agrees(done: AbstractSet[str], wanted: AbstractSet[str]) -> bool:
-        return any(not wanted.isdisjoint(_AGREEING.get(one, {one})) for one in done)
+        return any(not wanted.isdisjoint(_TABLES["agreeing"].get(one, (one,))) for one in done)
 
     def _words_for(self, home: Home, one: ExposedEntity) -> frozenset[str]:
         """Return the words of the request that are words of an entity or its room."""
@@ -223,7 +175,7 @@ class RequestCheck:
         meant = {one.entity_id: self._words_for(home, one) for one in alike}
         rivals = [one for one in alike if meant[one.entity_id] >= meant.get(target, frozenset())]
         near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
-        needless = frozenset[str]({STATE_UNAVAILABLE}).union(*(_REACHED.get(one, ()) for one in done))
+        needless = frozenset[str]({STATE_UNAVAILABLE}).union(*(_TABLES["reached"].get(one, ()) for one in done))
         states = {one.entity_id: self.hass.states.get(one.entity_id) for one in rivals}
         useful = [one for one in rivals if (state := states[one.entity_id]) and state.state not in needless]
         if target not in meant:

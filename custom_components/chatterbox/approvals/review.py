@@ -40,6 +40,8 @@ class ApprovalWay(StrEnum):
     NOTIFICATION = "notification"
     ACTION = "action"
     """By a Home Assistant action."""
+    CHOICE = "choice"
+    """No rule required a yes, and the person has told which one is meant."""
     API = "api"
     """By the API client that received the question."""
     PLAN = "plan"
@@ -173,6 +175,8 @@ class CallReview:
     refusal: Refusal | None = None
     is_asked: bool = False
     """It needs approval, and somebody can be asked."""
+    is_chosen: bool = False
+    """It is one of several that the words may have meant, and the answer has told that."""
     is_repeated: bool = False
     """It needs approval, and has that of another call of the turn."""
     options: tuple[CallOption, ...] = ()
@@ -274,7 +278,7 @@ class CallReview:
     def approval(self) -> ApprovalWay:
         """How it was approved, or why it ran without a question."""
         if self.answer and self.answer.approved:
-            return self.answer.way
+            return ApprovalWay.CHOICE if self.is_chosen else self.answer.way
         if self.state is None or not self.state.has_run:
             return ApprovalWay.MISSING
         return ApprovalWay.NOT_NEEDED if self.verdict in (None, Verdict.ALLOW) else ApprovalWay.TRUSTED_AUTOMATION

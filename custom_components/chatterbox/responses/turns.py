@@ -16,7 +16,7 @@ from homeassistant.core import Context, HomeAssistant, callback
 
 from ..agent.messages import AssistantMessage, ToolChoiceMode
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
-from ..approvals.asking import asked_of, chosen_of
+from ..approvals.asking import asked_of, chosen_of, unmeant_text
 from ..approvals.questions import Question, QuestionGone, async_get_approvals
 from ..approvals.review import ApprovalWay, GivenAnswer
 from ..const import LOGGER
@@ -104,7 +104,8 @@ class ApiTurns:
         for one in older:  # the same words must not count twice
             approvals.drop(one.id)
         by_client = _by_client(request.caller, approved=answer is Meaning.YES)
-        return replace(turn_input, answered=question.with_answer(by_client))
+        left = unmeant_text(self._hass, sentences, question.later) if question.later and not chosen else ""
+        return replace(turn_input, answered=question.with_answer(by_client), prefix=left)
 
     def _from_client(self, turn_input: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""

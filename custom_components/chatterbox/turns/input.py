@@ -242,6 +242,12 @@ def again_text(sentences: Mapping[str, str], question: Question) -> str:
     )
 
 
+def _left_text(hass: HomeAssistant, sentences: Mapping[str, str], question: Question) -> str:
+    """Return what is not done after a question without a yes; empty if that was only to be chosen."""
+    calls = question.later if question.options else question.calls
+    return unmeant_text(hass, sentences, calls) if calls else ""
+
+
 async def _async_compare(
     hass: HomeAssistant, question: Question, pin: PinHash, digits: str
 ) -> Meaning | Wrong | Locked:
@@ -395,7 +401,8 @@ class InputReader:
         if reading is Meaning.YES and not chosen:
             if not async_get_approvals(self.hass).repeat(question.id):
                 async_get_approvals(self.hass).drop(question.id)
-                return replace(turn_input, reply=sentences["spoken_which_unclear"])
+                left = _left_text(self.hass, sentences, question)
+                return replace(turn_input, reply=f"{sentences['spoken_which_unclear']} {left}".rstrip())
             reading = Meaning.NEITHER
         return self._as_answer(turn_input, question, reading, sentences, chosen or ())
 
@@ -414,14 +421,14 @@ class InputReader:
                 way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
                 answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=turn_input.speaker.user_id)
                 try:
-                    turn_input = replace(turn_input, answered=approvals.take(question.id, answer, chosen))
+                    left = _left_text(self.hass, sentences, question) if question.later and not chosen else ""
+                    turn_input = replace(turn_input, answered=approvals.take(question.id, answer, chosen), prefix=left)
                 except QuestionGone:  # someone else answered first
                     turn_input = replace(turn_input, reply=sentences["spoken_nothing_asked"])
                 return turn_input
             case Meaning.OTHER:
-                was_asked = approvals.drop(question.id) and not question.options
-                dropped = unmeant_text(self.hass, sentences, question.calls) if was_asked else ""
-                return replace(turn_input, prefix=dropped)
+                was_asked = approvals.drop(question.id)
+                return replace(turn_input, prefix=_left_text(self.hass, sentences, question) if was_asked else "")
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(turn_input, reply=sentences["spoken_question_expired"])

@@ -215,6 +215,7 @@ class AgentTurns:
             self._hass,
             replace(tools.request, text=turn_input.request),
             earlier,
+            chosen=answered.chosen_calls if answered else frozenset(),
             can_ask=is_person,
             # A chosen call does not pass the owner's scripts.
             can_choose=is_person
