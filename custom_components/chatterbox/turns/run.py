@@ -35,7 +35,7 @@ from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
 from ..speech.sentences import TranslatedComposer, async_get_composer, in_sentences
-from ..speech.text import answer_content, asks_back
+from ..speech.text import AnswerContent, Statement, answer_content, asks_back
 from ..tools.annotations import acts_by_name
 from ..tools.own.own_tool import Promise
 from ..tools.turn_tools import TurnTools
@@ -321,7 +321,10 @@ class _Composer:
         return in_sentences([*filter(None, sentences)])
 
     def announces(self, answer: str) -> bool:
-        return answer_content(answer, "", self.turn_input.user_input.language).ends_with_announcement
+        return self._content(answer).ends_with_announcement
+
+    def _content(self, answer: str) -> AnswerContent:
+        return answer_content(answer, "", self.turn_input.user_input.language)
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         if asks_back(answer, self.turn_input.user_input.language) or (self.guard.refusals and not answer.strip()):
@@ -333,7 +336,12 @@ class _Composer:
             for result in tool_results
             if not (result.synthetic and unreachable) and (result.name in offered or acts_by_name(result.name))
         ]
-        return " ".join(filter(None, (self._unmeant() or self.composer.undone(tried, answer), unreachable)))
+        undone = self.composer.undone(tried, answer)
+        if undone == self.composer.sentences["spoken_not_done"] and {*self._content(answer).statements} == {
+            Statement.CANNOT
+        }:
+            undone = ""  # the answer tells that itself
+        return " ".join(filter(None, (self._unmeant() or undone, unreachable)))
 
     def _unreachable(self) -> str:
         names = self.guard.unreachable()

@@ -196,6 +196,23 @@ async def test_after_a_second_call_that_works_nothing_is_missing(hass: HomeAssis
     assert speech(await say(hass, "turn on the kitchen light")) == LIE.content
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_said_once"),
+    [
+        ("I could not find the kitchen moon.", True),
+        ("Sorry, I can't find that.", True),
+        ("I could not find the moon. Anyway, it shines.", False),
+        ("I could not find the moon, so I turned on the light.", False),
+    ],
+)
+async def test_an_answer_that_tells_that_nothing_was_done_is_heard_as_it_is(
+    hass: HomeAssistant, serve: Serve, answer: str, *, is_said_once: bool
+) -> None:
+    await serve(Script(answers=(FAILS, ScriptedAnswer(content=answer))))
+
+    assert speech(await say(hass, "turn on the kitchen light")) == (answer if is_said_once else f"{answer} {NOT_DONE}")
+
+
 async def test_a_model_that_asks_back_is_heard_as_it_is(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(FAILS, ScriptedAnswer(content="There is no moon. Which light do you mean?"))))
 
