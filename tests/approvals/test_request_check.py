@@ -453,6 +453,19 @@ async def test_what_waits_beside_a_choice_is_asked_about_after_it(  # a row
     assert hass.states.is_state("fan.fan", fan)
 
 
+async def test_the_pin_is_asked_for_after_a_choice(hass: HomeAssistant) -> None:
+    pin = PinHash.of("4711", HashCost(2, 1))
+    async_get_home_rules(hass).async_change(lambda rules: replace(rules, pin=pin))
+    rules = ({"verdict": "pin", "domains": ["fan"]}, {"verdict": "allow"})
+    heard = await talk(
+        hass, "Lock the door, turn off the fan", LOCK_AND_FAN, then=["the back door", "4711"], rules=rules
+    )
+
+    assert heard == "Done."
+    assert hass.states.is_state("lock.back", "locked")
+    assert hass.states.is_state("fan.fan", "off")
+
+
 async def test_the_opposite_beside_a_choice_is_asked_about_after_it(hass: HomeAssistant) -> None:
     wrong = ScriptedAnswer(
         tool_calls=(*LOCK_AND_FAN.tool_calls[:1], ScriptedCall(name="HassTurnOn", arguments={"name": "Fan"}))

@@ -4,7 +4,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
-from custom_components.chatterbox.home.request import Request
+from custom_components.chatterbox.home.request import MOST_COMPARED, Request
 from tests.support.one_home import in_one_home
 
 HOME = """
@@ -42,6 +42,14 @@ async def test_words_mean_the_places_that_they_name_and_those_around_the_person(
 
     assert {place for place, may_be_meant in places.items() if may_be_meant} == is_meant
     assert not request.may_mean("area", set())
+
+
+def test_of_a_long_text_only_the_end_is_read(hass: HomeAssistant) -> None:
+    request = Request(hass, "turn off the light " * 5_000 + "in the kitchen")
+
+    assert request.words[-3:] == ("in", "the", "kitchen")
+    assert len(request.words) < MOST_COMPARED
+    assert request.wanted == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ class Question:
         """
         if answers is None:
             answers = dict.fromkeys((one.call.id for one in self.pending.calls), answer)
-        if answer.approved and (self.options or (self.needs_pin and answer.way is not ApprovalWay.PIN)):
+        needs_pin = self.needs_pin and not self.is_choice  # which approves nothing
+        if answer.approved and (self.options or (needs_pin and answer.way is not ApprovalWay.PIN)):
             answers = {}
         return replace(self, answer=answer, pending=replace(self.pending, answers=answers))
 
