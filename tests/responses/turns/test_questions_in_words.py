@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 PATH = "/api/chatterbox/v1/responses"
 DOOR = "lock.front_door"
 QUESTION = "Unlock the Front Door in the Hallway?"
-WHICH = "The Side Door, the Back Door or the Front Door?"
+WHICH = "The Side Door or the Back Door?"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
 ASSIST = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
