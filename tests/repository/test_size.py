@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 32_016,
     "modules of the product": 266,
-    "lines of code of the tests": 62_186,
+    "lines of code of the tests": 62_193,
     "fragments": 5,
 }
 

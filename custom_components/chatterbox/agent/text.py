@@ -376,6 +376,7 @@ _SOUNDS: Final = re.compile(
     re.IGNORECASE,
 )
 """Sounds in brackets. Round ones may be part of a name or an item, so these have to stand between sentences."""
+_SUNG: Final = re.compile(r"♪[^♪\w]*\w[^♪]*♪")
 _NOISE: Final = re.compile("|".join(pattern for words in _HEARD.languages.values() for pattern in words.noise))
 _CREDITS: Final = re.compile(
     "|".join(
@@ -413,8 +414,11 @@ def _end_in(hesitation: re.Match[str]) -> str:
 
 
 def heard_answer(text: str, language: str) -> str:
-    """Return the answer to a question without sounds, and without what nobody meant at its end."""
-    return _cleaner(language).without_end(text)
+    """Return the answer to a question without sounds, and without what nobody meant at its end.
+
+    Words that are sung stay, since they may be a no: no answer is a yes beside them.
+    """
+    return text if _SUNG.search(text) else _cleaner(language).without_end(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ def in_digits(text: str, language: str) -> str:
     for found in known.pattern.finditer(plain):
         before = plain[: found.start()].replace("-", " ")
         if known.words.isdisjoint((*before.split()[-1:], before[-1:])):
-            said = (found[1] or "zero", found[2] or found[3])
-            digits = (str(known.values.get(" ".join(_GAP.split(words)), 0)) for words in said if words)
+            groups = (found[1] or "zero", found[2] or found[3])
+            digits = (str(known.values.get(" ".join(_GAP.split(words)), 0)) for words in groups if words)
             written, begin = written + text[begin : found.start()] + ".".join(digits), found.end()
     return written + text[begin:]
 

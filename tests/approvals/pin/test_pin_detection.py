@@ -215,3 +215,9 @@ def test_where_none_is_asked_for_foreign_words_are_words() -> None:
 @pytest.mark.parametrize("unit", ["one ", "thousand ", "a ", "4", "yes "])
 def test_words_longer_than_any_answer_are_no_pin(unit: str) -> None:
     assert not may_be_pin(unit * 200_000, "en", is_asked_for=True)
+
+
+@pytest.mark.parametrize("text", ["seven", "Seven, please.", "eleven"])
+def test_a_digit_that_is_said_by_itself_is_a_part_of_a_pin_that_is_asked_for(text: str) -> None:
+    assert may_be_pin(text, "en", is_asked_for=True)
+    assert not may_be_pin(text, "en", is_asked_for=False)

@@ -280,7 +280,7 @@ async def test_the_pin_is_asked_for_three_more_times_and_then_no_more(
 
 
 @pytest.mark.usefixtures("hass_storage")
-@pytest.mark.parametrize("digits", ["My pen is 7391.", "7391", "ES7391"])
+@pytest.mark.parametrize("digits", ["My pen is 7391.", "7391", "[music] 7391. Thank you."])
 async def test_a_pin_that_is_not_needed_is_repeated_nowhere(hass: HomeAssistant, serve: Serve, digits: str) -> None:
     rules: dict[str, object] = {"pin": WITH_PIN["pin"], "rules": [{"verdict": "ask", "domains": ["lock"]}]}
     server = await serve(UNLOCKS, **rules)

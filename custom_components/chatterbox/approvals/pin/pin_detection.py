@@ -11,7 +11,7 @@ from fnmatch import translate
 from functools import cache
 from typing import Final
 
-from ...agent.text import HAN, fold
+from ...agent.text import HAN, fold, heard_answer
 from ...settings.pin_hash import SHORTEST_PIN
 from ..answers.language import ALL_WORDINGS, Phrase, language_code, phrases_of
 from ..answers.yes_or_no import NOTHING_NAMED, Meaning, QuestionContext, understand_answer, understood_language
@@ -35,7 +35,8 @@ def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *
     if len(text) > _MAX_CHARACTERS:
         return False
     language = understood_language(tag)
-    if _may_hold_number(text, language, question, is_asked_for=is_asked_for):
+    texts = {text, heard_answer(text, language)}  # what a recognizer has added hides no PIN
+    if any(_may_hold_number(one, language, question, is_asked_for=is_asked_for) for one in texts):
         return True
     is_known_in_full = language == tag and not ALL_WORDINGS[language_code(tag)].is_brief
     return is_asked_for and not is_known_in_full and understand_answer(text, language, question) is Meaning.OTHER
@@ -92,12 +93,10 @@ class _Numbers:
 
     @property
     def are_mostly_numbers(self) -> bool:
-        """Return True if the text is little else than numbers, and more than one digit."""
+        """Return True if the text is little else than numbers. One alone may be a digit that is said by itself."""
         if all(number.is_weak for number in self.numbers):
             return len(self.numbers) >= max(_HARDLY_WEAK, self.others)
-        if len(self.numbers) > 1:
-            return len(self.numbers) >= self.others
-        return not self.others and (self.has_large or self.digits > 1)
+        return not self.others or len(self.numbers) >= max(self.others, 2)
 
 
 @dataclass(frozen=True, slots=True)
