@@ -10,7 +10,10 @@ REPOSITORY = Path(__file__).parents[2]
 KNOWN_TO: Final = {
     "later": {"__init__.py", "conversation.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
-    "offline": {"runtime/agents.py", "runtime/composition.py", "tools/dispatch.py", "tools/turn_tools.py"},
+    "offline": {
+        *("later/__init__.py", "later/sentences.py", "runtime/agents.py", "runtime/composition.py"),
+        *("tools/dispatch.py", "tools/turn_tools.py"),
+    },
     "responses": {"__init__.py"},
     "usage": {"__init__.py", "flows/model_flow.py", "runtime/composition.py", "sensor.py"},
 }

@@ -18,7 +18,7 @@ from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
-from ..agent.messages import JsonValue
+from ..agent.messages import JsonValue, ToolCall
 from ..agent.text import plain_name
 from ..home.entity_matches import matching_states
 from ..internals.conversation import built_in_agent
@@ -59,6 +59,10 @@ class RecognizedRequest:
     """None for one that belongs to none of the kinds that an owner may leave to the model."""
     is_elliptic: bool = False
     """Whether it names no target, or only that: "pause", "floor lamp". In a conversation it may mean something else."""
+    call: ToolCall | None = None
+    """The call that does it; None if Home Assistant processes the sentence."""
+    answer: str = ""
+    """The words that are said in place of a call."""
 
 
 async def async_recognize(

@@ -8,6 +8,7 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant
 from homeassistant.helpers.start import async_at_started
 
 from ..const import DOMAIN
+from ..offline.local_commands import recognizers
 from ..speech.sentences import async_get_sentences
 from ..tools.own.registry import own_tools
 from ..turns.input import TurnInput
@@ -16,12 +17,14 @@ from .acting import async_act
 from .plan_actions import async_register_plan_actions
 from .plans import FuturePlan, News
 from .schedule import async_get_schedule
+from .sentences import async_recognize_plan
 from .tool import LATER
 
 
 def async_setup_later(hass: HomeAssistant) -> None:
     """Offer the tool, and follow the plans once Home Assistant has started."""
     own_tools(hass).append(LATER)
+    recognizers(hass)[LATER.definition.name] = async_recognize_plan
     async_register_plan_actions(hass)
     async_at_started(hass, async_get_schedule(hass).async_start)
 

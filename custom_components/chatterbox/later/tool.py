@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from operator import attrgetter
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -25,6 +24,7 @@ from ..home.entity_matches import entity_name
 from ..speech.sentences import async_get_sentences
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
 from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, own_name, parameters
+from ..tools.own.registry import can_act
 from .plans import (
     LONGEST_TEXT,
     Asker,
@@ -339,9 +339,9 @@ LATER: Final = OwnTool(
         short_parameters=_MODEL,
     ),
     run=_async_run,
-    needs=attrgetter("settings.llm_apis"),
+    needs=can_act,
     prepare=_async_prepare,
     effects=_async_effects,
     targets=frozenset({"chatterbox.later"}),
 )
-"""The tool, of all agents that have tools of Home Assistant."""
+"""The tool, of all agents that can act."""

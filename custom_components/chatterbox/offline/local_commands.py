@@ -24,18 +24,26 @@ from ..agent.messages import (
 )
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools, since_last_user_message
+from ..data import singleton
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import Statement, answer_content, asks_back
 from .provider import (
     PROCESS_SENTENCE,
     found_nothing,
+    is_local_call,
     sentence_call,
     speech_of,
     without_sentences,
 )
 
-_OFFERED: Final = frozenset({PROCESS_SENTENCE.name})
+type Recognizer = Callable[
+    [HomeAssistant, ConversationInput, Transcript, RecognizedRequest | None], Awaitable[RecognizedRequest | None]
+]
+"""Returns a request by its words and the messages before them, given what Home Assistant has recognized in them."""
+
+recognizers: Final = singleton(lambda _: dict[str, Recognizer]())
+"""Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
 _GIVES_NO_REASON: Final = frozenset({Statement.DONE, Statement.STATE, Statement.CANNOT})
 
 
@@ -51,6 +59,8 @@ class LocalRequests:
     """Tells whether the rules have refused a call of the turn: then nothing else is tried."""
     is_new: bool = True
     """Whether the words are a request. Those that answer a question are none."""
+    has_model: bool = True
+    """Whether a model answers. Without one, the provider handles all but requests with a call or an answer."""
     async_hint: Callable[[], Awaitable[str]] | None = None
     """Returns what a model is told that did nothing although one thing fits the words; empty if there is none."""
 
@@ -58,8 +68,16 @@ class LocalRequests:
         """Return what words are that stand by themselves; None for those that follow up on words of the model."""
         if not self.is_new or not words:
             return None
-        found = await async_recognize(self.hass, replace(self.user_input, text=words))
-        if found is None or _follows_up(found, self.history, self.user_input.language, changing_tools(tools)):
+        user_input = replace(self.user_input, text=words)
+        found, offered = await async_recognize(self.hass, user_input), {tool.name for tool in tools}
+        for name, recognize in recognizers(self.hass).items():
+            found = await recognize(self.hass, user_input, self.history, found) if name in offered else found
+        is_left = not self.has_model and (found is None or not (found.call or found.answer))
+        if (
+            found is None
+            or is_left
+            or _follows_up(found, self.history, self.user_input.language, changing_tools(tools))
+        ):
             return None
         return found
 
@@ -67,7 +85,7 @@ class LocalRequests:
         """Return what a model is told once if it only talks; empty for words that may answer some of its own."""
         last = self.history[-1] if self.history else None
         is_asked = isinstance(last, AssistantMessage) and asks_back(last.text, self.user_input.language)
-        is_plain = self.is_new and words and changing_tools(tools) and not is_asked
+        is_plain = self.has_model and self.is_new and words and changing_tools(tools) and not is_asked
         return await self.async_hint() if is_plain and self.async_hint else ""
 
     def goes_first(self, request: RecognizedRequest) -> bool:
@@ -93,11 +111,15 @@ class LocalCommandsProvider(LeavableProvider):
         may_call = request.tool_choice is ToolChoiceMode.AUTO
         if not results and may_call and (found := await self.requests.async_recognize(words, request.tools)):
             self._recognized = found
+            if found.answer:
+                yield TextDelta(found.answer)
+                yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
+                return
             if self.requests.goes_first(found):
-                yield ToolCallReady(sentence_call(words), _OFFERED)
+                yield self._ready(words)
                 yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
                 return
-        own = [result for result in results if result.name == PROCESS_SENTENCE.name]
+        own = [result for result in results if self._needs_no_model(result)]
         is_ours = self._undone is not None or (not self._has_asked_model and len(own) == len(results))
         if own and is_ours:
             if (speech := self._ending(own)) is not None:
@@ -117,12 +139,24 @@ class LocalCommandsProvider(LeavableProvider):
             async for event in self._with_take_over(events, words, results, hinted) if is_open or hint else events:
                 yield event
 
+    def _needs_no_model(self, result: ToolResult) -> bool:
+        """Return whether a result is that of a sentence: in a turn that resumes, its call has another id."""
+        requests = self.requests
+        is_resumed = not requests.is_new and result.name in recognizers(requests.hass)
+        is_sentence = requests.has_model and result.name == PROCESS_SENTENCE.name
+        return is_sentence or is_resumed or is_local_call(result.call_id)
+
+    def _ready(self, words: str) -> ToolCallReady:
+        """Return the call that does what was recognized in the words."""
+        call = (self._recognized.call if self._recognized else None) or sentence_call(words)
+        return ToolCallReady(call, frozenset({call.name}))
+
     def _ending(self, own: Sequence[ToolResult]) -> str | None:
         """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
         if done := [result for result in own if not (result.is_error or result.synthetic)]:
             return " ".join(filter(None, map(speech_of, done)))
-        if all(result.synthetic for result in own):
-            return ""  # it was refused, or nobody said yes: the turn says why
+        if all(result.synthetic for result in own) or not self.requests.has_model:
+            return ""  # it was refused, nobody said yes, or nobody else can help: the turn says why
         return self._undone
 
     def _is_undone(self, request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
@@ -160,7 +194,7 @@ class LocalCommandsProvider(LeavableProvider):
                         end = event
                         continue
                     self._undone = answer
-                    yield ToolCallReady(sentence_call(words), _OFFERED)
+                    yield self._ready(words)
                     yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
                 case ToolCallReady() | CompletionResult():
                     for delta in withheld or ():
@@ -222,7 +256,8 @@ def _follows_up(request: RecognizedRequest, history: Transcript, language: str, 
     """
     _, results = since_last_user_message(history)
     last = history[-1] if history else None
-    if not isinstance(last, AssistantMessage) or any(result.name == PROCESS_SENTENCE.name for result in results):
+    is_ours = any(result.name == PROCESS_SENTENCE.name for result in results)
+    if not isinstance(last, AssistantMessage) or is_ours or NO_MODEL in last.provider_items:
         return False
     has_acted = any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
     return not has_acted or request.is_elliptic or asks_back(last.text, language)

@@ -14,6 +14,7 @@ from ..agent.errors import ProviderRejectedRequest
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from ..agent.messages import (
     FinishReason,
+    JsonObject,
     NamedTool,
     ToolAnnotations,
     ToolCall,
@@ -43,6 +44,7 @@ PROCESS_SENTENCE: Final = ToolDefinition(
 """The tool of this provider. Its result is the JSON of an `intent.IntentResponse`."""
 
 _FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
+_LOCAL_CALL: Final = "local_"
 _MAX_SENTENCE: Final = 1_000
 """Characters. Home Assistant's second recognizer takes a thread for half a minute to read ten times as many."""
 
@@ -61,7 +63,7 @@ class OfflineProvider:
         offered, and if there are only results of other tools and no tool may run.
         """
         sentence, results = since_last_user_message(request.transcript)
-        has_acted = any(result.name == PROCESS_SENTENCE.name for result in results)
+        has_acted = any(result.name == PROCESS_SENTENCE.name or is_local_call(result.call_id) for result in results)
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
             if speech := " ".join(filter(None, map(speech_of, results))):
@@ -83,6 +85,16 @@ def sentence_call(sentence: str) -> ToolCall:
     """Return a new call of the tool."""
     arguments = canonical_json({SENTENCE: sentence[:_MAX_SENTENCE]})
     return ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments)
+
+
+def local_call(name: str, arguments: JsonObject) -> ToolCall:
+    """Return a new call of another tool that was recognized in a sentence."""
+    return ToolCall(id=f"{_LOCAL_CALL}{ulid_now()}", name=name, arguments=canonical_json(arguments))
+
+
+def is_local_call(call_id: str) -> bool:
+    """Return whether a call was recognized in a sentence, as told by its id."""
+    return call_id.startswith(_LOCAL_CALL)
 
 
 def speech_of(result: ToolResult) -> str:

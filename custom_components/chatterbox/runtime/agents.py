@@ -104,10 +104,11 @@ class Agent:
         are explained at `LocalRequests`.
         """
         settings = self.settings
-        is_never = settings.local_commands is LocalCommands.NEVER or not self.chain.ends_offline
-        if is_never or HookPoint.PRE_TOOL_USE in settings.scripts:
+        has_model = self.chain.ends_offline
+        is_never = has_model and settings.local_commands is LocalCommands.NEVER
+        if is_never or not self.understands_sentences or HookPoint.PRE_TOOL_USE in settings.scripts:
             return None
-        return LocalRequests(self.hass, settings, user_input, history, is_refused, is_new=is_new)
+        return LocalRequests(self.hass, settings, user_input, history, is_refused, is_new=is_new, has_model=has_model)
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""

@@ -185,7 +185,7 @@ async def test_a_name_alone_goes_to_a_model_that_has_just_spoken(
 @pytest.mark.parametrize(
     "request_for_words",
     [
-        "Tell me what I should remind you of.",
+        "Tell me what I should write down.",
         "Please dictate the text of the note.",
         "OK, at sunset. Now say the action.",
     ],
@@ -194,7 +194,7 @@ async def test_words_that_a_model_has_requested_go_to_the_model(
     hass: HomeAssistant, serve: Serve, request_for_words: str
 ) -> None:
     server = await serve(saying(request_for_words, "Noted."), local_commands="first")
-    await say(hass, "remind me of something at sunset")
+    await say(hass, "write something down for me")
 
     assert speech(await say(hass, "turn on the floor lamp")) == "Noted."
 

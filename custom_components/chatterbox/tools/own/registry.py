@@ -33,6 +33,11 @@ def offered_to(hass: HomeAssistant, settings: AgentSettings, *, home_is_large: b
     return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 
 
+def can_act(offered: Offered) -> bool:
+    """Return whether an agent acts in the home: by tools of Home Assistant, or by its sentences without a model."""
+    return bool(offered.settings.llm_apis) or not offered.settings.model
+
+
 def with_own_tools(offered: Sequence[ToolDefinition], own: Collection[OwnTool]) -> tuple[ToolDefinition, ...]:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
     tools = {tool.name: tool for tool in (*offered, *(one.definition for one in own))}

@@ -1,0 +1,172 @@
+"""Recognizes requests about plans without a model: "remind me at six to call Mum", "turn it off in ten minutes".
+
+Home Assistant's own sentences go first. Those that it understands as delayed become plans, and so do commands that it
+understands once their time is left out.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.intent import async_device_supports_timers
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent
+from homeassistant.util import dt as dt_util
+from pydantic import BaseModel, ConfigDict
+
+from ..agent.messages import JsonValue, Transcript
+from ..agent.text import base_language, heard_words, read_data_file
+from ..agent.transcript import since_last_user_message
+from ..effects.intents import delay_of, delayed_command
+from ..effects.recognition import RecognizedRequest, async_recognize
+from ..effects.spoken_numbers import readable_sentence
+from ..internals.conversation import built_in_agent
+from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
+from ..speech.sentences import async_get_sentences
+from .schedule import async_get_schedule, async_resolve
+from .tool import LATER
+from .when import TimeInSentence, prepare, spoken_time, times_in
+
+_NAME: Final = LATER.definition.name
+_TIMERS: Final = frozenset({intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_TIMER_STATUS})
+_AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
+_CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
+
+
+class _Sentences(BaseModel):
+    """Regular expressions for whole sentences of a language, without their time and the marks at their end."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    polite: str
+    """Words that may begin each of them."""
+    list: tuple[str, ...]
+    """Questions for the plans."""
+    all: tuple[str, ...]
+    """Requests to cancel all plans."""
+    it: tuple[str, ...]
+    """Requests to cancel the plan that was just made or named."""
+    cancel: tuple[str, ...]
+    """Requests to cancel one; the group `plan` holds its words."""
+    move: tuple[str, ...]
+    """Words between the times of a request to move the plan that was just made or named."""
+    remind: tuple[str, ...]
+    """Requests for a reminder; the group `text` holds its text."""
+
+
+_SENTENCES: Final = read_data_file(Path(__file__).with_name("sentences.toml"), dict[str, _Sentences])
+
+
+async def async_recognize_plan(
+    hass: HomeAssistant, user_input: ConversationInput, history: Transcript, found: RecognizedRequest | None
+) -> RecognizedRequest | None:
+    """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
+    agent, language = built_in_agent(hass), user_input.language
+    if agent is None or (found and found.intent not in _TIMERS):
+        return found
+    if await agent.async_recognize_sentence_trigger(user_input):
+        return found
+    await hass.async_add_executor_job(prepare, language)
+    plain = replace(user_input, text=readable_sentence(hass, user_input.text, language))
+    strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
+    slots: dict[str, JsonValue] = {entity.name: entity.value for entity in strict.entities_list} if strict else {}
+    command = delayed_command(strict.intent.name, slots) if strict else ""
+    if strict and not command:
+        supports = user_input.device_id and async_device_supports_timers(hass, user_input.device_id)
+        given = None if supports else await _async_timer(hass, strict.intent.name, slots, language)
+    else:
+        given = await _async_wish(hass, user_input, history)
+    if given:
+        is_question = given["kind"] == "list"
+        return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question), given)
+    delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", command)] if command else []
+    for time in (*(times_in(user_input.text, language) if command or not strict else ()), *delayed):
+        later = await async_recognize(hass, replace(user_input, text=time.rest)) if time.rest else None
+        if later and not later.is_question and later.intent != intent.INTENT_START_TIMER:
+            given = {"kind": "act", "when": time.words}
+            given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: time.rest}}
+            return await _async_with_call(hass, language, later, given)
+    return found
+
+
+async def _async_with_call(
+    hass: HomeAssistant, language: str, request: RecognizedRequest, given: dict[str, JsonValue]
+) -> RecognizedRequest:
+    """Return a request with the call of the tool, or with a question if its time is not clear."""
+    words = "" if request.is_question else str(given.get("when") or "")
+    moment = await async_resolve(hass, words, language) if words else None
+    if not words or (moment and moment.is_sure):
+        return replace(request, call=local_call(_NAME, given))
+    sentences = await async_get_sentences(hass, language)
+    if moment is None:
+        return replace(request, answer=sentences["later_no_time"])
+    time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every)
+    return replace(request, answer=sentences["later_which"].format(time=time[:1].lower() + time[1:]))
+
+
+async def _async_timer(
+    hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], language: str
+) -> dict[str, JsonValue] | None:
+    """Return the arguments of a call that does as a reminder what an intent does with a timer."""
+    name = str(slots.get("name") or (await async_get_sentences(hass, language))["later_timer"])
+    match intent_type:
+        case intent.INTENT_START_TIMER if seconds := delay_of(slots):
+            return {"kind": "remind", "when": f"in {seconds} seconds", "text": name}
+        case intent.INTENT_CANCEL_TIMER if await _async_is_known(hass, name):
+            return {"kind": "cancel", "plan": name}
+        case intent.INTENT_TIMER_STATUS if await _async_is_known(hass, name):
+            return {"kind": "list"}
+        case _:
+            return None
+
+
+async def _async_is_known(hass: HomeAssistant, words: str) -> bool:
+    """Return whether there is a plan with these words."""
+    plans = async_get_schedule(hass).plans
+    await plans.async_load()
+    named = {*heard_words(words)}
+    return any(named <= {*heard_words(f"{plan.text} {plan.words}")} for plan in plans.stored.plans)
+
+
+async def _async_wish(
+    hass: HomeAssistant, user_input: ConversationInput, history: Transcript
+) -> dict[str, JsonValue] | None:
+    """Return the arguments of a call that lists, moves or cancels plans or plans a reminder; None if there is none."""
+    sentences, text = _SENTENCES.get(base_language(user_input.language)), user_input.text.replace(_CURLY, "'")
+    if sentences is None:
+        return None
+    times = times_in(text, user_input.language)
+    for time in (*times, TimeInSentence("", text)):
+        if time.words and (found := _fitting(sentences, sentences.remind, time.rest)) and found["text"].strip(_AROUND):
+            return {"kind": "remind", "when": time.words, "text": found["text"].strip(_AROUND)}
+        if _fitting(sentences, sentences.list, time.rest):
+            return {"kind": "list", "when": time.words}
+    if _fitting(sentences, sentences.all, text):
+        return {"kind": "cancel", "plan": "all"}
+    _, results = since_last_user_message(history)
+    if any(result.name == _NAME for result in results) and (given := _change_of_it(sentences, text, times)):
+        return given
+    found = None if _fitting(sentences, sentences.it, text) else _fitting(sentences, sentences.cancel, text)
+    is_known = found is not None and await _async_is_known(hass, found["plan"])
+    return {"kind": "cancel", "plan": found["plan"]} if found and is_known else None
+
+
+def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSentence]) -> dict[str, JsonValue] | None:
+    """Return the arguments of a call that cancels or moves the plan that was just made or named."""
+    if _fitting(sentences, sentences.it, text):
+        return {"kind": "cancel"}
+    rest = text
+    for time in times:
+        rest = rest.replace(time.words, "")
+    if times and (not rest.strip(_AROUND) or _fitting(sentences, sentences.move, rest)):
+        return {"kind": "move", "when": max(times, key=lambda time: text.index(time.words)).words}
+    return None
+
+
+def _fitting(sentences: _Sentences, patterns: Iterable[str], text: str) -> re.Match[str] | None:
+    line = " ".join(text.split()).strip(_AROUND)
+    found = (re.fullmatch(f"{sentences.polite}(?:{pattern})", line, re.IGNORECASE) for pattern in patterns)
+    return next(filter(None, found), None)

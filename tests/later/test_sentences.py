@@ -1,0 +1,263 @@
+"""Requests about plans are recognized without a model, and no sentence of Home Assistant is taken from it."""
+
+import json
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from freezegun.api import FrozenDateTimeFactory
+from hassil.intents import Intents, TextSlotList
+from hassil.sample import sample_expression
+from home_assistant_intents import get_intents
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.intent import async_register_timer_handler
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers.intent import INTENT_START_TIMER
+
+from custom_components.chatterbox.agent.messages import ToolResult, Transcript, UserMessage
+from custom_components.chatterbox.effects.recognition import async_recognize
+from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, async_get_plans
+from custom_components.chatterbox.later.sentences import async_recognize_plan
+from tests.later.talk import SATELLITE, pass_time, remind, state
+from tests.support.config_entries import offline_entry, set_up
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import AGENT, Serve, move_into_the_demo_home, say, speech
+
+CASES: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
+)
+DEVICE: Final = "a-device"
+NO_TIME: Final = "I can't plan for that time. Please say another one, within a year from now."
+NOW: Final = "2026-11-26 17:00:00+00:00"
+ABOUT_PLANS: Final[Transcript] = (UserMessage("what is planned?"), ToolResult("id", "chatterbox__later", "{}"))
+
+
+async def described(
+    hass: HomeAssistant, text: str, language: str = "en", history: Transcript = (), device_id: str | None = None
+) -> str:
+    """Return the call that a sentence is; "theirs" if Home Assistant handles it, and "none" for a model's."""
+    heard = ConversationInput(text, Context(), "a-talk", device_id, SATELLITE, language, AGENT)
+    found = await async_recognize_plan(hass, heard, history, await async_recognize(hass, heard))
+    if found and found.answer:
+        return found.answer
+    if found is None or found.call is None:
+        return "theirs" if found else "none"
+    assert found.call.name == "chatterbox__later"
+    match json.loads(found.call.arguments):
+        case {"kind": "act", "when": when, "tool": "conversation__process_sentence", "arguments": {"sentence": words}}:
+            return f"act {when}: {words}"
+        case {"kind": "remind", "when": when, "text": words}:
+            return f"remind {when}: {words}"
+        case {"kind": kind, **others}:
+            assert len(others) <= 1
+            return " ".join((kind, *filter(None, map(str, others.values()))))
+        case arguments:
+            return str(arguments)
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant) -> HomeAssistant:
+    await move_into_the_demo_home(hass)
+    plans = async_get_plans(hass)
+    await plans.async_load()
+    await plans.async_add(remind("bins"))
+    return hass
+
+
+@pytest.mark.parametrize("language", [*CASES])
+async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None:
+    assert {text: await described(home, text, language) for text in CASES[language]} == CASES[language]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("turn off the floor lamp", "theirs"),
+        ("set the floor lamp to 6 percent", "theirs"),
+        ("is the front door locked?", "theirs"),
+        ("add milk at six to the shopping list", "theirs"),
+        ("never mind", "none"),
+        ("turn off the lava lamp in ten minutes", "none"),
+        ("is the floor lamp on in ten minutes?", "none"),
+        ("could you kill the light in a minute or so", "none"),
+        ("remind me to call Mum", "none"),
+        ("remind me at six pm", "none"),
+        ("forget the heater", "none"),
+        ("forget that I like tea", "none"),
+        ("forget that", "none"),
+        ("not at six, at seven", "none"),
+        ("at seven", "none"),
+        ("what did the radio announce at six?", "none"),
+    ],
+)
+async def test_other_sentences_are_left_to_home_assistant_and_models(home: HomeAssistant, text: str, what: str) -> None:
+    assert await described(home, text) == what
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("forget that", "cancel"),
+        ("not at six, at seven pm", "move at seven pm"),
+        ("in ten minutes again", "move in ten minutes"),
+        ("make it half past six pm", "move half past six pm"),
+        ("turn on the floor lamp at seven pm", "act at seven pm: turn on the floor lamp"),
+    ],
+)
+async def test_that_is_the_plan_that_was_talked_about(home: HomeAssistant, text: str, what: str) -> None:
+    assert await described(home, text, history=ABOUT_PLANS) == what
+
+
+async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssistant) -> None:
+    assert await described(home, "set a timer for ten minutes") == "remind in 600 seconds: Timer"
+    assert await described(home, "set a 5 minute timer for the pizza") == "remind in 300 seconds: the pizza"
+
+    await async_get_plans(home).async_add(remind("Timer"))
+    assert await described(home, "how much time is left on my timer?") == "list"
+    assert await described(home, "cancel my timer") == "cancel Timer"
+    assert await described(home, "cancel the pizza timer") == "none"
+
+    async_register_timer_handler(home, DEVICE, lambda *_: None)
+
+    assert await described(home, "set a timer for ten minutes", device_id=DEVICE) == "theirs"
+    assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
+
+
+@pytest.mark.parametrize("language", [*CASES])
+async def test_no_sentence_of_home_assistant_is_about_plans(home: HomeAssistant, language: str) -> None:
+    known = get_intents("zh-CN" if language == "zh-Hans" else language)
+    assert known
+    intents, names = Intents.from_dict(known), TextSlotList.from_strings(["Floor Lamp"])
+    lists = {**intents.slot_lists, **dict.fromkeys(("name", "area", "floor"), names)}
+    sentences = [
+        next(iter(sample_expression(block.sentences[0].expression, lists, intents.expansion_rules, language)))
+        for intent_type, data in intents.intents.items()
+        if intent_type != INTENT_START_TIMER
+        for block in data.data[:2]
+    ]
+    found = {text: await described(home, text, language, ABOUT_PLANS) for text in sentences}
+    assert len(found) > 40
+    assert {text: what for text, what in found.items() if what not in {"theirs", "none"}} == {}
+
+
+class TestWithoutAModel:
+    """Whole conversations at a satellite, with a model that is never asked."""
+
+    pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+    async def test_a_command_is_planned_asked_about_and_taken_back(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        server = await serve(Script(), local_commands="first")
+        light = "light.kitchen_ceiling"
+        await hass.services.async_call("light", "turn_on", {"entity_id": light}, blocking=True)
+
+        async def at_hall(text: str) -> str:
+            return speech(await say(hass, text, satellite_id=SATELLITE))
+
+        planned = await at_hall("turn off the kitchen ceiling light in ten minutes")
+        assert planned.startswith("At ")
+        assert "in 10 minutes" in planned
+        assert await at_hall("what have I asked you to do?") == planned
+        assert "ten minutes" not in await at_hall("not in ten minutes, in twenty minutes")
+        await pass_time(hass, freezer, minutes=11)
+        assert state(hass, light) == "on"
+        await pass_time(hass, freezer, minutes=10)
+        assert state(hass, light) == "off"
+
+        await at_hall("turn on the kitchen ceiling light in one minute")
+        assert await at_hall("forget that") != await at_hall("what have I asked you to do?")
+        await pass_time(hass, freezer, minutes=2)
+        assert state(hass, light) == "off"
+        assert server.requests == []
+
+    async def test_a_yes_is_asked_for_at_once(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        server = await serve(Script(), local_commands="first")
+
+        question = speech(await say(hass, "unlock the front door in ten minutes", satellite_id=SATELLITE))
+        assert question.endswith("Unlock the Front Door in the Hallway?")
+        assert async_get_plans(hass).stored.plans == ()
+        await say(hass, "yes", satellite_id=SATELLITE)
+        await pass_time(hass, freezer, minutes=10)
+
+        assert state(hass, "lock.front_door") == "unlocked"
+        assert server.requests == []
+
+    @pytest.mark.parametrize(
+        ("text", "answer"),
+        [
+            (
+                "remind me at six to call Mum",
+                "Please say it again with the exact time. Did you mean at six tomorrow morning, in 11 hours?",
+            ),
+            (
+                "turn off the floor lamp tomorrow at seven",
+                "Please say it again with the exact time. Did you mean at seven tomorrow morning, in 12 hours?",
+            ),
+            ("turn off the floor lamp in 400 days", NO_TIME),
+        ],
+    )
+    async def test_a_time_that_is_not_clear_is_asked_about(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, text: str, answer: str
+    ) -> None:
+        freezer.move_to("2026-11-27 03:00:00+00:00")
+        server = await serve(Script(), local_commands="first")
+
+        assert speech(await say(hass, text, satellite_id=SATELLITE)) == answer
+        assert async_get_plans(hass).stored.plans == ()
+        assert server.requests == []
+
+    async def test_an_agent_without_a_model_plans(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+        freezer.move_to(NOW)
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+
+        async def at_hall(text: str) -> str:
+            return speech(await say(hass, text, satellite_id=SATELLITE))
+
+        planned = await at_hall("turn off the floor lamp in ten minutes")
+        assert "in 10 minutes" in planned
+        assert await at_hall("what is planned?") == planned
+        assert await at_hall("turn off the floor lamp") == "Turned off the light"
+        assert await at_hall("turn off the floor lamp in 400 days") == NO_TIME
+        question = await at_hall("unlock the front door in twenty minutes")
+        assert question.endswith("Unlock the Front Door in the Hallway?")
+        assert "in 20 minutes" in await at_hall("yes")
+        await at_hall("cancel everything")
+        await pass_time(hass, freezer, minutes=20)
+        assert state(hass, "lock.front_door") == "locked"
+
+    async def test_a_model_that_only_talks_gives_way_to_the_plan(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        server = await serve(Script(answers=(ScriptedAnswer(content="Done."),)), local_commands="when_undone")
+
+        spoken = speech(await say(hass, "turn off the floor lamp in ten minutes", satellite_id=SATELLITE))
+
+        assert "in 10 minutes" in spoken
+        assert len(async_get_plans(hass).stored.plans) == 1
+        assert len(server.requests) == 1
+
+    async def test_a_plan_that_cannot_be_kept_is_not_done_at_once(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+        plans = async_get_plans(hass)
+        await plans.async_load()
+        for number in range(MOST_PLANS):
+            await plans.async_add(replace(remind(str(number)), asker=Asker(person_id=str(number))))
+
+        spoken = speech(await say(hass, "turn on the floor lamp in ten minutes", satellite_id=SATELLITE))
+
+        assert "10 minutes" not in spoken
+        assert len(plans.stored.plans) == MOST_PLANS
+        assert state(hass, "light.floor_lamp") == "off"
