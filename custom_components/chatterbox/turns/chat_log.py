@@ -61,7 +61,7 @@ from ..data import singleton
 from ..home.entities import Home, async_get_home
 from ..internals.conversation import keep_session, stored_chat_logs
 from ..records.turn_record import TurnRecord, result_content, shown_arguments
-from ..speech.text import SpeechFilter, is_written_out
+from ..speech.text import SpeechFilter, names_in_other_words
 from ..tools.dispatch import UNREADABLE
 from ..tools.own.registry import own_tools
 from .shown_files import NO_FILES, ShownFiles
@@ -524,7 +524,7 @@ def _written_names(home: Home, language: str) -> tuple[str, ...]:
     names = {name for entity in home.all_entities for name in entity.names}
     names |= {name for room in home.rooms for name in (room.name, *room.aliases)}
     names |= {name for floor in home.floors for name in (floor.name, *floor.aliases)}
-    return tuple(name for name in names if is_written_out(name, language))
+    return names_in_other_words(names, language)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Converts answers to text for speech, and recognizes questions, reports and announcements in them."""
 
 from .speech_filter import SpeechFilter, asks_back, speakable, speakable_in_pieces
-from .spoken_text import is_written_out
+from .spoken_text import names_in_other_words
 from .statements import AnswerContent, Statement, answer_content
 
 __all__ = [
@@ -10,7 +10,7 @@ __all__ = [
     "Statement",
     "answer_content",
     "asks_back",
-    "is_written_out",
+    "names_in_other_words",
     "speakable",
     "speakable_in_pieces",
 ]

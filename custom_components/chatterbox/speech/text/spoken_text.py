@@ -7,7 +7,7 @@ the other with an empty line.
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
@@ -556,16 +556,24 @@ _MAY_CHANGE: Final = re.compile(r"[\d./:°]")
 """Characters of names that voices hear in other words, but for abbreviations without a full stop."""
 
 
-def is_written_out(name: str, language: str) -> bool:
-    """Return whether voices would hear a name in other words."""
-    words = name.split()
+def names_in_other_words(names: Iterable[str], language: str) -> tuple[str, ...]:
+    """Return those names that voices would hear in other words."""
+    rules = Pronunciation(language).rules
+    return tuple(
+        name
+        for name in names
+        if (_MAY_CHANGE.search(name) or any(_known(word, rules.abbreviations) for word in name.split()))
+        and _in_words(name, language) != name
+    )
+
+
+def _in_words(name: str, language: str) -> str:
+    """Return a name in the words that voices hear."""
     pronunciation = Pronunciation(language)
-    if not (_MAY_CHANGE.search(name) or any(_known(word, pronunciation.rules.abbreviations) for word in words)):
-        return False
-    for place, word in enumerate(words):
+    for place, word in enumerate(name.split()):
         pronunciation.add(" " if place else "", word)
     pronunciation.end()
-    return pronunciation.take() != name
+    return pronunciation.take()
 
 
 def _parts(text: str) -> tuple[str, str, str]:
