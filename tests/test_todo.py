@@ -34,9 +34,9 @@ def memories(hass: HomeAssistant) -> Memories:
 
 
 def lists(hass: HomeAssistant) -> dict[str, str]:
-    """Return the names of the lists of facts that are shown, by their ids."""
-    shown = hass.states.async_all("todo")
-    return {state.entity_id: state.name for state in shown if state.entity_id != "todo.later"}
+    """Return the names of the lists of facts, by their ids."""
+    all_lists = hass.states.async_all("todo")
+    return {state.entity_id: state.name for state in all_lists if state.entity_id != "todo.later"}
 
 
 async def items(hass: HomeAssistant, entity_id: str = LIST) -> list[dict[str, str]]:

@@ -79,7 +79,7 @@ API_TIMEOUT: Final = 10.0
 """Seconds the APIs may take to name their tools."""
 
 _NO_TIMERS: Final = "This device is not able to start timers."
-"""What an agent that plans is not told. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
+"""A line that an agent with plans leaves out. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
 
 _SILENT: Final = "The tools of {} cannot be used at the moment."
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
