@@ -80,7 +80,7 @@ async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -
         ({"kind": "act", "when": "in 20 minutes"}, "Name the tool"),
         ({"kind": "tell", "when": "in 20 minutes"}, "Name the entity"),
         ({"kind": "tell", "entity": "Nothing", "state": "on"}, "no entity"),
-        ({"kind": "cancel", "plan": "x"}, "Nothing is planned."),
+        ({"kind": "cancel", "text": "x"}, "Nothing is planned."),
         ({"kind": "move", "when": "in 5 minutes"}, "not clear"),
     ],
 )
@@ -97,7 +97,7 @@ async def test_each_person_has_their_own_and_those_of_the_household(hass: HomeAs
     assert "feed the cat" in await run(hass, {"kind": "list"}, BEN)
     assert "call Mum" not in await run(hass, {"kind": "list"}, BEN)
     assert "call Mum" in await run(hass, {"kind": "list"})
-    assert "not clear" in await run(hass, {"kind": "cancel", "plan": "mum"}, BEN)
+    assert "not clear" in await run(hass, {"kind": "cancel", "text": "mum"}, BEN)
     assert len(plans(hass)) == 2
 
 
@@ -105,7 +105,7 @@ async def test_each_person_has_their_own_and_those_of_the_household(hass: HomeAs
 async def test_a_plan_is_cancelled_by_its_words_or_as_the_latest(hass: HomeAssistant, words: str | None) -> None:
     await run(hass, CALL_MUM)
 
-    answer = await run(hass, {"kind": "cancel"} if words is None else {"kind": "cancel", "plan": words})
+    answer = await run(hass, {"kind": "cancel"} if words is None else {"kind": "cancel", "text": words})
 
     assert "call Mum" in answer
     assert plans(hass) == ()
@@ -116,9 +116,9 @@ async def test_words_that_fit_several_plans_cancel_none(hass: HomeAssistant) -> 
     await run(hass, CALL_MUM)
     await run(hass, {**CALL_MUM, "text": "call the bank"})
 
-    assert "not clear" in await run(hass, {"kind": "cancel", "plan": "call"})
+    assert "not clear" in await run(hass, {"kind": "cancel", "text": "call"})
     assert len(plans(hass)) == 2
-    await run(hass, {"kind": "cancel", "plan": plans(hass)[0].id})
+    await run(hass, {"kind": "cancel", "text": plans(hass)[0].id})
     assert [plan.text for plan in plans(hass)] == ["call the bank"]
 
 
@@ -127,7 +127,7 @@ async def test_everything_is_cancelled(hass: HomeAssistant) -> None:
     await run(hass, BINS, BEN)
     await run(hass, {**CALL_MUM, "text": "call the bank"})
 
-    await run(hass, {"kind": "cancel", "plan": "all"})
+    await run(hass, {"kind": "cancel", "text": "all"})
 
     assert [plan.text for plan in plans(hass)] == ["the bins"]
 
@@ -135,7 +135,7 @@ async def test_everything_is_cancelled(hass: HomeAssistant) -> None:
 async def test_a_plan_is_moved(hass: HomeAssistant) -> None:
     await run(hass, CALL_MUM)
 
-    await run(hass, {"kind": "move", "plan": "mum", "when": "in 40 minutes"})
+    await run(hass, {"kind": "move", "text": "mum", "when": "in 40 minutes"})
 
     (plan,) = plans(hass)
     assert plan.due == dt_util.utcnow() + timedelta(minutes=40)

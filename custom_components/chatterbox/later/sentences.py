@@ -116,7 +116,7 @@ async def _async_timer(
         case intent.INTENT_START_TIMER if seconds := delay_of(slots):
             return {"kind": "remind", "when": f"in {seconds} seconds", "text": name}
         case intent.INTENT_CANCEL_TIMER if await _async_is_known(hass, name):
-            return {"kind": "cancel", "plan": name}
+            return {"kind": "cancel", "text": name}
         case intent.INTENT_TIMER_STATUS if await _async_is_known(hass, name):
             return {"kind": "list"}
         case _:
@@ -145,13 +145,13 @@ async def _async_wish(
         if _fitting(sentences, sentences.list, time.rest):
             return {"kind": "list", "when": time.words}
     if _fitting(sentences, sentences.all, text):
-        return {"kind": "cancel", "plan": "all"}
+        return {"kind": "cancel", "text": "all"}
     _, results = since_last_user_message(history)
     if any(result.name == _NAME for result in results) and (given := _change_of_it(sentences, text, times)):
         return given
     found = None if _fitting(sentences, sentences.it, text) else _fitting(sentences, sentences.cancel, text)
     is_known = found is not None and await _async_is_known(hass, found["plan"])
-    return {"kind": "cancel", "plan": found["plan"]} if found and is_known else None
+    return {"kind": "cancel", "text": found["plan"]} if found and is_known else None
 
 
 def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSentence]) -> dict[str, JsonValue] | None:

@@ -48,7 +48,6 @@ _TEXT: Final = "text"
 _ENTITY: Final = "entity"
 _STATE: Final = "state"
 _MINUTES: Final = "for_minutes"
-_PLAN: Final = "plan"
 _LIST: Final = "list"
 _MOVE: Final = "move"
 _CANCEL: Final = "cancel"
@@ -63,15 +62,14 @@ _KINDS: Final = (*PlanKind, _LIST, _MOVE, _CANCEL)
 _BOUND: Final = re.compile(r"([<>])\s*(-?\d+(?:[.,]\d+)?)")
 _MODEL: Final = parameters(
     {
-        _KIND: ("string", "act calls tool then; remind says text; tell says that entity is in state", *_KINDS),
-        _WHEN: ("string", "Time as said: 'in 20 minutes', 'at six', 'every Thursday at 8', 'an hour after sunset'"),
-        TOOL: ("string", "For act"),
-        ARGUMENTS: ("object", "Of tool"),
-        _TEXT: ("string", "For remind"),
-        _ENTITY: ("string", "Waits for it to be in state; with when, only if it is so then; 'me' is the person"),
-        _STATE: ("string", "'on', 'home', '> 20'"),
-        _MINUTES: ("integer", "How long in state"),
-        _PLAN: ("string", "For move and cancel: words of the plan, or all"),
+        _KIND: ("string", "act calls tool then; tell says when entity is in state", *_KINDS),
+        _WHEN: ("string", "As said: 'in 20 minutes', 'every Thursday at 8'"),
+        TOOL: ("string", ""),
+        ARGUMENTS: ("object", ""),
+        _TEXT: ("string", "Of a reminder; or words of a plan, or all"),
+        _ENTITY: ("string", "To wait for, or check at when; or me"),
+        _STATE: ("string", "'on', '> 20'"),
+        _MINUTES: ("integer", ""),
     },
     _KIND,
 )
@@ -100,7 +98,7 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
         found = _meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-        given: JsonObject = {**call.arguments, _PLAN: _ALL if _wants_all(call) or not found else found[0].id}
+        given: JsonObject = {**call.arguments, _TEXT: _ALL if _wants_all(call) or not found else found[0].id}
         return Prepared(await _async_timed(call, given) if kind == _MOVE else given, " ".join(texts) or _NOTHING)
     except _Unplannable as error:
         return str(error)
@@ -233,13 +231,13 @@ def _asker(call: OwnCall) -> Asker:
 
 
 def _wants_all(call: OwnCall) -> bool:
-    return plain_name(str(call.arguments.get(_PLAN) or "")) == _ALL
+    return plain_name(str(call.arguments.get(_TEXT) or "")) == _ALL
 
 
 def _meant(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans that a call names by id or words; without any, the latest one. Raises `_Unplannable`."""
     plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
-    words = plain_name(str(call.arguments.get(_PLAN) or ""))
+    words = plain_name(str(call.arguments.get(_TEXT) or ""))
     if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
         return plans
     found = [plan for plan in plans if words == plan.id] or [
@@ -331,8 +329,7 @@ _PROBLEMS: Final[Mapping[PlanProblem, str]] = {
 LATER: Final = OwnTool(
     definition=ToolDefinition(
         own_name("later"),
-        "Plans what happens later, and lists, moves and cancels plans. Never do now what is wanted later. Tell the "
-        "person the time that the result names.",
+        "Plans what is wanted later; never do it now. Tell the time in the result.",
         _full(_MODEL),
         ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False),
         repeatable=True,

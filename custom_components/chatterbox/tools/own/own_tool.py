@@ -148,11 +148,15 @@ def own_name(name: str) -> str:
 
 
 def parameters(properties: Mapping[str, tuple[str, str, *tuple[str, ...]]], *required: str) -> JsonObject:
-    """Return a JSON Schema for properties given by type, description and, if not all values will do, the choices."""
+    """Return a JSON Schema for properties given by type, description, which may be empty, and any choices."""
     return {
         "type": "object",
         "properties": {
-            name: {"type": kind, "description": description, **({"enum": [*choices]} if choices else {})}
+            name: {
+                "type": kind,
+                **({"description": description} if description else {}),
+                **({"enum": [*choices]} if choices else {}),
+            }
             for name, (kind, description, *choices) in properties.items()
         },
         "required": list(required),
