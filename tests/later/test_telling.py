@@ -1,10 +1,12 @@
 """A reminder is heard where it was asked for, on a phone, or when somebody speaks there next."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.components import assist_satellite
 from homeassistant.components.assist_satellite import (
     AssistSatelliteAnnouncement,
@@ -17,13 +19,16 @@ from homeassistant.components.assist_satellite.entity import AssistSatelliteStat
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.later.plans import Asker, async_get_plans
+from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, FuturePlan, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from tests.later.talk import pass_time, remind
+from tests.later.talk import act, pass_time, remind
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.listening_room import SATELLITE, WholeVoice, furnish
+from tests.support.open_addresses import open_addresses
+from tests.support.phones import Phone, PhoneShop, ShownNotification, push_service
 
 
 class Satellite(AssistSatelliteEntity):
@@ -146,3 +151,118 @@ async def test_it_is_told_to_the_person_or_in_the_place(
     assert bool(news) is hears
     await async_get_schedule(hass).async_heard(news)
     assert bool(waiting(hass)) is not hears
+
+
+class TestOnAPhone:
+    """The phone of the person whose reminder it is, and that of somebody else."""
+
+    pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+    @pytest.fixture
+    async def shop(
+        self, hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_client_no_auth: ClientSessionGenerator
+    ) -> AsyncGenerator[PhoneShop]:
+        await set_up(hass, offline_entry())
+        assert await async_setup_component(hass, "mobile_app", {})
+        await hass.async_block_till_done()
+        open_addresses(hass)
+        async with push_service() as push:
+            yield PhoneShop(hass, push, hass_client, hass_client_no_auth)
+
+    @pytest.fixture
+    async def anna(self, hass: HomeAssistant, shop: PhoneShop) -> Phone:
+        return await shop.phone_of(await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER]), "Anna's phone")
+
+    async def notification(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone, plan: FuturePlan
+    ) -> ShownNotification:
+        """Let a plan of Anna be due, and return what her phone shows."""
+        (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
+        await async_get_schedule(hass).async_add(replace(plan, asker=Asker(user.id)))
+        await pass_time(hass, freezer, minutes=10)
+        return await anna.next()
+
+    async def test_it_is_put_off_once(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone) -> None:
+        first = await self.notification(hass, freezer, anna, remind())
+        assert first.message == "A reminder: call Mum."
+        assert list(first.buttons) == ["Done", "In 10 minutes"]
+
+        await anna.tap(first.buttons["In 10 minutes"])
+        await anna.tap(first.buttons["In 10 minutes"])
+        await anna.tap(first.buttons["Done"])
+
+        outcome = await anna.next()
+        assert outcome.message.endswith("in 10 minutes: call Mum.")
+        assert (outcome.data["tag"], outcome.buttons) == (first.data["tag"], {})
+        assert len(async_get_plans(hass).stored.plans) == 1
+        await pass_time(hass, freezer, minutes=10)
+        again = await anna.next()
+        assert again.message == "A reminder: call Mum."
+        await anna.tap(again.buttons["Done"])
+        assert (await anna.next()).message == "clear_notification"
+        assert async_get_plans(hass).stored.plans == ()
+        assert anna.inbox.empty()
+
+    async def test_one_that_comes_again_is_cancelled(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone
+    ) -> None:
+        daily = replace(remind(), every="day", words="every day at 7 am")
+        first = await self.notification(hass, freezer, anna, daily)
+        assert list(first.buttons) == ["Done", "In 10 minutes", "Cancel"]
+
+        await anna.tap(first.buttons["Cancel"])
+
+        assert (await anna.next()).message == "Cancelled: call Mum."
+        assert async_get_plans(hass).stored.plans == ()
+
+    async def test_one_that_comes_again_stays_if_it_is_put_off(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone
+    ) -> None:
+        first = await self.notification(hass, freezer, anna, replace(remind(), every="day", words="every day at 7 am"))
+
+        await anna.tap(first.buttons["In 10 minutes"])
+
+        assert sorted(plan.every for plan in async_get_plans(hass).stored.plans) == ["", "day"]
+
+    async def test_somebody_else_cannot_tap(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, shop: PhoneShop, anna: Phone
+    ) -> None:
+        ben = await shop.phone_of(await hass.auth.async_create_user("Ben", group_ids=[GROUP_ID_USER]), "Ben's phone")
+        first = await self.notification(hass, freezer, anna, remind())
+
+        await ben.tap(first.buttons["In 10 minutes"])
+        hass.bus.async_fire("mobile_app_notification_action", {"action": first.buttons["In 10 minutes"]})
+        await anna.tap(first.buttons["Done"].replace("done", "no_more"))
+        await hass.async_block_till_done(wait_background_tasks=True)
+        assert async_get_plans(hass).stored.plans == ()
+
+        await anna.tap(first.buttons["In 10 minutes"])
+        assert len(async_get_plans(hass).stored.plans) == 1
+        assert ben.inbox.empty()
+
+    async def test_one_that_cannot_be_put_off_can_be_tapped_again(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone
+    ) -> None:
+        first = await self.notification(hass, freezer, anna, remind())
+        plans = async_get_plans(hass)
+        for number in range(MOST_PLANS):
+            await plans.async_add(replace(remind(str(number)), asker=Asker(person_id=str(number))))
+
+        await anna.tap(first.buttons["In 10 minutes"])
+        refused = await anna.next()
+        assert refused.message == "Nothing was changed, please try again: call Mum."
+        await async_get_schedule(hass).async_cancel(plans.stored.plans[0].id)
+        await anna.tap(refused.buttons["In 10 minutes"])
+
+        assert (await anna.next()).message.endswith("in 10 minutes: call Mum.")
+
+    async def test_what_was_not_done_has_no_buttons(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone
+    ) -> None:
+        (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
+        await async_get_schedule(hass).async_add(replace(act(), asker=Asker(user.id)))
+        await pass_time(hass, freezer, minutes=12)
+
+        notice = await anna.next()
+        assert notice.message.startswith("This was planned for")
+        assert (notice.buttons, "push" in notice.data) == ({}, False)

@@ -36,6 +36,9 @@ from .review import ApprovalWay, CallState, GivenAnswer
 EVENT_TAP: Final = "mobile_app_notification_action"
 """Fired when a button is tapped; `action` in its data is the action of the button."""
 
+CLEAR: Final = "clear_notification"
+"""The message that removes the notification with its tag."""
+
 _APP: Final = "mobile_app"
 _NO_TAG: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
 _TIMEOUTS: Final = {NOTIFY_DOMAIN: 15.0, "assist_satellite": 60.0}
@@ -49,10 +52,11 @@ Importing it would load the dependencies of satellites in homes that have none.
 _MOST_KEPT: Final = 50
 """Questions whose outcome is kept, to show it after a late tap."""
 
-_OUTCOME_DATA: Final[Mapping[str, JsonValue]] = {
+OUTCOME_DATA: Final[Mapping[str, JsonValue]] = {
     "alert_once": True,
     "push": {"interruption-level": "passive", "sound": "none"},
 }
+"""The data of a notification that silently replaces one with the same tag."""
 
 type _Notification = Mapping[str, JsonValue]
 """The data of a notify action; its `data` are for phones alone, where it replaces one with the same tag."""
@@ -103,14 +107,14 @@ class _NotificationTexts:
             return self._after(self.sentences["notice_expired"])
         answer = update.question.answer
         if answer is None or answer.channel is ApprovalWay.VOICE:
-            return {ATTR_MESSAGE: "clear_notification", ATTR_DATA: {"tag": self._tag}}
+            return {ATTR_MESSAGE: CLEAR, ATTR_DATA: {"tag": self._tag}}
         key = "notice_approved" if answer.approved else "notice_denied"
         name = await self._async_name_of(answer.user_id)
         sentence = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
         return self._after(f"{sentence} {update.speech}".strip())
 
     def _after(self, words: str) -> _Notification:
-        return self._notification(f"{self.question.text}\n{words}", _OUTCOME_DATA)
+        return self._notification(f"{self.question.text}\n{words}", OUTCOME_DATA)
 
     def _notification(self, message: str, data: Mapping[str, JsonValue]) -> _Notification:
         agent = self.hass.states.get(self.question.scope.agent_id)

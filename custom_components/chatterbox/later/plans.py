@@ -7,6 +7,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.storage import Store
+from homeassistant.util import dt as dt_util
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
@@ -27,7 +29,7 @@ MOST_PLANS: Final = 50
 MOST_OF_A_PERSON: Final = 20
 LONGEST_TEXT: Final = 200
 """Characters."""
-_MOST_NEWS: Final = 50
+MOST_NEWS: Final = 50
 _VERSION: Final = 1
 _ID_BYTES: Final = 3
 
@@ -152,6 +154,17 @@ class FuturePlan:
     """It is marked before it acts, so that it never acts twice."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
 
+    def put_off(self, time: timedelta) -> FuturePlan:
+        """Return a new plan to say once more, after a time, what a reminder says."""
+        return FuturePlan(
+            kind=self.kind,
+            agent=self.agent,
+            asker=self.asker,
+            language=self.language,
+            text=self.text,
+            due=dt_util.utcnow() + time,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
@@ -190,7 +203,7 @@ class Stored:
 
     def with_news(self, *news: News) -> Stored:
         """Return it with more news; the oldest are dropped."""
-        return replace(self, news=(*self.news, *news)[-_MOST_NEWS:])
+        return replace(self, news=(*self.news, *news)[-MOST_NEWS:])
 
 
 waiting_news: Final = singleton(lambda _: list[News]())

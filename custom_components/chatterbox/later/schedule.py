@@ -5,6 +5,7 @@ twice, and nothing is lost without a word.
 """
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from contextvars import Context as Variables
@@ -21,12 +22,24 @@ from homeassistant.helpers.event import async_call_later, async_track_point_in_t
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
 
+from ..approvals.notifications import CLEAR, EVENT_TAP
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..people.speakers import Asking, Speaker
 from ..speech.sentences import async_get_sentences
-from .plans import Condition, FuturePlan, News, NotPlanned, PlanKind, PlanProblem, Stored, async_get_plans, waiting_news
-from .telling import async_tell, moment_text, state_text
+from .plans import (
+    MOST_NEWS,
+    Condition,
+    FuturePlan,
+    News,
+    NotPlanned,
+    PlanKind,
+    PlanProblem,
+    Stored,
+    async_get_plans,
+    waiting_news,
+)
+from .telling import Button, async_announce, async_notify, buttons_of, moment_text, plan_text, state_text
 from .when import FURTHEST, Moment, prepare, resolve_time
 
 EVENT_PLAN: Final = f"{DOMAIN}_plan"
@@ -34,6 +47,8 @@ GRACE: Final = timedelta(minutes=2)
 """Time for the answer to a question about a plan, in which its time may pass."""
 WORTH: Final = timedelta(minutes=1)
 """Time after which a call is not worth doing any more, but told."""
+_AGAIN: Final = timedelta(minutes=10)
+"""Time for which the button of a reminder puts it off."""
 
 type Act = Callable[[FuturePlan], Awaitable[str]]
 """Runs the call of a plan, and returns why it was not done; empty if it was."""
@@ -63,6 +78,8 @@ class Schedule:
         self._agents: dict[str, Act] = {}
         """By subentry id."""
         self._served = asyncio.Event()
+        self._buttons: dict[str, News] = {}
+        """The reminders on phones whose buttons were not tapped, by the secret in their actions, oldest first."""
 
     async def async_start(self, _hass: HomeAssistant) -> None:
         """Follow the stored plans, and do or tell what was due meanwhile."""
@@ -71,6 +88,7 @@ class Schedule:
         except NotPlanned:
             return
         self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_user_removed)
+        self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
         for news in self.plans.stored.news:
             self._deliver(news)
@@ -260,13 +278,53 @@ class Schedule:
             self._run(self._async_deliver(news), f"chatterbox news {news.id}")
 
     async def _async_deliver(self, news: News) -> None:
-        if await async_tell(self._hass, news):
+        if await async_announce(self._hass, news) or await self._async_notify(news):
             await self.async_heard([news])
             return
         waiting = replace(news, is_kept=True)
         await self.plans.async_change(
             lambda stored: replace(stored, news=tuple(waiting if one.id == waiting.id else one for one in stored.news))
         )
+
+    async def _async_notify(self, news: News) -> bool:
+        """Notify the phones of the person, with the buttons of a reminder; return whether there is one."""
+        secret = secrets.token_hex()
+        if buttons_of(news):
+            self._buttons[secret] = news  # before the phone can show it
+            if len(self._buttons) > MOST_NEWS:
+                del self._buttons[next(iter(self._buttons))]
+        return await async_notify(self._hass, news, secret)
+
+    @callback
+    def _async_take_tap(self, event: Event) -> None:
+        """Do what a button says, once, if the tap comes from the person whose reminder it is."""
+        secret, _, action = str(event.data.get("action")).partition("_")
+        news = self._buttons.get(secret)
+        button = next((one for one in buttons_of(news) if one == action), None) if news else None
+        if news is None or news.plan is None or button is None:
+            return
+        if event.context.user_id is None or event.context.user_id != news.asker.user_id:
+            LOGGER.warning("Ignored a tap that did not come from the user of the reminder %s", news.id)
+            return
+        del self._buttons[secret]
+        self._run(self._async_tapped(news, news.plan, button), f"chatterbox button of {news.id}")
+
+    async def _async_tapped(self, news: News, plan: FuturePlan, button: Button) -> None:
+        """Do what a button says, and show what became of it."""
+        sentences = await async_get_sentences(self._hass, plan.language)
+        text = CLEAR
+        try:
+            if button is Button.AGAIN:
+                again = plan.put_off(_AGAIN)
+                await self.async_add(again)
+                text = plan_text(self._hass, sentences, again, plan.language)
+            elif button is Button.CANCEL:
+                await self.async_cancel(plan.id)
+                text = sentences["later_cancelled"].format(what=plan.text)
+        except NotPlanned:
+            await self._async_notify(replace(news, text=sentences["later_not_changed"].format(what=plan.text)))
+            return
+        await async_notify(self._hass, replace(news, text=text))
 
     async def _async_say(self, key: str, plan: FuturePlan, why: str = "") -> str:
         sentences = await async_get_sentences(self._hass, plan.language)

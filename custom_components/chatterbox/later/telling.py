@@ -1,8 +1,9 @@
 """The words about plans, and how they reach a person: where they asked, on their phone, or when they speak next."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
 from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE, DOMAIN as NOTIFY_DOMAIN
@@ -14,11 +15,13 @@ from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.translation import async_translate_state
 from homeassistant.util import dt as dt_util
 
-from ..approvals.notifications import CAN_ANNOUNCE, async_send, phone_of
+from ..agent.messages import JsonValue
+from ..approvals.notifications import CAN_ANNOUNCE, OUTCOME_DATA, async_send, phone_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
+from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
-from .plans import Condition, FuturePlan, News
+from .plans import Condition, FuturePlan, News, PlanKind
 from .when import spoken_time
 
 ANNOUNCEMENT_TIMEOUT: Final = 120.0
@@ -28,6 +31,22 @@ _BUSY: Final = "SatelliteBusyError"
 _SATELLITE: Final = "assist_satellite"
 _IDLE: Final = "idle"
 """Source: `AssistSatelliteState.IDLE` (homeassistant.components.assist_satellite.entity)."""
+
+
+class Button(StrEnum):
+    """A button of a reminder on a phone. The values are translation keys."""
+
+    DONE = "later_done"
+    AGAIN = "later_again"
+    CANCEL = "later_no_more"
+    """Of one that is repeated."""
+
+
+def buttons_of(news: News) -> Sequence[Button]:
+    """Return the buttons of news: none if they are no reminder."""
+    if news.plan is None or news.plan.kind is not PlanKind.REMIND:
+        return ()
+    return tuple(Button) if news.plan.every else (Button.DONE, Button.AGAIN)
 
 
 def time_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str) -> str:
@@ -69,13 +88,11 @@ def state_text(hass: HomeAssistant, state: State) -> str:
     return f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
 
 
-async def async_tell(hass: HomeAssistant, news: News) -> bool:
-    """Tell news at the satellite of the plan, or else on the phones of the person; return whether it was told."""
-    return await _async_announce(hass, news) or await _async_notify(hass, news)
+async def async_announce(hass: HomeAssistant, news: News) -> bool:
+    """Announce news at the satellite of the plan, and return whether it did.
 
-
-async def _async_announce(hass: HomeAssistant, news: News) -> bool:
-    """Announce at the satellite once it is idle: an announcement would cancel a turn that is running."""
+    It waits until the satellite is idle: an announcement would cancel a turn that is running.
+    """
     satellite = news.asker.satellite_id
     state = hass.states.get(satellite) if satellite else None
     if satellite is None or not state or not state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & CAN_ANNOUNCE:
@@ -113,8 +130,11 @@ async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) 
     return True
 
 
-async def _async_notify(hass: HomeAssistant, news: News) -> bool:
-    """Notify the phones of the person; return whether there is one."""
+async def async_notify(hass: HomeAssistant, news: News, secret: str = "") -> bool:
+    """Notify the phones of the person; return whether there is one.
+
+    With a `secret`, with which its actions begin, a reminder has buttons. Without, it silently replaces the one before.
+    """
     phones = [
         entity.entity_id
         for entity in er.async_get(hass).entities.values()
@@ -123,6 +143,16 @@ async def _async_notify(hass: HomeAssistant, news: News) -> bool:
         and (phone := phone_of(hass, entity.entity_id))
         and phone[1] == news.asker.user_id
     ]
+    sentences = await async_get_sentences(hass, news.language)
+    actions: list[JsonValue] = [
+        {
+            "action": f"{secret}_{button}",
+            "title": sentences[button],
+            "authenticationRequired": button is Button.CANCEL,
+        }
+        for button in buttons_of(news)
+    ]
+    data = OUTCOME_DATA if not secret else {"actions": actions} if actions else {}
     for phone_id in phones:
-        await async_send(hass, phone_id, {ATTR_MESSAGE: news.text, ATTR_DATA: {"tag": news.id}}, Context())
+        await async_send(hass, phone_id, {ATTR_MESSAGE: news.text, ATTR_DATA: {"tag": news.id, **data}}, Context())
     return bool(phones)
