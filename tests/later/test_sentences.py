@@ -18,7 +18,8 @@ from homeassistant.helpers.intent import INTENT_START_TIMER
 
 from custom_components.chatterbox.agent.messages import ToolResult, Transcript, UserMessage
 from custom_components.chatterbox.effects.recognition import async_recognize
-from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, async_get_plans
+from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, News, async_get_plans
+from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from tests.later.talk import SATELLITE, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
@@ -110,6 +111,39 @@ async def test_that_is_the_plan_that_was_talked_about(home: HomeAssistant, text:
     assert await described(home, text, history=ABOUT_PLANS) == what
 
 
+AGAIN: Final = {
+    "de": ("in zehn Minuten noch einmal", "in zehn Minuten", "erinnere mich in zehn Minuten wieder"),
+    "en": ("in ten minutes again", "in ten minutes", "remind me again in ten minutes"),
+    "es": ("en diez minutos otra vez", "en diez minutos", "recuérdamelo de nuevo en diez minutos"),
+    "fr": ("encore une fois dans dix minutes", "dans dix minutes", "rappelle-le-moi à nouveau dans dix minutes"),
+    "it": ("tra dieci minuti di nuovo", "tra dieci minuti", "ricordamelo ancora tra dieci minuti"),
+    "nl": ("over tien minuten nog een keer", "over tien minuten", "herinner me er over tien minuten nog een keer aan"),
+    "pl": ("za dziesięć minut jeszcze raz", "za dziesięć minut", "przypomnij mi ponownie za dziesięć minut"),
+    "pt": ("daqui a dez minutos outra vez", "daqui a dez minutos", "lembra-me de novo daqui a dez minutos"),
+    "pt-BR": ("de novo em dez minutos", "em dez minutos", "me lembra de novo em dez minutos"),
+    "sv": ("om tio minuter igen", "om tio minuter", "påminn mig igen om tio minuter"),
+    "zh-Hans": ("十分钟后再说一次", "十分钟后", "十分钟后再提醒我"),
+}
+"""Two ways to put off a reminder, and the words for the time in them."""
+
+
+@pytest.mark.parametrize("language", [*AGAIN])
+async def test_a_reminder_that_was_just_heard_is_put_off(
+    home: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
+) -> None:
+    short, time, long = AGAIN[language]
+    assert await described(home, short, language) == "none"
+    news = News(text="A reminder: call Mum.", language="en", asker=Asker(satellite_id=SATELLITE), plan=remind())
+
+    await async_get_schedule(home).async_heard([news], "assist_satellite.kitchen")
+    assert await described(home, short, language) == "none"
+    await async_get_schedule(home).async_heard([news], SATELLITE)
+    assert await described(home, short, language) == f"move {time}"
+    assert await described(home, long, language) == f"move {time}"
+    freezer.tick(600)
+    assert await described(home, short, language) == "none"
+
+
 async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssistant) -> None:
     assert await described(home, "set a timer for ten minutes") == "remind in 600 seconds: Timer"
     assert await described(home, "set a 5 minute timer for the pizza") == "remind in 300 seconds: the pizza"
@@ -172,6 +206,24 @@ class TestWithoutAModel:
         assert await at_hall("forget that") != await at_hall("what have I asked you to do?")
         await pass_time(hass, freezer, minutes=2)
         assert state(hass, light) == "off"
+        assert server.requests == []
+
+    async def test_a_reminder_is_put_off_where_it_was_heard(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        server = await serve(Script(), local_commands="first")
+
+        async def at_hall(text: str) -> str:
+            return speech(await say(hass, text, satellite_id=SATELLITE))
+
+        await at_hall("remind me in one minute to call Mum")
+        await pass_time(hass, freezer, minutes=1)
+        assert (await at_hall("what is planned?")).startswith("While you were away: A reminder: call Mum.")
+        assert "in 10 minutes: call Mum." in await at_hall("in ten minutes again")
+        assert "in 20 minutes" in await at_hall("not in ten minutes, in twenty minutes")
+        (plan,) = async_get_plans(hass).stored.plans
+        assert plan.text == "call Mum"
         assert server.requests == []
 
     async def test_a_yes_is_asked_for_at_once(

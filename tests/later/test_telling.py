@@ -95,6 +95,9 @@ async def test_it_is_announced_where_it_was_asked_for(
 
     assert satellite.heard == ["A reminder: call Mum."]
     assert async_get_plans(hass).stored.news == ()
+    heard = async_get_schedule(hass).last_heard(SATELLITE)
+    assert heard
+    assert heard.text == "**call** Mum"
 
 
 async def test_it_waits_until_somebody_has_finished_speaking(

@@ -17,12 +17,15 @@ from custom_components.chatterbox.later.plans import (
     MOST_PLANS,
     Asker,
     FuturePlan,
+    News,
     NotPlanned,
     async_get_plans,
 )
+from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.later.tool import LATER
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.own.own_tool import Prepared, Promise
+from tests.later.talk import SATELLITE
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.own_tools import own_call
 
@@ -39,16 +42,18 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     freezer.move_to(NOW)
 
 
-async def run(hass: HomeAssistant, arguments: JsonObject, speaker: Speaker = ANNA) -> str:
+async def run(
+    hass: HomeAssistant, arguments: JsonObject, speaker: Speaker = ANNA, satellite_id: str | None = None
+) -> str:
     """Prepare and run a call, and return what is answer, or why it was not run."""
     assert LATER.prepare
-    prepared = await LATER.prepare(own_call(hass, arguments, speaker))
+    prepared = await LATER.prepare(replace(own_call(hass, arguments, speaker), satellite_id=satellite_id))
     if isinstance(prepared, str):
         return prepared
-    again = await LATER.prepare(own_call(hass, prepared.arguments, speaker))
+    again = await LATER.prepare(replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id))
     assert isinstance(again, Prepared)
     assert again.arguments == prepared.arguments, "what is asked about is what is planned"
-    answer = await LATER.run(own_call(hass, prepared.arguments, speaker))
+    answer = await LATER.run(replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id))
     return answer.speech or str(answer.data["error"])
 
 
@@ -193,3 +198,28 @@ async def test_a_task_plans_no_call(hass: HomeAssistant) -> None:
     assert answer.is_error
     assert "people talk to" in str(answer.data)
     assert plans(hass) == ()
+
+
+@pytest.mark.parametrize("words", ["", "Call Mum"])
+async def test_a_reminder_that_was_just_heard_is_put_off(hass: HomeAssistant, words: str) -> None:
+    await run(hass, BINS)
+    heard = replace(plans(hass)[0], id="abc", text="call Mum", every="")
+    news = News(text="", language="en", asker=heard.asker, plan=heard)
+    await async_get_schedule(hass).async_heard([news], SATELLITE)
+    put_off: JsonObject = {"kind": "move", "when": "in ten minutes", "text": words}
+
+    assert (await run(hass, put_off, BEN, SATELLITE)).endswith("in 10 minutes: call Mum.")
+
+    bins, again = plans(hass)
+    assert (bins.text, again.text, again.every, again.asker.person_id) == ("the bins", "call Mum", "", "ben")
+
+
+async def test_one_that_comes_again_can_be_moved_for_good(hass: HomeAssistant) -> None:
+    await run(hass, BINS)
+    news = News(text="", language="en", asker=Asker(), plan=plans(hass)[0])
+    await async_get_schedule(hass).async_heard([news], SATELLITE)
+
+    await run(hass, {"kind": "move", "when": "every day at 08:00"}, ANNA, SATELLITE)
+    assert len(plans(hass)) == 1
+    await run(hass, {"kind": "move", "when": "in ten minutes"}, ANNA, SATELLITE)
+    assert [plan.every for plan in plans(hass)] == ["day", ""]

@@ -6,7 +6,7 @@ twice, and nothing is lost without a word.
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import Context as Variables
 from dataclasses import replace
@@ -47,6 +47,8 @@ GRACE: Final = timedelta(minutes=2)
 """Time for the answer to a question about a plan, in which its time may pass."""
 WORTH: Final = timedelta(minutes=1)
 """Time after which a call is not worth doing any more, but told."""
+_JUST: Final = timedelta(minutes=10)
+"""Time after a reminder was heard in which it can be put off without naming it."""
 _AGAIN: Final = timedelta(minutes=10)
 """Time for which the button of a reminder puts it off."""
 
@@ -80,6 +82,8 @@ class Schedule:
         self._served = asyncio.Event()
         self._buttons: dict[str, News] = {}
         """The reminders on phones whose buttons were not tapped, by the secret in their actions, oldest first."""
+        self._heard: dict[str, tuple[FuturePlan, datetime]] = {}
+        """The last reminder that was heard at a satellite, and when, unless something was planned there since."""
 
     async def async_start(self, _hass: HomeAssistant) -> None:
         """Follow the stored plans, and do or tell what was due meanwhile."""
@@ -124,6 +128,7 @@ class Schedule:
     async def async_add(self, plan: FuturePlan) -> None:
         """Add a plan. Raises `NotPlanned`."""
         await self.plans.async_add(plan)
+        self._heard.pop(plan.asker.satellite_id or "", None)
         self._fire(plan, PlanChange.ADDED)
         self._watch(plan)
 
@@ -170,9 +175,17 @@ class Schedule:
             if _is_for(news, speaker.person_id, speaker.sure_device_id, satellite_id)
         ]
 
-    async def async_heard(self, heard: Iterable[News]) -> None:
-        """Forget news that were told."""
+    def last_heard(self, satellite_id: str | None) -> FuturePlan | None:
+        """Return the reminder that was just heard at a satellite, which can be put off there."""
+        plan, heard_at = self._heard.get(satellite_id or "", (None, dt_util.utcnow()))
+        return plan if dt_util.utcnow() - heard_at < _JUST else None
+
+    async def async_heard(self, heard: Sequence[News], satellite_id: str | None = None) -> None:
+        """Forget news that were told, and note the last reminder that was heard at a satellite."""
         ids = {news.id for news in heard}
+        for news in heard:
+            if satellite_id and news.plan and news.plan.kind is PlanKind.REMIND:
+                self._heard[satellite_id] = news.plan, dt_util.utcnow()
         with suppress(NotPlanned):
             await self.plans.async_change(
                 lambda stored: replace(stored, news=tuple(one for one in stored.news if one.id not in ids))
@@ -278,7 +291,10 @@ class Schedule:
             self._run(self._async_deliver(news), f"chatterbox news {news.id}")
 
     async def _async_deliver(self, news: News) -> None:
-        if await async_announce(self._hass, news) or await self._async_notify(news):
+        if await async_announce(self._hass, news):
+            await self.async_heard([news], news.asker.satellite_id)
+            return
+        if await self._async_notify(news):
             await self.async_heard([news])
             return
         waiting = replace(news, is_kept=True)

@@ -52,7 +52,7 @@ class _Sentences(BaseModel):
     cancel: tuple[str, ...]
     """Requests to cancel one; the group `plan` holds its words."""
     move: tuple[str, ...]
-    """Words between the times of a request to move the plan that was just made or named."""
+    """Words around the times of a request to move the plan that was just made or named, or to be reminded again."""
     remind: tuple[str, ...]
     """Requests for a reminder; the group `text` holds its text."""
 
@@ -139,6 +139,9 @@ async def _async_wish(
     if sentences is None:
         return None
     times = times_in(text, user_input.language)
+    heard = async_get_schedule(hass).last_heard(user_input.satellite_id)
+    if heard and (moved := _change_of_it(sentences, text, times)) and moved["kind"] == "move":
+        return moved
     for time in (*times, TimeInSentence("", text)):
         if time.words and (found := _fitting(sentences, sentences.remind, time.rest)) and found["text"].strip(_AROUND):
             return {"kind": "remind", "when": time.words, "text": found["text"].strip(_AROUND)}

@@ -95,6 +95,8 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
             return await _async_prepare_plan(call, PlanKind(kind))
         if kind == _LIST:
             return Prepared(call.arguments)
+        if kind == _MOVE and (once_more := await _async_put_off(call)):
+            return await _async_prepare_plan(once_more, PlanKind.REMIND)
         found = _meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
@@ -104,6 +106,18 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
         return str(error)
     except NotPlanned as error:
         return _PROBLEMS[error.problem]
+
+
+async def _async_put_off(call: OwnCall) -> OwnCall | None:
+    """Return the call that plans once more the reminder that was just heard; None if a call moves another plan."""
+    heard = async_get_schedule(call.hass).last_heard(call.satellite_id)
+    words = plain_name(str(call.arguments.get(_TEXT) or ""))
+    if heard is None or words not in {"", heard.id, plain_name(heard.text)}:
+        return None
+    given = await _async_timed(call, call.arguments)
+    if heard.every and given.get(_EVERY):
+        return None
+    return replace(call, arguments={**given, _KIND: PlanKind.REMIND, _TEXT: heard.text, _ENTITY: "", _STATE: ""})
 
 
 async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
