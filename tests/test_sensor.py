@@ -32,8 +32,9 @@ def state_of(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
 async def test_six_entities_of_an_agent_are_enabled_at_first(hass: HomeAssistant) -> None:
     entry = await set_up(hass, server_entry(address_without_server()))
 
-    entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     agent = only_agent(entry).subentry_id
+    known = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    entities = [entity for entity in known if entity.config_subentry_id == agent]
     enabled = {entity.unique_id.removeprefix(f"{agent}_") for entity in entities if entity.disabled_by is None}
     assert enabled == {agent, "waiting_questions", "spent_this_month", "turns", "failures", "time_to_first_token"}
     assert len(entities) > len(enabled)

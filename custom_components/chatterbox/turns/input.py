@@ -339,7 +339,7 @@ class InputReader:
     async def _async_request(self, user_input: ConversationInput, speaker: Speaker) -> TurnInput:
         """Return the input of a turn whose words are a request. What was typed stays as it is."""
         text = _meant(self.hass, user_input, heard_request)
-        if not text:
+        if not text.strip():
             sentences = await async_get_sentences(self.hass, user_input.language)
             return TurnInput(user_input, speaker, self.source, reply=sentences["spoken_nothing_heard"])
         if text == user_input.text:

@@ -28,7 +28,7 @@ from tests.support.servers.script import Script
 MODEL = "o3"
 """The model on the server. Its agent is called like it; llm-comply asks for reasoning where a name has this in it."""
 _CENSUS = Path(__file__).parent / "config" / "custom_components" / "process_census"
-_OPTIONS = "/api/config/config_entries/options/flow"
+_RECONFIGURE = "/api/config/config_entries/flow"
 
 
 class Address(BaseModel):
@@ -65,7 +65,7 @@ class _Token(RootModel[str]):
 
 
 class _Finished(BaseModel):
-    type: Literal["create_entry"]
+    reason: Literal["reconfigure_successful"]
 
 
 async def _serve(folder: Path) -> None:
@@ -105,11 +105,13 @@ async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
 
 
 async def _switch_on(client: HomeAssistantClient) -> None:
-    """Enable the API in the options of the service."""
+    """Enable the API where the service is reconfigured."""
     [entry] = await client.command("config_entries/get", list[_Entry], domain=CHATTERBOX)
-    form = await client.post(_OPTIONS, {"handler": entry.entry_id}, Step)
+    form = await client.post(_RECONFIGURE, {"handler": CHATTERBOX, "entry_id": entry.entry_id}, Step)
+    flow = f"{_RECONFIGURE}/{form.flow_id}"
+    await client.post(flow, {"next_step_id": "options"}, Step)
     options: dict[str, JsonValue] = {SECTION_API: {CONF_RESPONSES_API: True}}
-    await client.post(f"{_OPTIONS}/{form.flow_id}", options, _Finished)
+    await client.post(flow, options, _Finished)
 
 
 async def _run(folder: Path) -> None:

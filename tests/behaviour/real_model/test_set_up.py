@@ -37,7 +37,7 @@ async def test_a_model_that_acts_is_measured_with_the_prompt_of_the_home(hass: H
 
     assert trial.uses_tools
     assert times
-    assert times.first > times.later > 0
+    assert min(times.first, times.later) > 0
 
 
 @pytest.mark.parametrize("shows_tools", [True, False])

@@ -17,8 +17,6 @@ GUESSES = [
     ("do not turn off the hallway light", "Turn off the Hallway Light?"),
     ("please don't open the bedroom curtains", "Open the Bedroom Curtains?"),
     ("turn off all the lights except the desk lamp", "Turn off the Desk Lamp in the Office?"),
-    ("turn on the coffee machine at 7 am", "Turn on the Coffee Machine in the Kitchen?"),
-    ("turn on the coffee machine tomorrow at 8", "Turn on the Coffee Machine in the Kitchen?"),
     ("did you turn on the hallway light", "Turn on the Hallway Light?"),
     ("should I turn off the hallway light", "Turn off the Hallway Light?"),
 ]
@@ -70,10 +68,11 @@ async def test_a_question_about_a_delayed_command_names_the_delay(hass: HomeAssi
     await move_into_the_demo_home(hass)
     await set_up(hass, offline_entry())
 
-    assert speech(await say(hass, "unlock the front door in 5 minutes")) == (
-        "Unlock the Front Door in the Hallway in 5 minutes?"
-    )
-    assert speech(await say(hass, "yes, unlock the front door")) == "Command will be executed in 5 minutes"
+    question = speech(await say(hass, "unlock the front door in 5 minutes"))
+    answer = speech(await say(hass, "yes, unlock the front door"))
+
+    assert question.endswith("in 5 minutes. Unlock the Front Door in the Hallway?")
+    assert answer.endswith("in 5 minutes: unlock the Front Door in the Hallway.")
 
 
 async def test_a_guessed_question_is_answered_at_once(hass: HomeAssistant) -> None:

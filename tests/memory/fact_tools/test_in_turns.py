@@ -162,6 +162,7 @@ async def test_what_a_model_reads_first_is_the_same_for_everybody(hass: HomeAssi
     assert {name.removeprefix("chatterbox__") for name in names if name.startswith("chatterbox__")} == {
         "forget",
         "get_forecast",
+        "later",
         "list_memories",
         "remember",
         "search_history",
