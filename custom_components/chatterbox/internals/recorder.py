@@ -17,7 +17,7 @@ type Extremes = Mapping[Literal["min", "max", "mean", "change"], float | None]
 
 _INSTANCE: Final = Reliance("past", "homeassistant.components.recorder", ("get_instance",))
 _HISTORY: Final = Reliance(
-    "past", "homeassistant.components.recorder.history", ("get_significant_states", "state_changes_during_period")
+    "past", "homeassistant.components.recorder.history", ("get_last_state_changes", "get_significant_states")
 )
 _STATISTICS: Final = Reliance(
     "past",
@@ -63,11 +63,13 @@ async def async_states(
 
 
 async def async_last_states(hass: HomeAssistant, entity_id: str, since: datetime, count: int) -> Sequence[State]:
-    """Return the latest states of an entity, at most so many, oldest first."""
-    which = {"no_attributes": True, "descending": True, "limit": count, "include_start_time_state": False}
-    given, changes = (hass, since, None, entity_id), "state_changes_during_period"
-    states: _States | None = await _async_read(hass, _HISTORY, lambda one: getattr(one, changes)(*given, **which))
-    return list(reversed((states or {}).get(entity_id, ())))
+    """Return the latest states of an entity, at most so many, oldest first.
+
+    Home Assistant 2026.10 returns the first ones for `state_changes_during_period` with a limit.
+    """
+    given = (hass, count, entity_id)
+    states: _States | None = await _async_read(hass, _HISTORY, lambda one: one.get_last_state_changes(*given))
+    return [state for state in (states or {}).get(entity_id, ()) if state.last_updated >= since]
 
 
 async def async_statistics(hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime) -> Extremes:
