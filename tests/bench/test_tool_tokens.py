@@ -1,4 +1,4 @@
-"""The table of the tokens of tools in the documentation is true of our own, and those of the past and of later are cheap."""
+"""The table of the tokens of tools in the documentation is true of our own, of which two have a bound."""
 
 import re
 
