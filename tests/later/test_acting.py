@@ -1,13 +1,17 @@
 """A call that was planned is judged when it is asked for and when it is due, and runs without a model."""
 
+from datetime import timedelta
+
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.later.plans import FuturePlan, async_get_plans
 from custom_components.chatterbox.later.schedule import EVENT_PLAN
@@ -176,3 +180,42 @@ async def test_what_was_not_done_is_told_where_it_was_asked_for(
     )
     assert answer.endswith("Good evening.")
     assert await at_hall(hass, "good evening") == "Hi."
+
+
+async def test_a_yes_for_once_is_none_for_every_day(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to("2026-11-26 17:00:00+00:00")
+    await serve(script(later(UNLOCK, "at 14:00"), later({"kind": "move"}, "every day at 14:00")))
+    await at_hall(hass, "unlock the front door at two")
+    await at_hall(hass, "yes")
+
+    await at_hall(hass, "every day, please")
+
+    assert [(plan.every, plan.words) for plan in plans(hass)] == [("", "at 14:00")]
+
+
+async def test_a_model_resolves_no_time(hass: HomeAssistant, serve: Serve) -> None:
+    """It sees resolved times in earlier calls, and may copy them."""
+    copied: JsonObject = {**LIGHT_OFF, "due": (dt_util.utcnow() + timedelta(hours=3)).isoformat(), "every": "week"}
+    await serve(script(later(copied, "in one minute")))
+
+    await at_hall(hass, "turn off the kitchen ceiling light in one minute")
+
+    (plan,) = plans(hass)
+    assert plan.every == ""
+    assert plan.due
+    assert plan.due < dt_util.utcnow() + timedelta(minutes=2)
+
+
+async def test_a_sentence_that_is_delayed_itself_is_not_planned(hass: HomeAssistant, serve: Serve) -> None:
+    """Home Assistant would wait for it on its own: past the rules, and not over a restart."""
+    sentence: JsonObject = {"sentence": "unlock the front door in five minutes"}
+    server = await serve(
+        script(later({"kind": "act", "tool": "conversation__process_sentence", "arguments": sentence}))
+    )
+
+    await at_hall(hass, "in twenty minutes, wait five minutes, then unlock the front door")
+
+    assert (plans(hass), async_get_approvals(hass).waiting) == ((), ())
+    assert "add up both times" in str(server.requests[-1].body)

@@ -140,7 +140,7 @@ class Schedule:
             if known is None:
                 raise NotPlanned(PlanProblem.GONE)
             changed = change(known)
-            if known.call and known.call.terms and changed.due != known.due:
+            if known.call and known.call.terms and changed != known:
                 raise NotPlanned(PlanProblem.FIXED)
             return stored.with_plan(changed)
 

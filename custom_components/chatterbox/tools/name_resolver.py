@@ -86,7 +86,11 @@ class NameResolver(Hooks):
     @override
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Rewrite[JsonObject] | None:
         if self.deferred and tool.name in self.deferred.planners:
-            return await self.deferred.async_prepared(tool, arguments)
+            # A model that sees resolved times in earlier calls may copy them.
+            known = (tool.short_parameters or tool.parameters)["properties"]
+            remaining = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
+            prepared = await self.deferred.async_prepared(tool, remaining)
+            return Rewrite(remaining) if prepared is None and remaining != arguments else prepared
         offered = self._tools.get(tool.name)
         naming, prefix = _naming(self._hass, offered) if offered else (Naming(), "")
         given = dict(arguments)
