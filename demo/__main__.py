@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -19,7 +20,7 @@ from demo.arguments import DemoOptions, read_arguments
 from demo.configuration import Configuration, write_configuration
 from demo.conversation import Conversation
 from demo.errors import DemoError
-from demo.home import set_up_assistant, set_up_home, set_up_shown_assistant, states
+from demo.home import set_up_assistant, set_up_home, set_up_shown_assistant, states, wait_for_plans
 from demo.home_assistant import RunningHomeAssistant, check_port, free_port, running_home_assistant
 from demo.log_file import empty_log
 from demo.owner import Owner, create_owner
@@ -32,6 +33,8 @@ INTERRUPTED = 130
 """The exit code of a process that Ctrl-C ended, by convention of shells."""
 _ASSIST_PAGE = "/home/overview?conversation=1"
 """The page of the home, with the Assist dialog open."""
+_PLANS_SOON: Final = 10.0
+"""Seconds: what is planned for so soon is waited for before states are printed."""
 
 
 async def run(options: DemoOptions) -> None:
@@ -95,6 +98,8 @@ async def talk(client: HomeAssistantClient, pipeline_id: str, options: DemoOptio
     for sentence in options.sentences:
         turn = await conversation.say(sentence)
         _print(turn_as_json(turn) if options.as_json else f"{turn_as_text(turn)}\n")
+    if options.states:
+        await wait_for_plans(client, _PLANS_SOON)
     known = await states(client)
     for entity_id in options.states:
         _print((state_as_json if options.as_json else state_as_text)(known[entity_id]))

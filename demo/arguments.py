@@ -100,7 +100,11 @@ def _parser() -> argparse.ArgumentParser:
     talk.add_argument("--say", metavar="TEXT", action="append", default=[], help="a sentence; repeat it to go on")
     talk.add_argument("--json", action="store_true", help="print one JSON object per turn, then one per --state")
     talk.add_argument(
-        "--state", metavar="ENTITY_ID", action="append", default=[], help="print this state at the end; repeatable"
+        "--state",
+        metavar="ENTITY_ID",
+        action="append",
+        default=[],
+        help="print this state at the end, once what is planned for the next 10 seconds is done; repeatable",
     )
     model = parser.add_argument_group("with a model, instead of Home Assistant's own offline understanding")
     model.add_argument("--base-url", metavar="URL", help="a Chat Completions server, such as http://127.0.0.1:8080/v1")

@@ -3,7 +3,9 @@
 Knows which settings of Home Assistant make an assistant; must not know how Home Assistant runs or what is said.
 """
 
+import contextlib
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import BaseModel, JsonValue, RootModel
@@ -185,6 +187,26 @@ async def _agent_of(client: HomeAssistantClient, entry_id: str) -> str:
     raise DemoError("Chatterbox was added, but brought no conversation agent.")
 
 
+class _Plan(BaseModel):
+    due: str | None = None
+
+    def is_due_within(self, seconds: float) -> bool:
+        due = datetime.fromisoformat(self.due) if self.due else None
+        return due is not None and due.tzinfo is not None and due <= datetime.now(UTC) + timedelta(seconds=seconds)
+
+
+class _Plans(BaseModel):
+    items: list[_Plan]
+
+
 async def states(client: HomeAssistantClient) -> dict[str, State]:
     """Return every state of the home, by entity id."""
     return {state.entity_id: state for state in await client.command("get_states", list[State])}
+
+
+async def wait_for_plans(client: HomeAssistantClient, seconds: float) -> None:
+    """Wait until no plan of the home is due within so many seconds, or nothing changes for twice as long."""
+    changes = await client.subscribe("todo/item/subscribe", entity_id="todo.later")
+    with contextlib.suppress(TimeoutError):
+        while any(item.is_due_within(seconds) for item in (await changes.next(_Plans, 2 * seconds)).items):
+            pass
