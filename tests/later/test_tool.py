@@ -81,6 +81,7 @@ async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -
         ({**CALL_MUM, "due": "2026-11-26T16:00:00+00:00"}, "has passed"),
         ({**CALL_MUM, "due": "2028-11-26T16:00:00+00:00"}, "has passed"),
         ({**CALL_MUM, "text": "x" * (LONGEST_TEXT + 1)}, str(LONGEST_TEXT)),
+        ({**CALL_MUM, "entity": "me", "state": "x" * (LONGEST_TEXT + 1)}, str(LONGEST_TEXT)),
         ({**CALL_MUM, "text": f"The code is {REDACTED_PIN}."}, "PIN"),
         ({"kind": "act", "when": "in 20 minutes"}, "Name the tool"),
         ({"kind": "tell", "when": "in 20 minutes"}, "Name the entity"),

@@ -143,12 +143,12 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
 
 def _text(call: OwnCall, kind: PlanKind) -> str:
     """Return the text of a plan, which is given for what it needs. Raises `_Unplannable`."""
-    text, when = (" ".join(str(call.arguments.get(name) or "").split()) for name in (_TEXT, _WHEN))
+    text, *others = (" ".join(str(call.arguments.get(name) or "").split()) for name in (_TEXT, _WHEN, _STATE))
     if kind is PlanKind.ACT and not call.arguments.get(TOOL):
         raise _Unplannable("Name the tool that is to be called then, and its arguments.")
     if kind is PlanKind.REMIND and not text:
         raise _Unplannable("Say in text what the reminder is about.")
-    if max(len(text), len(when)) > LONGEST_TEXT:
+    if max(map(len, (text, *others))) > LONGEST_TEXT:
         raise _Unplannable(f"Not planned: a text has at most {LONGEST_TEXT} characters. Make it shorter.")
     if REDACTED_PIN in text:
         raise _Unplannable("Not planned: a PIN is never kept. Say so.")
