@@ -297,6 +297,30 @@ class TestWithoutAModel:
         assert len(async_get_plans(hass).stored.plans) == 1
         assert len(server.requests) == 1
 
+    @pytest.mark.parametrize("options", [{"local_commands": "never"}, {"local_commands": "when_undone"}])
+    async def test_what_is_said_while_the_model_is_down_is_planned(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, options: dict[str, object]
+    ) -> None:
+        freezer.move_to(NOW)
+        await serve(Script(), **options)
+
+        async def at_hall(text: str) -> str:
+            return speech(await say(hass, text, satellite_id=SATELLITE))
+
+        light = "light.kitchen_ceiling"
+        await hass.services.async_call("light", "turn_on", {"entity_id": light}, blocking=True)
+        assert "in 10 minutes" in await at_hall("turn off the kitchen ceiling light in ten minutes")
+        assert len(async_get_plans(hass).stored.plans) == 1
+        assert (await at_hall("turn off the kitchen ceiling light in 400 days")).endswith(NO_TIME)
+        question = await at_hall("unlock the front door in twenty minutes")
+        assert question.endswith("Unlock the Front Door in the Hallway?")
+        assert len(async_get_plans(hass).stored.plans) == 1
+        assert "in 20 minutes" in await at_hall("yes")
+        assert len(async_get_plans(hass).stored.plans) == 2
+        await pass_time(hass, freezer, minutes=10)
+        await pass_time(hass, freezer, minutes=10)
+        assert (state(hass, light), state(hass, "lock.front_door")) == ("off", "unlocked")
+
     async def test_a_plan_that_cannot_be_kept_is_not_done_at_once(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
     ) -> None:

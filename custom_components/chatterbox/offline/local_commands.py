@@ -76,7 +76,7 @@ class LocalRequests:
         if (
             found is None
             or is_left
-            or _follows_up(found, self.history, self.user_input.language, changing_tools(tools))
+            or (self.has_model and _follows_up(found, self.history, self.user_input.language, changing_tools(tools)))
         ):
             return None
         return found

@@ -1,7 +1,7 @@
 """Home Assistant's built-in agent as an `LLMProvider`: it calls one tool with the sentence, then speaks its answer."""
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -25,6 +25,7 @@ from ..agent.messages import (
 )
 from ..agent.protocols import CompletionRequest
 from ..agent.transcript import since_last_user_message
+from ..effects.recognition import RecognizedRequest
 from ..settings.tool_names import SENTENCE_TOOL
 
 SENTENCE: Final = "sentence"
@@ -55,6 +56,8 @@ class OfflineProvider:
 
     announcement: Callable[[], str] = str
     """Returns what is spoken before every answer: why it stands in for a model."""
+    recognize: Callable[[str, Iterable[ToolDefinition]], Awaitable[RecognizedRequest | None]] | None = None
+    """Returns a request in words that another tool does, or that has an answer; None for those of the sentence tool."""
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Call the tool with the last user message. Once it has answered, or if no tool may run, speak its answer.
@@ -63,7 +66,8 @@ class OfflineProvider:
         offered, and if there are only results of other tools and no tool may run.
         """
         sentence, results = since_last_user_message(request.transcript)
-        has_acted = any(result.name == PROCESS_SENTENCE.name or is_local_call(result.call_id) for result in results)
+        own = {PROCESS_SENTENCE.name, *(tool.name for tool in request.tools if self.recognize)}
+        has_acted = any(result.name in own or is_local_call(result.call_id) for result in results)
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
             if speech := " ".join(filter(None, map(speech_of, results))):
@@ -77,7 +81,12 @@ class OfflineProvider:
             raise ProviderRejectedRequest(f"the offline provider calls {name}, never {request.tool_choice.name}")
         if all(tool.name != name for tool in request.tools):
             raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
-        yield ToolCallReady(sentence_call(sentence))
+        found = await self.recognize(sentence, request.tools) if self.recognize else None
+        if found and found.answer:
+            yield TextDelta(" ".join(filter(None, (self.announcement(), found.answer))))
+            yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
+            return
+        yield ToolCallReady((found and found.call) or sentence_call(sentence))
         yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
 
 

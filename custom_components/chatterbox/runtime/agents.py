@@ -5,7 +5,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, Literal
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN, ConversationInput
@@ -20,7 +21,7 @@ from ..agent.protocols import HookPoint, Hooks, LLMProvider, ResponseComposer
 from ..agent.providers.failover import FailoverProvider
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
 from ..const import DOMAIN
-from ..offline.local_commands import LocalCommandsProvider, LocalRequests
+from ..offline.local_commands import LocalCommandsProvider, LocalRequests, recognizers
 from ..offline.provider import OfflineProvider
 from ..settings.agent import AgentSettings, LocalCommands
 from ..settings.tool_names import SENTENCE_TOOL
@@ -57,23 +58,25 @@ class ProviderChain:
         """Return whether any provider works, as far as is known."""
         return self.ends_offline or is_available(self.models())
 
-    def providers(self, announcement: Callable[[], str]) -> tuple[ManagedProvider, ...]:
-        """Return the providers of one turn; `announcement` is called where Home Assistant itself has to answer."""
+    def providers(self, announcement: Callable[[], str], requests: LocalRequests | None) -> tuple[ManagedProvider, ...]:
+        """Return the providers of one turn. Where Home Assistant itself answers, it announces and recognizes so."""
         models = self.models()
-        return (*models, offline_provider(announcement)) if self.ends_offline else models
+        return (*models, offline_provider(announcement, requests)) if self.ends_offline else models
 
     def models(self) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn without Home Assistant itself."""
         return (self.own, *[fallback for fallback in self.find_fallbacks() if fallback is not self.own])
 
 
-def offline_provider(announcement: Callable[[], str] = str) -> ManagedProvider:
+def offline_provider(announcement: Callable[[], str] = str, requests: LocalRequests | None = None) -> ManagedProvider:
     """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
-    return ManagedProvider(_HOME_ASSISTANT, OfflineProvider(announcement), CircuitBreaker(), tools=_for_sentences)
+    provider = OfflineProvider(announcement, replace(requests, has_model=False).async_recognize if requests else None)
+    names = frozenset({SENTENCE_TOOL, *(recognizers(requests.hass) if requests else ())})
+    return ManagedProvider(_HOME_ASSISTANT, provider, CircuitBreaker(), tools=partial(_named, names))
 
 
-def _for_sentences(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    return tuple([tool for tool in tools if tool.name == SENTENCE_TOOL])
+def _named(names: frozenset[str], tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    return tuple([tool for tool in tools if tool.name in names])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +101,24 @@ class Agent:
     def local_requests(
         self, user_input: ConversationInput, history: Transcript, is_refused: Callable[[], bool], *, is_new: bool
     ) -> LocalRequests | None:
-        """Return the requests that Home Assistant may handle beside the model; None if the model handles all.
+        """Return the requests that Home Assistant may handle; None if it handles none.
 
-        A script that judges each call knows the tools of models, so it judges all calls then. `is_refused` and `is_new`
-        are explained at `LocalRequests`.
+        `is_refused` and `is_new` are explained at `LocalRequests`.
         """
-        settings = self.settings
-        has_model = self.chain.ends_offline
-        is_never = has_model and settings.local_commands is LocalCommands.NEVER
-        if is_never or not self.understands_sentences or HookPoint.PRE_TOOL_USE in settings.scripts:
+        if not self.understands_sentences:
             return None
-        return LocalRequests(self.hass, settings, user_input, history, is_refused, is_new=is_new, has_model=has_model)
+        has_model = self.chain.ends_offline
+        return LocalRequests(
+            self.hass, self.settings, user_input, history, is_refused, is_new=is_new, has_model=has_model
+        )
+
+    def _goes_beside_model(self, requests: LocalRequests) -> bool:
+        """Return whether Home Assistant handles requests also while a model answers.
+
+        A script that judges each call knows the tools of models, so the model handles all then.
+        """
+        is_never = requests.settings.local_commands is LocalCommands.NEVER
+        return not (requests.has_model and (is_never or HookPoint.PRE_TOOL_USE in requests.settings.scripts))
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
@@ -125,18 +135,20 @@ class Agent:
         *,
         falls_back: bool = True,
         local_requests: LocalRequests | None = None,
+        acts_locally: bool = True,
         provider: LLMProvider | None = None,
     ) -> AgenticLoop:
         """Return the loop of one turn within `limits`; `took_over` gives the words for Home Assistant's own answer.
 
         A `provider` that is given answers in place of all others.
 
-        `falls_back` allows that for an agent with a model. Home Assistant may handle `local_requests` in any case.
+        `falls_back` allows that for an agent with a model. Home Assistant may then handle `local_requests`; with
+        `acts_locally`, also before a model, as far as the agent has it so.
         """
         if provider is None:
-            providers = self.chain.providers(took_over) if falls_back else self.chain.models()
+            providers = self.chain.providers(took_over, local_requests) if falls_back else self.chain.models()
             provider = FailoverProvider(providers, within=limits.deadline)
-        if local_requests is not None:
+        if local_requests is not None and acts_locally and self._goes_beside_model(local_requests):
             provider = LocalCommandsProvider(provider, local_requests)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 

@@ -157,7 +157,7 @@ class AgentTurns:
             deferred.own.promise_of = partial(self._promise, guard, composer)
         recorder.requester = self._requester(turn_input, record, guard, composer)
         source, user_input, local_requests = turn_input.source, turn_input.user_input, None
-        if source.falls_back() and source.acts_locally():
+        if source.falls_back():
             is_new = turn_input.answered is None and not turn.attachments and not user_input.extra_system_prompt
             local_requests = self._agent.local_requests(
                 user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
@@ -172,6 +172,7 @@ class AgentTurns:
             partial(self._agent.took_over, composer.sentences),
             falls_back=source.falls_back(),
             local_requests=local_requests,
+            acts_locally=source.acts_locally(),
             provider=source.provider(),
         )
         return loop.stream(turn)
