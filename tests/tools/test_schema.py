@@ -238,9 +238,10 @@ def test_schemas_that_are_made_anew_for_each_turn_do_not_pile_up() -> None:
     assert len(cache) == MAX_SCHEMAS
 
 
-def test_a_model_is_told_only_the_device_classes_of_the_home_and_no_words_on_a_range() -> None:
+def test_a_model_is_told_only_the_device_classes_of_the_home_no_only_domain_and_no_words_on_a_range() -> None:
     schema = {
         vol.Optional("name", description="Its name"): cv.string,
+        vol.Optional("domain"): [vol.In(["cover"])],
         vol.Optional("device_class"): [vol.In(["blind", "garage", "window"])],
         vol.Optional("position", description="From 0 to 100"): vol.All(vol.Coerce(int), vol.Range(0, 100)),
     }

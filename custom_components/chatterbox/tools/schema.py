@@ -215,8 +215,15 @@ def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
+_DOMAIN: Final = "domain"
+"""A filter of intents, which may name the only domain that they act on."""
+
+
 def short_parameters(parameters: JsonObject, device_classes: frozenset[str]) -> JsonObject:
-    """Return parameters without what no model needs: device classes of nothing in the home, and words on a range."""
+    """Return parameters without what no model needs.
+
+    That are device classes of nothing in the home, the one domain that a tool has, and words on a range.
+    """
     short = {keyword: value for keyword, value in parameters.items() if keyword != "additionalProperties"}
     if isinstance(properties := parameters.get("properties"), dict):
         parts = ((name, _short_parameter(name, part, device_classes)) for name, part in properties.items())
@@ -225,8 +232,10 @@ def short_parameters(parameters: JsonObject, device_classes: frozenset[str]) -> 
 
 
 def _short_parameter(name: str, schema: JsonValue, device_classes: frozenset[str]) -> JsonValue:
-    """Return the schema of one parameter; None for a device class that nothing has."""
+    """Return the schema of one parameter; None for one that no model needs."""
     match schema:
+        case {"items": {"enum": [_]}} if name == _DOMAIN:
+            return None
         case {"items": {"enum": list(classes)}} if name == ATTR_DEVICE_CLASS:
             present: list[JsonValue] = [one for one in classes if one in device_classes]
             return {"type": "array", "items": {"type": "string", "enum": present}} if present else None
