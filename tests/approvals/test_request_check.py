@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 
 from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
-from custom_components.chatterbox.const import EVENT_CHANGE
+from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import async_get_home_rules
 from tests.demo_house.move_in import move_in
@@ -464,6 +464,16 @@ async def test_the_pin_is_asked_for_after_a_choice(hass: HomeAssistant) -> None:
     assert heard == "Done."
     assert hass.states.is_state("lock.back", "locked")
     assert hass.states.is_state("fan.fan", "off")
+
+
+async def test_a_pin_beside_the_words_of_a_choice_goes_no_further(hass: HomeAssistant) -> None:
+    pin = PinHash.of("4711", HashCost(2, 1))
+    async_get_home_rules(hass).async_change(lambda rules: replace(rules, pin=pin))
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the first one 4711"])
+
+    assert heard == "The Front Door or the Back Door?"
+    assert "4711" not in str([turn.data for turn in turns])
 
 
 async def test_the_opposite_beside_a_choice_is_asked_about_after_it(hass: HomeAssistant) -> None:

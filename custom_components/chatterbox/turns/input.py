@@ -5,6 +5,7 @@ later step sees it. `docs/pin.md` lists what cannot be redacted, because it is p
 called.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -46,7 +47,7 @@ from ..home.name_index import names_in
 from ..internals.assist_pipeline import debug_runs
 from ..internals.conversation import clear_traces, stored_chat_logs
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
-from ..settings.pin_hash import PinHash
+from ..settings.pin_hash import SHORTEST_PIN, PinHash
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from .source import TurnSource
@@ -63,6 +64,10 @@ def async_was_asked(hass: HomeAssistant) -> bool:
         for place in [place for place, end in until.items() if end <= now]:
             del until[place]
     return bool(until) or not async_get_approvals(hass).is_empty
+
+
+_LONG_NUMBER: Final = re.compile(rf"\d(?:[ .-]?\d){{{SHORTEST_PIN - 1},}}")
+"""Beside a choice, it may be the PIN that is asked for next: "the back door, 4711"."""
 
 
 def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may be a PIN
@@ -88,6 +93,7 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     was_asked_for = any(now < until.get(place, now) for place in _places(scope))
     if was_asked_for if question is None else is_asked_for or has_pin:
         is_pin = may_be_pin(text, language, context, is_asked_for=is_asked_for)
+        is_pin |= question is not None and bool(question.options and _LONG_NUMBER.search(text))
     else:
         is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
         is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), context) is not None
@@ -376,7 +382,7 @@ class InputReader:
         if reading is not Meaning.OTHER:
             reading = Meaning.UNHEARD if is_unheard else reading
             return self._as_answer(TurnInput(redacted, speaker, self.source), question, reading, sentences)
-        if is_unheard and redacted is not user_input:  # what may be a PIN goes no further
+        if redacted is not user_input and (is_unheard or question.options):  # what may be a PIN goes no further
             return self._as_answer(TurnInput(redacted, speaker, self.source), question, Meaning.UNHEARD, sentences)
         turn_input = await self._async_request(user_input, speaker)
         if is_unheard:
