@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 32_277,
     "modules of the product": 267,
-    "lines of code of the tests": 62_604,
+    "lines of code of the tests": 62_607,
     "fragments": 5,
 }
 

@@ -90,6 +90,12 @@ def test_the_smallest_request_as_bytes() -> None:
     )
 
 
+def test_a_picture_without_words_is_sent_alone() -> None:
+    [message] = messages(UserMessage(" ", (Attachment("image/png", b"\x89PNG"),)))
+
+    assert [block["type"] for block in blocks(message)] == ["image"]
+
+
 def test_the_directive_comes_last_behind_every_breakpoint_and_belongs_to_this_request_alone() -> None:
     without = messages_of(CONVERSATION)
 
