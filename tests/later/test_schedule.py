@@ -9,7 +9,7 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import async_capture_events
+from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
 from custom_components.chatterbox.later.plans import (
     Asker,
@@ -300,3 +300,22 @@ async def test_a_state_is_not_waited_for_for_ever(
 
     assert home.done == []
     assert len(home.texts) == 1
+
+
+async def test_what_is_moved_while_its_agent_is_loaded_anew_waits_for_its_new_time(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    plan = replace(act(), agent="agent-2")
+    await home.schedule.async_add(plan)
+    freezer.tick(timedelta(minutes=10))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+
+    due = dt_util.utcnow() + timedelta(hours=1)
+    await home.schedule.async_change(plan.id, lambda known: replace(known, due=due))
+    home.schedule.async_serve("agent-2", home.act)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert home.done == []
+
+    await pass_time(hass, freezer, hours=1)
+    assert home.done == ["turn off the heater"]

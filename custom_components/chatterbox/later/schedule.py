@@ -239,6 +239,8 @@ class Schedule:
 
     async def _async_act(self, plan: FuturePlan) -> None:
         act, now = await self._async_agent(plan.agent), dt_util.utcnow()
+        if self.plans.get(plan.id) != plan:  # it was moved or cancelled while its agent was loaded anew
+            return
         is_late = (plan.due is not None and now - plan.due > WORTH) or (plan.until is not None and now > plan.until)
         if act is None or is_late:
             await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan))
