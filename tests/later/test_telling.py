@@ -2,19 +2,11 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import override
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.auth.const import GROUP_ID_USER
-from homeassistant.components import assist_satellite
-from homeassistant.components.assist_satellite import (
-    AssistSatelliteAnnouncement,
-    AssistSatelliteConfiguration,
-    AssistSatelliteEntity,
-    AssistSatelliteEntityFeature,
-)
-from homeassistant.components.assist_satellite.const import DATA_COMPONENT
+from homeassistant.components.assist_satellite import AssistSatelliteEntityFeature
 from homeassistant.components.assist_satellite.entity import AssistSatelliteState
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
@@ -26,52 +18,15 @@ from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from tests.later.talk import act, pass_time, remind
 from tests.support.config_entries import offline_entry, set_up
-from tests.support.listening_room import SATELLITE, WholeVoice, furnish
+from tests.support.listening_room import SATELLITE
 from tests.support.open_addresses import open_addresses
 from tests.support.phones import Phone, PhoneShop, ShownNotification, push_service
-
-
-class Satellite(AssistSatelliteEntity):
-    """Plays announcements for those who stand beside it, unless somebody is speaking."""
-
-    _attr_name = "Kitchen"
-    _attr_supported_features = AssistSatelliteEntityFeature.ANNOUNCE
-
-    def __init__(self) -> None:
-        self.heard: list[str] = []
-        self.is_broken = False
-
-    @override
-    def async_get_configuration(self) -> AssistSatelliteConfiguration:
-        return AssistSatelliteConfiguration([], [], 0)
-
-    @override
-    async def async_set_configuration(self, config: AssistSatelliteConfiguration) -> None:
-        """Nothing can be set."""
-
-    @override
-    def on_pipeline_event(self, event: object) -> None:
-        """Nothing is shown."""
-
-    @override
-    async def async_announce(self, announcement: AssistSatelliteAnnouncement) -> None:
-        if self.is_broken:
-            raise RuntimeError("no loudspeaker")
-        self.heard.append(announcement.message)
-
-    def become(self, state: AssistSatelliteState) -> None:
-        """Begin to listen, or end."""
-        self._set_state(state)
+from tests.support.satellites import Satellite, announcing_satellite
 
 
 @pytest.fixture
 async def satellite(hass: HomeAssistant) -> Satellite:
-    await set_up(hass, offline_entry())
-    await furnish(hass, WholeVoice())
-    assert await async_setup_component(hass, assist_satellite.DOMAIN, {})
-    satellite = Satellite()
-    await hass.data[DATA_COMPONENT].async_add_entities([satellite])
-    return satellite
+    return await announcing_satellite(hass)
 
 
 async def be_due(hass: HomeAssistant, freezer: FrozenDateTimeFactory, asker: Asker) -> None:

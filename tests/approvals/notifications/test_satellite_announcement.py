@@ -1,66 +1,21 @@
 """The outcome of a question is said at the satellite where it was asked: a real satellite in a real pipeline."""
 
-from typing import override
-
 import pytest
-from homeassistant.components import assist_satellite
-from homeassistant.components.assist_satellite import (
-    AssistSatelliteAnnouncement,
-    AssistSatelliteConfiguration,
-    AssistSatelliteEntity,
-    AssistSatelliteEntityFeature,
-)
-from homeassistant.components.assist_satellite.const import DATA_COMPONENT
+from homeassistant.components.assist_satellite import AssistSatelliteEntityFeature
 from homeassistant.core import HomeAssistant
-from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.approvals.questions import Question, async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
-from tests.support.config_entries import offline_entry, set_up
-from tests.support.listening_room import SATELLITE, WholeVoice, furnish
+from tests.support.listening_room import SATELLITE
+from tests.support.satellites import Satellite, announcing_satellite
 from tests.support.waiting_questions import ask, question
 
 YES = GivenAnswer(approved=True, way=ApprovalWay.ACTION)
 
 
-class Satellite(AssistSatelliteEntity):
-    """Plays announcements for those who stand beside it."""
-
-    _attr_name = "Kitchen"
-    _attr_supported_features = AssistSatelliteEntityFeature.ANNOUNCE
-
-    def __init__(self) -> None:
-        self.heard: list[str] = []
-        self.is_broken = False
-
-    @override
-    def async_get_configuration(self) -> AssistSatelliteConfiguration:
-        return AssistSatelliteConfiguration([], [], 0)
-
-    @override
-    async def async_set_configuration(self, config: AssistSatelliteConfiguration) -> None:
-        """Nothing can be set."""
-
-    @override
-    def on_pipeline_event(self, event: object) -> None:
-        """Nothing is shown."""
-
-    @override
-    async def async_announce(self, announcement: AssistSatelliteAnnouncement) -> None:
-        if self.is_broken:
-            raise RuntimeError("no loudspeaker")
-        self.heard.append(announcement.message)
-
-
 @pytest.fixture
 async def satellite(hass: HomeAssistant) -> Satellite:
-    await set_up(hass, offline_entry())
-    await furnish(hass, WholeVoice())
-    assert await async_setup_component(hass, assist_satellite.DOMAIN, {})
-    satellite = Satellite()
-    await hass.data[DATA_COMPONENT].async_add_entities([satellite])
-    assert satellite.entity_id == SATELLITE
-    return satellite
+    return await announcing_satellite(hass)
 
 
 async def answered(hass: HomeAssistant, questions: Question, answer: GivenAnswer = YES) -> None:
