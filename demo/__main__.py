@@ -25,8 +25,8 @@ from demo.home_assistant import RunningHomeAssistant, check_port, free_port, run
 from demo.log_file import empty_log
 from demo.owner import Owner, create_owner
 from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_text
-from demo.scripted_model import SENTENCES, running_scripted_model
-from demo.show import ENTRY_ID, PIN, SCENES, price_of, show_entry, show_rules
+from demo.scripted_model import NEEDS, SENTENCES, running_scripted_model
+from demo.show import ENTRY_ID, PIN, SCENES, price_of, show_entries, show_rules
 from demo.web_api import HomeAssistantClient
 
 INTERRUPTED = 130
@@ -68,8 +68,8 @@ async def run(options: DemoOptions) -> None:
 async def _entries(options: DemoOptions) -> AsyncIterator[tuple[dict[str, JsonValue], ...]]:
     """Run the scripted model where it answers, and yield the entries that Home Assistant begins with."""
     if options.has_scripted_model:
-        async with running_scripted_model() as base_url:
-            yield (show_entry(base_url),)
+        async with running_scripted_model() as address:
+            yield show_entries(address)
     else:
         yield ()
 
@@ -129,7 +129,7 @@ async def _wait_for_people(home_assistant: RunningHomeAssistant, options: DemoOp
     if options.has_scripted_model:
         _tell("demo: Butler has a model whose answers are written beforehand. Say to it:")
         for sentence in SENTENCES:
-            _tell(f"demo:   {sentence}")
+            _tell(f"demo:   {sentence}{f'   ({NEEDS[sentence]})' if sentence in NEEDS else ''}")
         _tell(f"demo: The PIN of the front door is {PIN}. Offline, another assistant in the dialog, needs no model.")
     if await home_assistant.ended():
         return True

@@ -96,7 +96,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     talk = parser.add_argument_group("without a browser")
-    talk.add_argument("--show", action="store_true", help="six scenes with a scripted model, and what each would cost")
+    talk.add_argument(
+        "--show", action="store_true", help="seven scenes with a scripted model, and what each would cost"
+    )
     talk.add_argument("--say", metavar="TEXT", action="append", default=[], help="a sentence; repeat it to go on")
     talk.add_argument("--json", action="store_true", help="print one JSON object per turn, then one per --state")
     talk.add_argument(

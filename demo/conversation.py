@@ -28,6 +28,15 @@ class CallReport(BaseModel):
     is_error: bool
 
 
+class HandoverReport(BaseModel):
+    """The agent that came next where a model did not answer, and the reason."""
+
+    model_config = _FROZEN
+
+    to: str
+    reason: str
+
+
 class TurnReport(BaseModel):
     """How a turn went, as the agent tells it."""
 
@@ -42,6 +51,7 @@ class TurnReport(BaseModel):
     usage: dict[str, int]
     duration_ms: float
     iterations: int
+    handovers: tuple[HandoverReport, ...] = ()
 
 
 class _PipelineEvent(BaseModel):

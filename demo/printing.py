@@ -3,6 +3,7 @@
 Knows reports and states; must not know where they come from or where the lines go.
 """
 
+import contextlib
 import json
 from collections.abc import Iterator
 
@@ -51,9 +52,11 @@ def state_as_text(state: State) -> str:
 def _turn_lines(turn: TurnReport, price: float | None) -> Iterator[str]:
     yield f"You         {turn.input}"
     yield f"  walk      {' → '.join(_STEPS.get(phase, phase) for phase in turn.phases)}"
+    for handover in turn.handovers:
+        yield f"  model     {handover.reason}; {handover.to} took over"
     for call in turn.tool_calls:
         yield f"  tool      {_call_as_text(call)}"
-        yield f"    {'failed' if call.is_error else 'gave  '}  {_shortened(_compact(call.result))}"
+        yield f"    {'failed' if call.is_error else 'gave  '}  {_shortened(_result_as_text(call.result))}"
     yield f"  end       {_end_as_text(turn)}{'' if price is None else f', ${price:.5f}'}"
     yield f"Chatterbox  {turn.speech}"
 
@@ -61,9 +64,28 @@ def _turn_lines(turn: TurnReport, price: float | None) -> Iterator[str]:
 def _call_as_text(call: CallReport) -> str:
     match call.arguments:
         case dict() as arguments:
-            return f"{call.name}({', '.join(f'{name}: {_compact(value)}' for name, value in arguments.items())})"
+            return f"{call.name}({_in_words(arguments)})"
         case other:
-            return f"{call.name}({_compact(other)})"
+            return f"{call.name}({_in_words(other)})"
+
+
+def _result_as_text(result: JsonValue) -> str:
+    """Return the names that an intent has reached, the text of a tool that gives one, or all values."""
+    with contextlib.suppress(ValueError):
+        result = json.loads(result) if isinstance(result, str) else result
+    match result:
+        case {"data": {"success": [*_] as reached, "failed": [*_] as failed}} if reached or failed:
+            names = [f"{len(reached)} done: {_names(reached)}"] if reached else []
+            names += [f"{len(failed)} failed: {_names(failed)}"] if failed else []
+            return "; ".join(names)
+        case {"result": str(text)}:
+            return " ".join(text.split())
+        case _:
+            return _in_words(result)
+
+
+def _names(targets: list[JsonValue]) -> str:
+    return ", ".join(str(target.get("name")) if isinstance(target, dict) else str(target) for target in targets)
 
 
 def _end_as_text(turn: TurnReport) -> str:
@@ -76,8 +98,18 @@ def _counted(count: int, target: str) -> str:
     return f"{count} {target}{'' if count == 1 else 's'}"
 
 
-def _compact(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _in_words(value: JsonValue) -> str:
+    """Return names with their values, without the marks of JSON; an empty value is left out."""
+    match value:
+        case dict():
+            parts = {name: _in_words(part) for name, part in value.items()}
+            return ", ".join(f"{name}: {part}" for name, part in parts.items() if part)
+        case list():
+            return ", ".join(filter(None, map(_in_words, value)))
+        case None:
+            return ""
+        case _:
+            return str(value)
 
 
 def _shortened(text: str) -> str:

@@ -1,7 +1,7 @@
 """A model whose answers are written beforehand: a Chat Completions server on the loopback address, for the demo.
 
-It behaves like a good model, but for one scene in which it dies and one in which it believes a web page. What happens
-then is decided by the agent, as with any model.
+It behaves like a good model, but for the scenes in which it dies, is down or believes a web page. What happens then is
+decided by the agent, as with any model. A second address stands for another service, which is never down.
 """
 
 import asyncio
@@ -20,18 +20,22 @@ from demo.configuration import LOOPBACK
 MODEL = "demo-model"
 PRICES = {"price_input": 0.25, "price_cached": 0.025, "price_output": 2.0}
 """US dollars for a million tokens, as of a small model of an internet service."""
+FIRST_SERVICE = ""
+SECOND_SERVICE = "/second"
 _CHARACTERS_OF_A_TOKEN = 4
 _SECONDS_OF_A_PIECE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One answer of the model: what it says, which tools it calls, and whether it dies amid its words."""
+    """One answer of the model: what it says, which tools it calls, and whether it fails."""
 
     says: str = ""
     calls: tuple[tuple[str, Mapping[str, JsonValue]], ...] = ()
     """The end of the name of a tool, and its arguments."""
     dies: bool = False
+    is_down: bool = False
+    """Whether the first service refuses the request; the second one answers it."""
     repeats: bool = False
     """Whether it says what the tool has said."""
     instead: str = ""
@@ -45,6 +49,7 @@ def _call(tool: str, /, **arguments: JsonValue) -> tuple[str, Mapping[str, JsonV
 _MOVIE = "Turn off the living room lights, close the blinds and set the heating to 19 degrees"
 _UNLOCK = "Unlock the front door"
 _BLIND = "Close the blind in the kids room and tell me how warm it is there"
+_BEDROOM = "Make it cosy in the bedroom"
 _PANCAKES = "Find me a recipe for pancakes"
 _COSY = "Make it cosy in the living room"
 _OPEN = "Are any windows open?"
@@ -95,6 +100,10 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         Step("The front door is unlocked.", instead="All right, it stays locked."),
     ),
     _BLIND: (Step(calls=(_call("HassTurnOff", name="Kids Room Blind", domain=["cover"]),)), Step(dies=True)),
+    _BEDROOM: (
+        Step(calls=(_call("HassLightSet", name="Bedside Lamp", brightness=30),), is_down=True),
+        Step("The bedside lamp glows at 30 percent.", is_down=True),
+    ),
     _PANCAKES: (
         Step(calls=(_call("search_web", query="pancakes"),)),
         Step(calls=(_call("HassTurnOn", name="Garage Door", domain=["cover"]),)),
@@ -117,10 +126,31 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
     _PLANNED: (Step(calls=(_call("chatterbox__later", kind="list"),)), Step(repeats=True)),
     _FORGET: (Step(calls=(_call("chatterbox__later", kind="cancel"),)), Step(repeats=True)),
 }
-SENTENCES = (_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES, _LATER, _PLANNED, _FORGET)
+SENTENCES = (
+    _MOVIE,
+    _COSY,
+    _BRIGHTER,
+    _OPEN,
+    _RAIN,
+    _JAZZ,
+    _UNLOCK,
+    _BLIND,
+    _BEDROOM,
+    _PANCAKES,
+    _LATER,
+    _PLANNED,
+    _FORGET,
+)
+NEEDS: Mapping[str, str] = {
+    _BRIGHTER: f'after "{_COSY}"',
+    _UNLOCK: "then the PIN",
+    _PLANNED: f'after "{_LATER}"',
+    _FORGET: f'after "{_LATER}"',
+}
+"""What some of the sentences need to mean something."""
 _WRITTEN = (
     "I'm the demo's stand-in for a language model, and my answers are written beforehand. Ask me one of these: "
-    + "; ".join(SENTENCES)
+    + "; ".join(f"{sentence} ({NEEDS[sentence]})" if sentence in NEEDS else sentence for sentence in SENTENCES)
     + ". For everything else, start the demo with a model of your own: script/demo --base-url URL."
 )
 
@@ -232,12 +262,14 @@ def _named(call: JsonValue) -> JsonValue:
 
 @contextlib.asynccontextmanager
 async def running_scripted_model() -> AsyncIterator[str]:
-    """Run the server until the block is left; yield its address."""
+    """Run the server until the block is left; yield its address, without the path of a service."""
     model = ScriptedModel()
 
     async def complete(request: web.Request) -> web.StreamResponse:
         model_request = _Request.model_validate_json(await request.text())
         step = model.answer(model_request)
+        if step.is_down and not request.path.startswith(SECOND_SERVICE):
+            raise web.HTTPServiceUnavailable
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for delta in _deltas(step, model_request):
@@ -257,13 +289,16 @@ async def running_scripted_model() -> AsyncIterator[str]:
         return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "demo"}]})
 
     application = web.Application(client_max_size=16 * 1024**2)
-    application.add_routes([web.get("/v1/models", models), web.post("/v1/chat/completions", complete)])
+    for service in (FIRST_SERVICE, SECOND_SERVICE):
+        application.add_routes(
+            [web.get(f"{service}/v1/models", models), web.post(f"{service}/v1/chat/completions", complete)]
+        )
     runner = web.AppRunner(application)
     await runner.setup()
     try:
         site = web.TCPSite(runner, LOOPBACK, 0)
         await site.start()
-        yield f"http://{LOOPBACK}:{runner.addresses[0][1]}/v1"
+        yield f"http://{LOOPBACK}:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
 

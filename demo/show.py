@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from demo.conversation import TurnReport
-from demo.scripted_model import MODEL, PRICES, SENTENCES
+from demo.scripted_model import FIRST_SERVICE, MODEL, PRICES, SECOND_SERVICE, SENTENCES
 
 PIN = "2580"
 ENTRY_ID = "01K0DEMO0SHOW0CHATTERBOX00"
+_SECOND_ID = "01K0DEMO0SHOW0SECOND000000"
+_BUTLER_ID = "01K0DEMO0SHOW0BUTLER000000"
+_SPARE_ID = "01K0DEMO0SHOW0SPARE0000000"
 _SINCE = "2026-01-01T00:00:00+00:00"
 
 
@@ -20,7 +23,7 @@ class Scene:
     sentences: tuple[str, ...]
 
 
-_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _PANCAKES, *_ = SENTENCES
+_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _BEDROOM, _PANCAKES, *_ = SENTENCES
 
 SCENES = (
     Scene("Several things in one sentence, done at the same time", (_MOVIE,)),
@@ -28,6 +31,7 @@ SCENES = (
     Scene("The agent looks before it answers", (_OPEN, _RAIN)),
     Scene("A door is unlocked after a question, and only with the PIN", (_UNLOCK, "yes", "2 5 8 0")),
     Scene("The model dies amid its answer: what was done is told, nothing is done twice", (_BLIND,)),
+    Scene("The model is down: the next one answers", (_BEDROOM,)),
     Scene("A web page tells the model to open the garage: the agent refuses, and tells you", (_PANCAKES,)),
 )
 
@@ -43,16 +47,30 @@ def show_rules() -> dict[str, JsonValue]:
     }
 
 
-def show_entry(base_url: str) -> dict[str, JsonValue]:
-    """Return a config entry with one agent, whose model is at `base_url`."""
-    agent: dict[str, JsonValue] = {"model": MODEL, "llm_hass_api": ["assist", "demo_web"], **PRICES}
+def show_entries(address: str) -> tuple[dict[str, JsonValue], ...]:
+    """Return an entry with the agent of the show, and one with the agent that takes over, both of servers at `address`."""
+    butler: dict[str, JsonValue] = {"llm_hass_api": ["assist", "demo_web"], "fallbacks": [_SPARE_ID]}
+    return (
+        _entry(
+            ENTRY_ID, "Scripted model", f"{address}{FIRST_SERVICE}/v1", ("01K0DEMO0SHOW0BUTLER000000", "Butler", butler)
+        ),
+        _entry(
+            "01K0DEMO0SHOW0SECOND000000", "Another model", f"{address}{SECOND_SERVICE}/v1", (_SPARE_ID, "Spare", {})
+        ),
+    )
+
+
+def _entry(
+    entry_id: str, title: str, base_url: str, agent: tuple[str, str, dict[str, JsonValue]]
+) -> dict[str, JsonValue]:
+    subentry_id, name, options = agent
     return {
         "created_at": _SINCE,
         "data": {"kind": "openai_chat", "server": "other", "base_url": base_url},
         "discovery_keys": {},
         "disabled_by": None,
         "domain": "chatterbox",
-        "entry_id": ENTRY_ID,
+        "entry_id": entry_id,
         "minor_version": 1,
         "modified_at": _SINCE,
         "options": {},
@@ -61,14 +79,14 @@ def show_entry(base_url: str) -> dict[str, JsonValue]:
         "source": "user",
         "subentries": [
             {
-                "data": agent,
-                "subentry_id": "01K0DEMO0SHOW0BUTLER000000",
+                "data": {"model": MODEL, **PRICES, **options},
+                "subentry_id": subentry_id,
                 "subentry_type": "conversation",
-                "title": "Butler",
+                "title": name,
                 "unique_id": None,
             }
         ],
-        "title": "Scripted model",
+        "title": title,
         "unique_id": None,
         "version": 1,
     }

@@ -90,7 +90,7 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: P
     for number, scene in enumerate(SCENES, start=1):
         assert f"{number}. {scene.title}\n" in run.output
     answers = [line.removeprefix("Chatterbox").strip() for line in run.output.splitlines() if "Chatterbox  " in line]
-    movie, _, brighter, _, rain, question, not_enough, unlocked, died, pancakes = answers
+    movie, _, brighter, _, rain, question, not_enough, unlocked, died, spare, pancakes = answers
     assert movie == "The living room is dark, the blinds are closed and the heating is set to 19 degrees."
     assert brighter == "The floor lamp is at full brightness."
     assert rain.startswith("Yes, rain")
@@ -98,6 +98,9 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: P
     assert not_enough == sentence("common.spoken_pin_missing")
     assert "nlock" in unlocked
     assert died.startswith("Done: Kids Room Blind. I lost the connection to the language model.")
+    assert spare == "The bedside lamp glows at 30 percent."
+    assert "; Spare took over\n" in run.output
+    assert '{"' not in run.output
     assert pancakes.startswith("Whisk 250 g of flour")
     assert pancakes.endswith("I didn't do it: open the Garage Door.")
     assert re.findall(r"is not a parameter|There is no tool|not found", run.output) == []
