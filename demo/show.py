@@ -48,7 +48,7 @@ def show_rules() -> dict[str, JsonValue]:
 
 
 def show_entries(address: str) -> tuple[dict[str, JsonValue], ...]:
-    """Return an entry with the agent of the show, and one with the agent that takes over, both of servers at `address`."""
+    """Return an entry with the agent of the show and one with the agent that takes over; `address` has both servers."""
     butler: dict[str, JsonValue] = {"llm_hass_api": ["assist", "demo_web"], "fallbacks": [_SPARE_ID]}
     return (
         _entry(
