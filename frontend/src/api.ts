@@ -1,0 +1,192 @@
+/** What the WebSocket commands `chatterbox/…` take and return. `_at` is in Unix seconds, `_ms` in milliseconds. */
+
+export interface Named {
+  id: string;
+  name: string;
+}
+
+/** `chatterbox/page` */
+export interface PageInfo {
+  is_admin: boolean;
+  /** Whether people who are no administrators see the page. */
+  everyone: boolean;
+  agents: Named[];
+  people: Named[];
+  /** Satellites, by the id of their device. */
+  places: Named[];
+  /** Whether any agent stores conversations. */
+  keeps_history: boolean;
+}
+
+/** An event of `chatterbox/now/subscribe` */
+export interface Now {
+  agents: AgentNow[];
+  questions: WaitingQuestion[];
+  plans: Plan[];
+}
+
+export interface AgentNow {
+  id: string;
+  name: string;
+  entity_id: string | null;
+  service: string;
+  state: "ok" | "down" | "key" | "model_gone" | "budget" | "offline" | "not_loaded";
+  since_at: number | null;
+  /** Who answers in its place. */
+  stands_in: string | null;
+  is_available: boolean;
+  /** What helps, as a sentence. */
+  detail: string;
+  turns_today: number | null;
+  usual_wait_ms: number | null;
+  /** In US dollars, as all costs; null where a price is unknown. */
+  cost_month: number | null;
+  cost_today: number | null;
+  last_turn_at: number | null;
+}
+
+export interface WaitingQuestion {
+  id: string;
+  text: string;
+  agent: string;
+  person: string | null;
+  place: string | null;
+  /** The request that led to it. */
+  words: string;
+  expires_at: number;
+  asked_at: number | null;
+  needs_pin: boolean;
+  /** Whether it asks which one is meant, so that it can only be denied here. */
+  is_choice: boolean;
+  calls: { sentence: string; entity_ids: string[] }[];
+  /** Null where the person may say yes; otherwise the reason against it. */
+  may_answer: string | null;
+  who: "control" | "admin";
+  turn_id: string | null;
+}
+
+export interface Plan {
+  id: string;
+  kind: "act" | "remind" | "tell";
+  text: string;
+  agent: string;
+  person: string | null;
+  place: string | null;
+  due_at: number | null;
+  every: string;
+  condition: string | null;
+  is_begun: boolean;
+  /** Whether its time can be changed; it can always be cancelled. */
+  can_change: boolean;
+  can_rename: boolean;
+}
+
+/** What `chatterbox/turns/list` looks for. */
+export interface TurnFilter {
+  words?: string;
+  person_id?: string;
+  device_id?: string;
+  agent?: string;
+  marks?: TurnKind[];
+}
+
+export type TurnKind = "failed" | "slow" | "asked";
+
+export interface TurnList {
+  turns: TurnRow[];
+  /** Continues after the last of them; null at the end. */
+  next: string | null;
+  /** Null where a list is continued. */
+  total: number | null;
+}
+
+export interface TurnRow {
+  id: string;
+  at: number;
+  person: string | null;
+  place: string | null;
+  /** The automation that spoke. */
+  caller: string | null;
+  agent: string;
+  agent_id: string;
+  words: string;
+  answer: string;
+  duration_ms: number;
+  first_words_ms: number | null;
+  marks: Mark[];
+}
+
+export interface Mark {
+  kind: "changed" | "asked" | "pin" | "approved" | "stood_in" | "cut_short" | "not_done" | "failed" | "outside";
+  text: string;
+}
+
+/** `chatterbox/turns/get` */
+export interface Turn extends TurnRow {
+  conversation_id: string;
+  language: string | null;
+  stop_reason: string;
+  words_full: string;
+  answer_full: string;
+  /** Why the words are not shown. */
+  withheld: "pin" | "refused" | null;
+  /** What the model was told of that moment. */
+  context: string;
+  phases: { phase: string; at_ms: number }[];
+  inferences: Inference[];
+  tools: ToolTime[];
+  handovers: { at_ms: number; to: string; reason: string }[];
+  calls: Call[];
+  changes: Change[];
+  usage: { input_tokens: number; cached_tokens: number; output_tokens: number; reasoning_tokens: number };
+  cost: number | null;
+  /** Tools that brought text from outside the home. */
+  outside: string[];
+  previous: string | null;
+  next: string | null;
+}
+
+export interface Inference {
+  began_ms: number;
+  /** From `began_ms`. */
+  first_token_ms: number | null;
+  duration_ms: number | null;
+  answered_by: string;
+  input_tokens: number | null;
+  cached_tokens: number | null;
+  output_tokens: number | null;
+  reasoning_tokens: number | null;
+  cost: number | null;
+}
+
+export interface ToolTime {
+  name: string;
+  began_ms: number | null;
+  duration_ms: number | null;
+  is_error: boolean | null;
+}
+
+export interface Call {
+  id: string;
+  name: string;
+  sentence: string;
+  arguments: object;
+  result: unknown;
+  is_error: boolean;
+  has_run: boolean;
+  is_outside: boolean;
+}
+
+export interface Change {
+  tool_call_id: string | null;
+  at: number;
+  message: string;
+  outcome: string;
+  verdict: string | null;
+  decided_by: string[];
+  approval: string;
+  answered_through: string | null;
+  answered_by: string | null;
+  entity_ids: string[];
+  error: string;
+}

@@ -1,0 +1,53 @@
+/** The part of Home Assistant's `hass` object that custom panels may rely on. */
+
+export interface Locale {
+  language: string;
+  time_format: "language" | "system" | "12" | "24";
+  time_zone: "local" | "server";
+}
+
+export interface Message {
+  type: string;
+  [field: string]: unknown;
+}
+
+export interface Connection {
+  subscribeMessage<Event>(callback: (event: Event) => void, message: Message): Promise<() => Promise<void>>;
+  addEventListener(type: "ready" | "disconnected", callback: () => void): void;
+  removeEventListener(type: "ready" | "disconnected", callback: () => void): void;
+}
+
+export interface Hass {
+  language: string;
+  locale: Locale;
+  config: { time_zone: string; currency: string };
+  user: { id: string; is_admin: boolean };
+  connection: Connection;
+  callWS<Result>(message: Message): Promise<Result>;
+}
+
+export interface Route {
+  prefix: string;
+  path: string;
+}
+
+/** An error of a WebSocket command; Home Assistant rejects with it. */
+export interface CommandError {
+  code: string;
+  message: string;
+  /** Of the section `exceptions` of our texts. */
+  translation_key?: string;
+  translation_placeholders?: Record<string, string>;
+}
+
+export function commandError(reason: unknown): CommandError {
+  const isError = typeof reason === "object" && reason !== null && "code" in reason && "message" in reason;
+  return isError ? (reason as CommandError) : { code: "unknown", message: String(reason) };
+}
+
+/** Open a path of this frontend, as a click on a link does. */
+export function navigate(path: string, replace = false): void {
+  if (replace) history.replaceState(history.state, "", path);
+  else history.pushState(null, "", path);
+  dispatchEvent(new CustomEvent("location-changed", { detail: { replace } }));
+}

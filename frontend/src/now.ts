@@ -1,0 +1,303 @@
+/** The view Now: the agents and how they are, questions that wait for an answer, and plans. */
+import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { ref } from "lit/directives/ref.js";
+import { repeat } from "lit/directives/repeat.js";
+import type { AgentNow, Now, Plan, WaitingQuestion } from "./api";
+import { style } from "./style";
+import { View, openModal } from "./view";
+
+@customElement("chatterbox-now")
+export class NowView extends View {
+  @state() private now: Now | undefined;
+  /** Unix seconds, for what counts down. */
+  @state() private clock = Date.now() / 1000;
+  @state() private edited: Plan | undefined;
+  /** What came of an answer, until the next one. */
+  @state() private outcome = "";
+  private ticking: number | undefined;
+
+  protected override async load(): Promise<void> {
+    await this.subscribe<Now>("now/subscribe", (now) => {
+      this.now = now;
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.tick(false);
+  }
+
+  protected override updated(changed: PropertyValues): void {
+    super.updated(changed);
+    if (this.isConnected) this.tick(!!this.now?.questions.length);
+  }
+
+  private tick(isOn: boolean): void {
+    if (isOn && this.ticking === undefined) {
+      this.clock = Date.now() / 1000;
+      this.ticking = setInterval(() => (this.clock = Date.now() / 1000), 1000);
+    } else if (!isOn) {
+      clearInterval(this.ticking);
+      this.ticking = undefined;
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { now } = this;
+    return html`<div class="page" aria-busy=${!now}>
+      ${this.failureNote()}
+      <p class="outcome" role="status">${this.outcome}</p>
+      ${
+        now
+          ? html`
+              ${
+                now.questions.length
+                  ? html`<section>
+                      <h2>${this.text("now.questions")}</h2>
+                      <ul class="cards">
+                        ${repeat(
+                          now.questions,
+                          (question) => question.id,
+                          (question) => html`<li class="card question">${this.question(question)}</li>`,
+                        )}
+                      </ul>
+                    </section>`
+                  : nothing
+              }
+              <section>
+                <h2>${this.text("now.agents")}</h2>
+                <ul class="cards">
+                  ${now.agents.map((agent) => html`<li class="card agent">${this.agent(agent)}</li>`)}
+                </ul>
+              </section>
+              <section>
+                <h2>${this.text("now.plans")}</h2>
+                ${
+                  now.plans.length
+                    ? html`<ul class="cards">
+                        ${repeat(
+                          now.plans,
+                          (plan) => plan.id,
+                          (plan) => html`<li class="card plan">${this.plan(plan)}</li>`,
+                        )}
+                      </ul>`
+                    : html`<p class="quiet">${this.text("now.no_plans")}</p>`
+                }
+              </section>
+            `
+          : nothing
+      }
+      ${this.edited ? this.editor(this.edited) : nothing} ${this.confirmationDialog()}
+    </div>`;
+  }
+
+  private agent(agent: AgentNow): TemplateResult {
+    const { texts } = this.page;
+    const isWell = agent.state === "ok" || agent.state === "offline";
+    const parts = [texts.choice("agent", agent.state)];
+    if (!isWell && agent.since_at) parts.push(this.text("now.since", { time: texts.moment(agent.since_at) }));
+    if (!isWell && agent.stands_in) parts.push(this.text("now.stands_in", { name: agent.stands_in }));
+    return html`<div>
+        <h3>${agent.name}</h3>
+        <p class=${isWell ? "quiet" : "bad"}>${parts.join(" · ")}</p>
+        ${agent.detail ? html`<p>${agent.detail}</p>` : nothing}
+      </div>
+      ${
+        agent.turns_today === null
+          ? nothing
+          : html`<dl>
+              ${this.figure("now.today", texts.number(agent.turns_today))}
+              ${this.figure("now.wait", agent.usual_wait_ms === null ? "–" : texts.seconds(agent.usual_wait_ms / 1000))}
+              ${this.figure("now.month", agent.cost_month === null ? "–" : texts.money(agent.cost_month))}
+            </dl>`
+      }`;
+  }
+
+  private figure(key: string, value: string): TemplateResult {
+    return html`<div>
+      <dt class="quiet small">${this.text(key)}</dt>
+      <dd class="figure">${value}</dd>
+    </div>`;
+  }
+
+  private question(question: WaitingQuestion): TemplateResult {
+    const { texts } = this.page;
+    const left = Math.max(0, Math.round(question.expires_at - this.clock));
+    const from = [question.agent, question.person, question.place].filter(Boolean).join(" · ");
+    return html`
+      <div class="row spread">
+        <h3>${question.text}</h3>
+        <span class="figure quiet" role="timer">${this.text("now.left", { time: texts.countdown(left) })}</span>
+      </div>
+      <p class="quiet">
+        ${question.words ? html`<q>${question.words}</q> · ` : nothing}${from}
+        ${
+          question.turn_id
+            ? html`· <a href="/chatterbox/turns/${encodeURIComponent(question.turn_id)}">${this.text("now.turn")}</a>`
+            : nothing
+        }
+      </p>
+      ${question.calls.map((call) => html`<p>${call.sentence}</p>`)}
+      <form class="row" @submit=${(event: SubmitEvent) => this.answer(event, question)}>
+        ${
+          question.may_answer === null
+            ? html`
+                ${
+                  question.needs_pin
+                    ? html`<label
+                        >${this.text("now.pin")}<input
+                          name="pin"
+                          type="password"
+                          inputmode="numeric"
+                          autocomplete="off"
+                          required
+                          size="8"
+                      /></label>`
+                    : nothing
+                }
+                <button class="main" value="yes">${this.text("now.yes")}</button>
+              `
+            : nothing
+        }
+        <button value="no" formnovalidate>${this.text("now.no")}</button>
+        ${
+          question.may_answer === null
+            ? nothing
+            : html`<span class="quiet">${texts.reason(question.may_answer) ?? this.text(`now.${question.who}`)}</span>`
+        }
+      </form>
+    `;
+  }
+
+  private answer(event: SubmitEvent, question: WaitingQuestion): void {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const approved = (event.submitter as HTMLButtonElement | null)?.value !== "no";
+    const pin = String(new FormData(form).get("pin") ?? "");
+    form.reset();
+    void this.attempt(async () => {
+      const fields = { question_id: question.id, approved, ...(approved && pin ? { pin } : {}) };
+      this.outcome = (await this.call<{ speech: string }>("question/answer", fields)).speech;
+    });
+  }
+
+  private plan(plan: Plan): TemplateResult {
+    const { texts } = this.page;
+    const when = [
+      plan.due_at === null ? "" : texts.moment(plan.due_at),
+      plan.condition ?? "",
+      plan.every ? texts.choice("every", plan.every) : "",
+    ].filter(Boolean);
+    const from = [plan.agent, plan.person, plan.place].filter(Boolean).join(" · ");
+    return html`
+      <div>
+        <h3>${plan.text}</h3>
+        <p class="quiet">${[texts.choice("plan", plan.kind), ...when].join(" · ")}<br />${from}</p>
+      </div>
+      ${
+        plan.is_begun
+          ? nothing
+          : html`<div class="row">
+              ${
+                (plan.can_change && plan.due_at !== null) || plan.can_rename
+                  ? html`<button
+                      aria-label="${this.text("now.edit")}: ${plan.text}"
+                      @click=${() => (this.edited = plan)}
+                    >
+                      ${this.text("now.edit")}
+                    </button>`
+                  : nothing
+              }
+              <button aria-label="${this.text("now.cancel")}: ${plan.text}" @click=${() => void this.cancel(plan)}>
+                ${this.text("now.cancel")}
+              </button>
+            </div>`
+      }
+    `;
+  }
+
+  private async cancel(plan: Plan): Promise<void> {
+    if (await this.confirm(this.text("now.cancel_question", { plan: plan.text }), this.text("now.cancel"))) {
+      await this.attempt(() => this.call("plan/cancel", { plan_id: plan.id }));
+    }
+  }
+
+  private editor(plan: Plan): TemplateResult {
+    const { texts } = this.page;
+    return html`<dialog ${ref(openModal)} aria-labelledby="edited" @close=${() => (this.edited = undefined)}>
+      <form method="dialog" @submit=${(event: SubmitEvent) => this.change(event, plan)}>
+        <h2 id="edited">${plan.text}</h2>
+        ${
+          plan.can_rename
+            ? html`<label
+                >${this.text("now.text")}<input name="text" required maxlength="200" .value=${plan.text}
+              /></label>`
+            : nothing
+        }
+        ${
+          plan.can_change && plan.due_at !== null
+            ? html`<label
+                >${this.text("now.due")}<input
+                  name="due"
+                  type="datetime-local"
+                  required
+                  .value=${texts.fieldOf(plan.due_at)}
+              /></label>`
+            : nothing
+        }
+        <div class="row">
+          <button value="" formnovalidate>${this.text("page.back")}</button>
+          <button class="main" value="save">${this.text("page.save")}</button>
+        </div>
+      </form>
+    </dialog>`;
+  }
+
+  private change(event: SubmitEvent, plan: Plan): void {
+    if ((event.submitter as HTMLButtonElement | null)?.value !== "save") return;
+    const entered = new FormData(event.target as HTMLFormElement);
+    const [text, due] = [entered.get("text"), entered.get("due")];
+    const { texts } = this.page;
+    const fields = {
+      ...(text !== null && text !== plan.text ? { text } : {}),
+      ...(due !== null && due !== texts.fieldOf(plan.due_at ?? 0) ? { due_at: texts.ofField(String(due)) } : {}),
+    };
+    if (Object.keys(fields).length) void this.attempt(() => this.call("plan/change", { plan_id: plan.id, ...fields }));
+  }
+
+  static override styles = [
+    style,
+    css`
+      .question {
+        display: grid;
+        gap: 8px;
+        border-color: var(--warning-color);
+      }
+      .agent,
+      .plan {
+        display: flex;
+        flex-wrap: wrap;
+        justify-content: space-between;
+        align-items: center;
+        gap: 8px 24px;
+      }
+      .agent > :first-child,
+      .plan > :first-child {
+        flex: 1 1 240px;
+        min-width: 0;
+      }
+      dl {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 4px 24px;
+      }
+      .bad {
+        font-weight: 500;
+      }
+      .outcome:empty {
+        display: none;
+      }
+    `,
+  ];
+}

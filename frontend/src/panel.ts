@@ -1,0 +1,193 @@
+/** The page of the side bar: its header, its tabs, and the view that the address names. */
+import { LitElement, css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { customElement, property, state } from "lit/decorators.js";
+import type { PageInfo } from "./api";
+import { commandError, type CommandError, type Hass, type Route } from "./hass";
+import { style } from "./style";
+import { Texts } from "./texts";
+import type { Page } from "./view";
+import "./now";
+import "./turn";
+import "./turns";
+
+const MENU = "M3,6H21V8H3V6M3,11H21V13H3V11M3,16H21V18H3V16Z";
+
+function isAnother(hass: Hass, earlier: Hass | undefined): boolean {
+  return (
+    !earlier ||
+    earlier.language !== hass.language ||
+    earlier.locale !== hass.locale ||
+    earlier.connection !== hass.connection
+  );
+}
+
+@customElement("chatterbox-panel")
+export class ChatterboxPanel extends LitElement {
+  /** Always the latest; the page is drawn anew only where a person would notice. */
+  @property({ attribute: false, hasChanged: isAnother }) hass!: Hass;
+  @property({ type: Boolean, reflect: true }) narrow = false;
+  @property({ attribute: false }) route: Route | undefined;
+  @state() private page: Page | undefined;
+  @state() private failure: CommandError | undefined;
+  private readonly ready = () => void this.open();
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.hass.connection.removeEventListener("ready", this.ready);
+  }
+
+  protected override firstUpdated(): void {
+    this.hass.connection.addEventListener("ready", this.ready);
+  }
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has("hass")) void this.open();
+  }
+
+  /** Load what all views need, when the page opens and when its connection is back. */
+  private async open(): Promise<void> {
+    const panel = this;
+    try {
+      const [texts, info] = await Promise.all([
+        Texts.load(this.hass),
+        this.hass.callWS<PageInfo>({ type: "chatterbox/page" }),
+      ]);
+      this.page = {
+        get hass() {
+          return panel.hass;
+        },
+        texts,
+        info,
+      };
+      this.failure = undefined;
+    } catch (reason) {
+      this.failure = commandError(reason);
+    }
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { page } = this;
+    if (!page) return this.failure ? html`<p class="failure" role="alert">${this.failure.message}</p>` : nothing;
+    const [, name = "", ...rest] = (this.route?.path ?? "").split("/");
+    const view = name || "now";
+    return html`
+      <header>
+        ${
+          this.narrow
+            ? html`<button class="menu" aria-label=${page.texts.text("page.menu")} @click=${this.openMenu}>
+                <svg viewBox="0 0 24 24" aria-hidden="true"><path d=${MENU} /></svg>
+              </button>`
+            : nothing
+        }
+        <h1>Chatterbox</h1>
+        <nav aria-label="Chatterbox">
+          ${this.tab("now", view)} ${this.tab("turns", view)}
+          ${page.info.is_admin ? this.tab("permissions", view) : nothing}
+        </nav>
+      </header>
+      <main>${this.view(page, view, rest.join("/"))}</main>
+    `;
+  }
+
+  private tab(name: string, current: string): TemplateResult {
+    return html`<a href="/chatterbox/${name}" aria-current=${name === current ? "page" : "false"}
+      >${this.page?.texts.text(`page.${name}`)}</a
+    >`;
+  }
+
+  private view(page: Page, name: string, path: string): TemplateResult {
+    switch (name) {
+      case "turns":
+        return path
+          ? html`<chatterbox-turn .page=${page} .path=${decodeURIComponent(path)}></chatterbox-turn>`
+          : html`<chatterbox-turns .page=${page}></chatterbox-turns>`;
+      default:
+        return html`<chatterbox-now .page=${page}></chatterbox-now>`;
+    }
+  }
+
+  private openMenu(): void {
+    this.dispatchEvent(new CustomEvent("hass-toggle-menu", { bubbles: true, composed: true }));
+  }
+
+  static override styles = [
+    style,
+    css`
+      :host {
+        display: flex;
+        flex-direction: column;
+        height: calc(100dvh - var(--safe-area-inset-top, 0px) - var(--safe-area-inset-bottom, 0px));
+        color: var(--primary-text-color);
+        background: var(--primary-background-color);
+        font-family: var(--ha-font-family-body, Roboto, sans-serif);
+        font-size: 14px;
+        line-height: 20px;
+      }
+      header {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        column-gap: 16px;
+        padding: 0 16px;
+        min-height: var(--header-height, 56px);
+        color: var(--app-header-text-color, #fff);
+        background: var(--app-header-background-color, var(--primary-color));
+        border-bottom: var(--app-header-border-bottom, none);
+      }
+      h1 {
+        font-size: 20px;
+        font-weight: 400;
+      }
+      .menu {
+        display: grid;
+        place-items: center;
+        width: 40px;
+        margin-inline-start: -8px;
+        padding: 0;
+        border: none;
+        color: inherit;
+        background: none;
+      }
+      .menu svg {
+        width: 24px;
+        fill: currentcolor;
+      }
+      nav {
+        display: flex;
+        align-self: stretch;
+      }
+      :host([narrow]) nav {
+        flex-basis: 100%;
+        justify-content: space-between;
+      }
+      nav a {
+        display: flex;
+        align-items: center;
+        min-height: 44px;
+        padding: 2px 12px 0;
+        text-align: center;
+        text-decoration: none;
+        color: inherit;
+        border-bottom: 2px solid transparent;
+      }
+      nav a[aria-current="page"] {
+        border-color: currentcolor;
+        font-weight: 500;
+      }
+      main {
+        flex: 1;
+        min-height: 0;
+        display: flex;
+        flex-direction: column;
+      }
+      main > * {
+        flex: 1;
+        min-height: 0;
+        overflow-y: auto;
+      }
+      .failure {
+        padding: 24px;
+      }
+    `,
+  ];
+}

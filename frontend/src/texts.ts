@@ -1,0 +1,140 @@
+/** Texts in the person's language, and dates, times and numbers as they are written in it. */
+import type { CommandError, Hass } from "./hass";
+
+type Values = Record<string, string | number>;
+
+interface Resources {
+  resources: Record<string, string>;
+}
+
+/** What the page shows, and the errors that its commands end with. */
+const CATEGORIES = ["config_panel", "exceptions"];
+const PREFIX = "component.chatterbox.";
+
+export class Texts {
+  readonly language: string;
+  private readonly clock: Intl.DateTimeFormat;
+  private readonly dayAndClock: Intl.DateTimeFormat;
+  private readonly days: Intl.DateTimeFormat;
+  private readonly numbers: Intl.NumberFormat;
+  private readonly zone: { timeZone?: string };
+
+  private constructor(
+    hass: Hass,
+    private readonly texts: Record<string, string>,
+  ) {
+    const { time_format, time_zone } = hass.locale;
+    this.language = hass.language;
+    this.zone = time_zone === "server" ? { timeZone: hass.config.time_zone } : {};
+    const hours = time_format === "12" || time_format === "24" ? { hour12: time_format === "12" } : {};
+    const time = { ...this.zone, ...hours, hour: "2-digit", minute: "2-digit" } as const;
+    const day = { ...this.zone, weekday: "short", day: "numeric", month: "short" } as const;
+    this.clock = new Intl.DateTimeFormat(this.language, time);
+    this.days = new Intl.DateTimeFormat(this.language, day);
+    this.dayAndClock = new Intl.DateTimeFormat(this.language, { ...day, ...time });
+    this.numbers = new Intl.NumberFormat(this.language);
+  }
+
+  /** Load the texts of the page in the language of the person who looks at it. */
+  static async load(hass: Hass): Promise<Texts> {
+    const loaded = CATEGORIES.map((category) =>
+      hass.callWS<Resources>({
+        type: "frontend/get_translations",
+        language: hass.language,
+        category,
+        integration: ["chatterbox"],
+      }),
+    );
+    return new Texts(hass, Object.assign({}, ...(await Promise.all(loaded)).map(({ resources }) => resources)));
+  }
+
+  /** Return a text such as `turn.title`, its placeholders replaced. */
+  text(key: string, values: Values = {}): string {
+    return this.filled(`config_panel.${key}`, values) ?? key;
+  }
+
+  /** Return the text of one of several values, or the value itself where it has none. */
+  choice(group: string, value: string): string {
+    return this.filled(`config_panel.${group}.${value}`) ?? value;
+  }
+
+  /** Return why something is not possible, by its key in `exceptions`. */
+  reason(key: string, values: Values = {}): string | undefined {
+    return this.filled(`exceptions.${key}.message`, values);
+  }
+
+  /** Return how a command failed, for a person. */
+  failure(error: CommandError): string {
+    const { code, message, translation_key, translation_placeholders } = error;
+    const reason = translation_key ? this.reason(translation_key, translation_placeholders) : undefined;
+    return reason ?? this.filled(`config_panel.error.${code}`, translation_placeholders) ?? message;
+  }
+
+  private filled(key: string, values: Values = {}): string | undefined {
+    return this.texts[PREFIX + key]?.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  }
+
+  number(value: number): string {
+    return this.numbers.format(value);
+  }
+
+  /** Return seconds in a precision that a person can use. */
+  seconds(value: number): string {
+    const digits = value < 10 ? 1 : 0;
+    const [amount, unit] = value < 100 ? [value, "second"] : [value / 60, "minute"];
+    return new Intl.NumberFormat(this.language, {
+      style: "unit",
+      unit,
+      unitDisplay: "short",
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    }).format(amount);
+  }
+
+  /** Return minutes and seconds, as on a clock. */
+  countdown(seconds: number): string {
+    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  }
+
+  /** Return US dollars; small amounts keep two digits that count. */
+  money(value: number): string {
+    const digits = value === 0 || value >= 1 ? 2 : value >= 0.01 ? 3 : 5;
+    return new Intl.NumberFormat(this.language, {
+      style: "currency",
+      currency: "USD",
+      minimumFractionDigits: 2,
+      maximumFractionDigits: digits,
+    }).format(value);
+  }
+
+  time(seconds: number): string {
+    return this.clock.format(seconds * 1000);
+  }
+
+  day(seconds: number): string {
+    return this.days.format(seconds * 1000);
+  }
+
+  /** Return day and time. */
+  fullMoment(seconds: number): string {
+    return this.dayAndClock.format(seconds * 1000);
+  }
+
+  /** Return the time, with the day in front unless that is today. */
+  moment(seconds: number): string {
+    return this.day(seconds) === this.day(Date.now() / 1000) ? this.time(seconds) : this.fullMoment(seconds);
+  }
+
+  /** Return a moment as an input of type `datetime-local` has it. */
+  fieldOf(seconds: number): string {
+    const format = new Intl.DateTimeFormat("sv", { ...this.zone, dateStyle: "short", timeStyle: "short" });
+    return format.format(seconds * 1000).replace(" ", "T");
+  }
+
+  /** Return the moment that a person has entered, in the same zone. */
+  ofField(field: string): number {
+    const wall = Date.parse(`${field}Z`) / 1000;
+    const offset = (at: number) => Date.parse(`${this.fieldOf(at)}Z`) / 1000 - Math.floor(at / 60) * 60;
+    return wall - offset(wall - offset(wall));
+  }
+}

@@ -1,0 +1,399 @@
+/** The view Conversations: a row for each turn, newest first; only the rows that can be seen are in the page. */
+import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { customElement, query, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
+import type { Named, TurnFilter, TurnKind, TurnList, TurnRow } from "./api";
+import { navigate } from "./hass";
+import { markOf } from "./marks";
+import { style } from "./style";
+import { View } from "./view";
+
+const KINDS: readonly TurnKind[] = ["failed", "slow", "asked"];
+const FIRST_PAGE = 50;
+const NEXT_PAGE = 200;
+/** Rows above and below what can be seen. */
+const MARGIN = 8;
+const TYPING_MS = 150;
+
+@customElement("chatterbox-turns")
+export class TurnsView extends View {
+  @state() private rows: TurnRow[] = [];
+  @state() private total: number | undefined;
+  @state() private top = 0;
+  @state() private height = 0;
+  @query(".scroller") private scroller!: HTMLElement;
+  @query(".measure") private measure!: HTMLElement;
+  private next: string | null = null;
+  private filter: TurnFilter = {};
+  /** Counts the lists asked for; what arrives for an earlier one is dropped. */
+  private generation = 0;
+  private isLoadingMore = false;
+  private typing: number | undefined;
+  private readonly resizes = new ResizeObserver(() => (this.height = this.scroller.clientHeight));
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has("page")) this.filter = filterOf(new URLSearchParams(location.search));
+  }
+
+  protected override firstUpdated(): void {
+    this.resizes.observe(this.scroller);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.resizes.disconnect();
+    clearTimeout(this.typing);
+  }
+
+  protected override async load(): Promise<void> {
+    await Promise.all([
+      this.loadFirst(),
+      this.subscribe("turns/subscribe", () => void this.attempt(() => this.loadNew())),
+    ]);
+  }
+
+  protected override updated(changed: PropertyValues): void {
+    super.updated(changed);
+    if (changed.has("top") || changed.has("height") || changed.has("rows")) void this.attempt(() => this.loadMore());
+  }
+
+  private async list(fields: object): Promise<TurnList> {
+    return this.call<TurnList>("turns/list", { ...this.filter, ...fields });
+  }
+
+  private async loadFirst(): Promise<void> {
+    const generation = ++this.generation;
+    const { turns, next, total } = await this.list({ limit: FIRST_PAGE });
+    if (generation !== this.generation) return;
+    [this.rows, this.next, this.total] = [turns, next, total ?? turns.length];
+    this.scroller.scrollTop = this.top = 0;
+  }
+
+  /** Load until there are rows for all that can be seen. */
+  private async loadMore(): Promise<void> {
+    if (this.isLoadingMore) return;
+    this.isLoadingMore = true;
+    try {
+      while (this.next !== null && this.lastVisible >= this.rows.length) {
+        const generation = this.generation;
+        const { turns, next } = await this.list({ limit: NEXT_PAGE, cursor: this.next });
+        if (generation === this.generation) [this.rows, this.next] = [[...this.rows, ...turns], next];
+      }
+    } finally {
+      this.isLoadingMore = false;
+    }
+  }
+
+  /** Put turns that have been stored since above the others, which stay where they are on the screen. */
+  private async loadNew(): Promise<void> {
+    const generation = this.generation;
+    const { turns, next, total } = await this.list({ limit: FIRST_PAGE });
+    if (generation !== this.generation) return;
+    const known = new Set(this.rows.map((row) => row.id));
+    const fresh = turns.filter((turn) => !known.has(turn.id));
+    if (fresh.length === turns.length)
+      [this.rows, this.next] = [turns, next]; // too many to tell what is between
+    else this.rows = [...fresh, ...this.rows];
+    this.total = total ?? this.rows.length;
+    if (this.scroller.scrollTop > 0) {
+      await this.updateComplete;
+      this.scroller.scrollTop += fresh.length * this.rowHeight;
+    }
+  }
+
+  private get rowHeight(): number {
+    return this.measure?.offsetHeight || 72;
+  }
+
+  private get firstVisible(): number {
+    return Math.max(0, Math.floor(this.top / this.rowHeight) - MARGIN);
+  }
+
+  private get lastVisible(): number {
+    const last = Math.ceil((this.top + this.height) / this.rowHeight) + MARGIN;
+    return Math.min(last, (this.total ?? 0) - 1);
+  }
+
+  private choose(change: TurnFilter): void {
+    const chosen = Object.entries({ ...this.filter, ...change }).filter(([, value]) => value?.length);
+    this.filter = Object.fromEntries(chosen) as TurnFilter;
+    const search = new URLSearchParams(chosen.map(([key, value]): [string, string] => [key, String(value)])).toString();
+    navigate(`/chatterbox/turns${search ? `?${search}` : ""}`, true);
+    this.requestUpdate();
+    void this.attempt(() => this.loadFirst());
+  }
+
+  protected override render(): TemplateResult {
+    const { info, texts } = this.page;
+    const { filter, total } = this;
+    const isFiltered = Object.keys(filter).length > 0;
+    return html`
+      <search>
+        <input
+          type="search"
+          maxlength="200"
+          aria-label=${this.text("turns.search")}
+          placeholder=${this.text("turns.search")}
+          .value=${filter.words ?? ""}
+          @input=${this.type}
+        />
+        ${this.select("person_id", "turns.person", info.people)} ${this.select("device_id", "turns.place", info.places)}
+        ${this.select("agent", "turns.agent", info.agents)}
+        ${KINDS.map((kind) => {
+          const isOn = !!filter.marks?.includes(kind);
+          const marks = isOn ? filter.marks?.filter((one) => one !== kind) : [...(filter.marks ?? []), kind];
+          return html`<button aria-pressed=${isOn} @click=${() => this.choose({ marks: marks ?? [] })}>
+            ${this.text(`turns.${kind}`)}
+          </button>`;
+        })}
+        <span class="quiet figure" role="status"
+          >${total === undefined ? "" : this.text("turns.total", { count: texts.number(total) })}</span
+        >
+      </search>
+      ${this.failureNote()}
+      ${
+        total === 0
+          ? html`<p class="empty quiet">
+              ${this.text(isFiltered ? "turns.none_found" : info.keeps_history ? "turns.none" : "turns.not_stored")}
+            </p>`
+          : nothing
+      }
+      <div
+        class="scroller"
+        tabindex="0"
+        role="region"
+        aria-label=${this.text("page.turns")}
+        aria-busy=${total === undefined}
+        @scroll=${() => (this.top = this.scroller.scrollTop)}
+        @keydown=${this.move}
+      >
+        <div class="measure row-height" aria-hidden="true"></div>
+        <div class="rows" role="list" style="height: ${(total ?? 0) * this.rowHeight}px">${this.visible()}</div>
+      </div>
+    `;
+  }
+
+  private visible(): unknown {
+    const [first, last] = [this.firstVisible, this.lastVisible];
+    const indices = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
+    return repeat(
+      indices,
+      (index) => this.rows[index]?.id ?? index,
+      (index) => this.row(index, this.rows[index]),
+    );
+  }
+
+  private row(index: number, row: TurnRow | undefined): TemplateResult {
+    const place = `transform: translateY(${index * this.rowHeight}px)`;
+    if (!row) return html`<div class="turn row-height" style=${place} aria-hidden="true"></div>`;
+    const { texts } = this.page;
+    const isToday = texts.day(row.at) === texts.day(Date.now() / 1000);
+    return html`<div
+      class="turn row-height"
+      role="listitem"
+      style=${place}
+      aria-setsize=${this.total ?? -1}
+      aria-posinset=${index + 1}
+    >
+      <div class="when figure">
+        ${texts.time(row.at)}${isToday ? nothing : html`<div class="quiet small">${texts.day(row.at)}</div>`}
+      </div>
+      <div class="who">
+        <div class="line">${row.person ?? row.caller ?? this.text("turns.nobody")}</div>
+        <div class="quiet small line">${row.place ?? row.agent}</div>
+      </div>
+      <div class="words">
+        <a class="line" href="/chatterbox/turns/${encodeURIComponent(row.id)}" data-index=${index}
+          >${row.words || this.text("turns.no_words")}</a
+        >
+        <div class="quiet line">${row.answer}</div>
+      </div>
+      <div class="marks">${row.marks.map((mark) => markOf(mark, texts))}</div>
+      <div class="seconds figure quiet">${texts.seconds(row.duration_ms / 1000)}</div>
+    </div>`;
+  }
+
+  private select(field: "person_id" | "device_id" | "agent", label: string, choices: Named[]): unknown {
+    if (choices.length < 2) return nothing;
+    const chosen = this.filter[field] ?? "";
+    return html`<select
+      aria-label=${this.text(label)}
+      @change=${(event: Event) => this.choose({ [field]: (event.target as HTMLSelectElement).value })}
+    >
+      <option value="" ?selected=${!chosen}>${this.text(`${label}_any`)}</option>
+      ${choices.map(({ id, name }) => html`<option value=${id} ?selected=${id === chosen}>${name}</option>`)}
+    </select>`;
+  }
+
+  private type(event: Event): void {
+    const words = (event.target as HTMLInputElement).value.trim();
+    clearTimeout(this.typing);
+    this.typing = setTimeout(() => this.choose({ words }), TYPING_MS);
+  }
+
+  /** Move from row to row by the arrow keys. */
+  private async move(event: KeyboardEvent): Promise<void> {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const index = (event.target as HTMLElement).dataset["index"];
+    if (!step || index === undefined) return;
+    event.preventDefault();
+    const wanted = Number(index) + step;
+    const [above, below] = [wanted * this.rowHeight, (wanted + 1) * this.rowHeight];
+    if (above < this.scroller.scrollTop) this.scroller.scrollTop = above;
+    if (below > this.scroller.scrollTop + this.height) this.scroller.scrollTop = below - this.height;
+    this.top = this.scroller.scrollTop;
+    await this.updateComplete;
+    this.renderRoot.querySelector<HTMLElement>(`a[data-index="${wanted}"]`)?.focus({ preventScroll: true });
+  }
+
+  static override styles = [
+    style,
+    css`
+      :host {
+        display: flex;
+        flex-direction: column;
+        overflow: hidden !important;
+      }
+      search {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 8px;
+        padding: 12px 16px;
+        border-bottom: 1px solid var(--divider-color);
+        background: var(--card-background-color);
+      }
+      input {
+        flex: 1 1 180px;
+        max-width: 320px;
+      }
+      select {
+        max-width: 180px;
+      }
+      search > span {
+        margin-inline-start: auto;
+      }
+      .note {
+        margin: 8px 16px;
+      }
+      .empty {
+        padding: 24px 16px;
+      }
+      .scroller {
+        position: relative;
+        flex: 1;
+        min-height: 0;
+        overflow-y: auto;
+        background: var(--card-background-color);
+      }
+      .rows {
+        position: relative;
+      }
+      .measure {
+        position: absolute;
+        width: 0;
+        visibility: hidden;
+      }
+      .row-height {
+        height: 64px;
+      }
+      .turn {
+        position: absolute;
+        inset: 0 0 auto;
+        display: grid;
+        grid-template-columns: 88px 148px minmax(0, 1fr) minmax(0, 240px) 72px;
+        gap: 16px;
+        align-items: center;
+        padding: 0 16px;
+        border-bottom: 1px solid var(--divider-color);
+      }
+      .turn[role]:hover {
+        background: var(--secondary-background-color);
+      }
+      .who,
+      .words {
+        min-width: 0;
+      }
+      .line {
+        display: -webkit-box;
+        -webkit-box-orient: vertical;
+        -webkit-line-clamp: 1;
+        overflow: hidden;
+        overflow-wrap: anywhere;
+      }
+      .words a {
+        color: inherit;
+        font-weight: 500;
+        text-decoration: none;
+      }
+      .words a::after {
+        content: "";
+        position: absolute;
+        inset: 0;
+      }
+      .words a:focus-visible {
+        outline: none;
+      }
+      .words a:focus-visible::after {
+        outline: 2px solid var(--primary-color);
+        outline-offset: -2px;
+      }
+      .marks {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 4px;
+        max-height: 44px;
+        overflow: hidden;
+      }
+      .mark {
+        max-width: 100%;
+        overflow: hidden;
+        display: -webkit-box;
+        -webkit-box-orient: vertical;
+        -webkit-line-clamp: 1;
+        overflow-wrap: anywhere;
+      }
+      .seconds {
+        text-align: end;
+      }
+      @media (max-width: 760px) {
+        .row-height {
+          height: 112px;
+        }
+        .turn {
+          grid-template-columns: auto minmax(0, 1fr) auto;
+          grid-template-rows: 20px auto 22px;
+          align-content: center;
+          gap: 2px 8px;
+        }
+        .when,
+        .who {
+          display: flex;
+          gap: 6px;
+          align-items: baseline;
+        }
+        .words {
+          grid-area: 2 / 1 / 3 / 4;
+        }
+        .marks {
+          grid-area: 3 / 1 / 4 / 4;
+          max-height: 22px;
+        }
+        .seconds {
+          grid-area: 1 / 3 / 2 / 4;
+        }
+      }
+    `,
+  ];
+}
+
+function filterOf(search: URLSearchParams): TurnFilter {
+  const filter: TurnFilter = {};
+  for (const field of ["words", "person_id", "device_id", "agent"] as const) {
+    const value = search.get(field);
+    if (value) filter[field] = value;
+  }
+  const marks = KINDS.filter((kind) => search.get("marks")?.split(",").includes(kind));
+  if (marks.length) filter.marks = marks;
+  return filter;
+}
