@@ -1,12 +1,18 @@
 """Ten requests of a home, each with what the rules of an agent make of it."""
 
+import asyncio
+
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.approvals.examples import MOST_EXAMPLES, async_example_requests
+from custom_components.chatterbox.approvals.examples import (
+    MOST_EXAMPLES,
+    async_example_requests,
+    async_judge_entities,
+)
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import HomeRules, Policy, Rule, ToolSource, TrustLevel, Verdict
 from tests.demo_house.move_in import move_in
@@ -84,3 +90,19 @@ async def test_a_home_without_anything_has_no_examples(hass: HomeAssistant) -> N
     assert await async_setup_component(hass, "homeassistant", {})
 
     assert await verdicts(hass, Policy()) == {}
+
+
+async def test_others_use_the_event_loop_while_many_entities_are_judged(home: HomeAssistant) -> None:
+    turns_of_others = 0
+
+    def take_turn() -> None:
+        nonlocal turns_of_others
+        turns_of_others += 1
+        if not judging.done():
+            asyncio.get_running_loop().call_soon(take_turn)
+
+    judging = home.async_create_task(async_judge_entities(home, Policy(), ["lock.door"] * 1000))
+    take_turn()
+
+    assert {one.verdict for one in await judging} == {ASK}
+    assert turns_of_others >= 20

@@ -3,6 +3,7 @@
 Home Assistant then acts before the agent hears the sentence. Each is reported while it holds, with an example.
 """
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +20,7 @@ from ..internals.assist_pipeline import assistants
 from ..repairs import async_report_unguarded
 from ..settings.rules import SIGNAL_HOME_RULES, HomeRules, Verdict, async_get_home_rules
 from ..speech.sentences import async_get_sentences
-from .examples import async_guarded_request, judge_all_actions
+from .examples import async_guarded_request, async_yield, judge_all_actions
 from .policy import is_of_intent
 
 if TYPE_CHECKING:  # it needs packages of its own
@@ -43,8 +44,11 @@ async def _async_unguarded_request(hass: HomeAssistant, home_rules: HomeRules) -
     about_intents = (rule for rule in strict if any(is_of_intent(hass, name) for name in rule.tools))
     for_intents = (replace(rule, tools=frozenset()) for rule in about_intents)
     policy = replace(policy, rules=(*for_intents, *rules))
-    judgements = (judge_all_actions(hass, policy, state.entity_id) for state in exposed_states(hass, CONVERSATION))
-    return "" if any(judgement.verdict is not Verdict.ALLOW for judgement in judgements) else None
+    for number, state in enumerate(exposed_states(hass, CONVERSATION)):
+        await async_yield(number)
+        if judge_all_actions(hass, policy, state.entity_id).verdict is not Verdict.ALLOW:
+            return ""
+    return None
 
 
 def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipeline]:
@@ -61,6 +65,7 @@ class AssistantWatch:
         """Look once Home Assistant has started, and whenever something changes."""
         self._hass, self._agent_id = hass, agent_id
         self._is_planned = False
+        self._looking = asyncio.Lock()
         self._ends = [async_listen_home(hass, CONVERSATION, self._async_plan)]
         self._ends.append(hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan))  # the language
         self._ends.append(async_dispatcher_connect(hass, SIGNAL_HOME_RULES, self._async_look))
@@ -84,9 +89,10 @@ class AssistantWatch:
     async def _async_look(self, _change: object = None) -> None:
         self._is_planned = False
         hass, agent_id = self._hass, self._agent_id
-        is_needed = self._ends and async_unguarded_assistants(hass, agent_id)
-        rules = async_get_home_rules(hass).current
-        request = await _async_unguarded_request(hass, rules) if is_needed else None
-        found = async_unguarded_assistants(hass, agent_id) if request is not None else []
-        if self._ends:
-            async_report_unguarded(hass, agent_id, found, request or "")
+        async with self._looking:  # the last change is reported last
+            is_needed = self._ends and async_unguarded_assistants(hass, agent_id)
+            rules = async_get_home_rules(hass).current
+            request = await _async_unguarded_request(hass, rules) if is_needed else None
+            found = async_unguarded_assistants(hass, agent_id) if request is not None else []
+            if self._ends:
+                async_report_unguarded(hass, agent_id, found, request or "")

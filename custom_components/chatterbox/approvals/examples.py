@@ -1,8 +1,10 @@
-"""Requests that a home could hear, and what would happen to each: its own lamp, blind, door, script."""
+"""The verdicts of rules on a home: on each exposed entity, and on requests for its own lamp, blind, door, script."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.const import SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
@@ -13,12 +15,12 @@ from homeassistant.util import dt as dt_util
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from ..agent.protocols import Ask
 from ..effects.actions import ActionReader, bounded
-from ..effects.effect import NOTHING, CallEffects, Effects
+from ..effects.effect import NOTHING, CallEffects, Effects, EntityAction
 from ..home.entity_matches import exposed_states
 from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.rules import HomeRules, Policy, Verdict
 from .guard import CallGuard
-from .policy import Judgement, judge
+from .policy import Decision, Judgement, judge
 
 MOST_EXAMPLES: Final = 10
 _DOORS: Final = frozenset({"door", "garage", "gate"})
@@ -78,7 +80,8 @@ async def async_example_requests(hass: HomeAssistant, rules: HomeRules) -> list[
 async def async_guarded_request(hass: HomeAssistant, rules: HomeRules) -> Example | None:
     """Return the first request for any exposed entity that is not simply allowed."""
     for request, those in _fitting_entities(hass):
-        for entity_id in those if not request.is_after_search else ():
+        for number, entity_id in enumerate(those if not request.is_after_search else ()):
+            await async_yield(number)
             verdict = await _async_verdict(hass, rules, request, entity_id)
             if verdict is not Verdict.ALLOW:
                 return Example(request.key, entity_id, verdict)
@@ -94,6 +97,49 @@ def _fitting_entities(hass: HomeAssistant) -> Iterator[tuple[_Request, list[str]
         those = [one.entity_id for one in fitting if not classes or one.attributes.get("device_class") in classes]
         if those:
             yield request, those
+
+
+_AT_A_TIME: Final = 50
+"""Entities that are judged before others may use the event loop. They take about 5 ms."""
+
+
+async def async_yield(number: int) -> None:
+    """Yield to the event loop, once for each `_AT_A_TIME` entities that are numbered."""
+    if number % _AT_A_TIME == 0:
+        await asyncio.sleep(0)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityVerdict:
+    """The strictest verdict on all actions on an entity, and on those of a script, an automation or a scene."""
+
+    entity_id: str
+    verdict: Verdict
+    decisions: tuple[Decision, ...]
+    """Those with that verdict; none for an entity with which everything is allowed."""
+
+    @classmethod
+    def of(cls, hass: HomeAssistant, policy: Policy, entity_id: str) -> Self:
+        """Judge all actions on an entity, at the present time and for a user whom no rule names."""
+        judgement = judge_all_actions(hass, policy, entity_id)
+        return cls(entity_id, judgement.verdict, judgement.decisions)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The actions with the verdict, sorted; empty if there are none, or if they are unknown."""
+        subjects = (decision.subject for decision in self.decisions)
+        return tuple(sorted({subject.action for subject in subjects if isinstance(subject, EntityAction)}))
+
+
+async def async_judge_entities(
+    hass: HomeAssistant, policy: Policy, entity_ids: Iterable[str]
+) -> tuple[EntityVerdict, ...]:
+    """Return the verdicts on entities. Others may use the event loop in the meantime."""
+    found: list[EntityVerdict] = []
+    for number, entity_id in enumerate(entity_ids):
+        await async_yield(number)
+        found.append(EntityVerdict.of(hass, policy, entity_id))
+    return tuple(found)
 
 
 def judge_all_actions(hass: HomeAssistant, policy: Policy, entity_id: str) -> Judgement:

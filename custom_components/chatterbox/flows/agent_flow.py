@@ -93,7 +93,7 @@ class ConversationAgentFlow(ModelFlow):
     async def async_step_home(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing is asked
         """Show what the rules mean for the home, before they are saved."""
         policy = self._rules.policy
-        page = ApprovalPage.of(self.hass, policy, await self._async_labels())
+        page = await ApprovalPage.async_of(self.hass, policy, await self._async_labels())
         absent = page.absent(await async_absent_names(self.hass, policy))
         no_pin = page.no_pin() if self._begun_with.pin and not self._rules.pin else ""
         examples = no_pin + absent + page.examples_table(await async_example_requests(self.hass, self._rules))
@@ -130,7 +130,7 @@ class ConversationAgentFlow(ModelFlow):
     async def _async_show_approvals(
         self, labels: RuleLabels, form: Mapping[str, Any], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
-        page = ApprovalPage.of(self.hass, self._rules.policy, labels)
+        page = await ApprovalPage.async_of(self.hass, self._rules.policy, labels)
         own_id = self._get_reconfigure_subentry().subentry_id
         agent_id = er.async_get(self.hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, own_id)
         unguarded = page.unguarded([one.name for one in async_unguarded_assistants(self.hass, agent_id or "")])

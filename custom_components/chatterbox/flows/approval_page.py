@@ -9,35 +9,14 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar
 
-from ..approvals.examples import Example, judge_all_actions
-from ..effects.effect import EntityAction
+from ..approvals.examples import EntityVerdict, Example, async_judge_entities
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states
 from ..settings.rules import Policy, Verdict
 from .dialog import escaped
 from .rule_form import RuleLabels
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The strictest verdict on all actions on an entity, and on those of a script, an automation or a scene."""
-
-    entity_id: str
-    verdict: Verdict
-    actions: tuple[str, ...]
-    """The actions with that verdict, sorted; empty if there are none, or if they are unknown."""
-
-    @classmethod
-    @callback
-    def of(cls, hass: HomeAssistant, policy: Policy, entity_id: str) -> Self:
-        """Judge all actions on an entity, at the present time and for a user whom no rule names."""
-        judgement = judge_all_actions(hass, policy, entity_id)
-        subjects = (decision.subject for decision in judgement.decisions)
-        actions = {subject.action for subject in subjects if isinstance(subject, EntityAction)}
-        return cls(entity_id, judgement.verdict, tuple(sorted(actions)))
-
 
 MOST_ROWS: Final = 40
 """Rows of the table."""
@@ -49,15 +28,14 @@ class ApprovalPage:
     """Rules, applied to the entities that are exposed to Assist, for a user whom no rule names."""
 
     hass: HomeAssistant
-    rows: tuple[_Row, ...]
+    rows: tuple[EntityVerdict, ...]
     labels: RuleLabels
 
     @classmethod
-    @callback
-    def of(cls, hass: HomeAssistant, policy: Policy, labels: RuleLabels) -> Self:
+    async def async_of(cls, hass: HomeAssistant, policy: Policy, labels: RuleLabels) -> Self:
         """Apply rules at the present time."""
-        exposed = exposed_states(hass, CONVERSATION_DOMAIN)
-        return cls(hass, tuple(_Row.of(hass, policy, state.entity_id) for state in exposed), labels)
+        exposed = (state.entity_id for state in exposed_states(hass, CONVERSATION_DOMAIN))
+        return cls(hass, await async_judge_entities(hass, policy, exposed), labels)
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -111,24 +89,24 @@ class ApprovalPage:
     def _header(self, *columns: str) -> tuple[str, ...]:
         return tuple(self.labels.sentences[f"home_{column}"] for column in columns)
 
-    def _cells(self, row: _Row) -> tuple[str, ...]:
+    def _cells(self, row: EntityVerdict) -> tuple[str, ...]:
         verdict = self.labels.verdicts.label(row.verdict)
         return tuple(map(escaped, (self._name(row), self._area(row), self._what(row), verdict)))
 
-    def _name(self, row: _Row) -> str:
+    def _name(self, row: EntityVerdict) -> str:
         state = self.hass.states.get(row.entity_id)
         return state.name if state else row.entity_id
 
-    def _area(self, row: _Row) -> str:
+    def _area(self, row: EntityVerdict) -> str:
         area_id = areas_of_entities(self.hass).get(row.entity_id)
         area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
         return area.name if area else ""
 
-    def _what(self, row: _Row) -> str:
+    def _what(self, row: EntityVerdict) -> str:
         """Return the actions with the verdict."""
-        if not row.actions:
+        if not (actions := row.actions):
             return self.labels.sentences["home_unknown"]
-        named = [self.labels.of_conditions["actions"].label(action) for action in row.actions]
+        named = [self.labels.of_conditions["actions"].label(action) for action in actions]
         return ", ".join([*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])])
 
 

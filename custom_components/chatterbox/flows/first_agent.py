@@ -60,9 +60,8 @@ class FirstAgentForm:
         await store.async_load()  # nothing has been set up yet in a home without a service
         rules = store.current
         labels = await async_get_rule_labels(hass, rules.policy)
-        return cls(
-            hass, kind, model, labels.sentences, ApprovalPage.of(hass, rules.policy, labels).names_asked_about, rules
-        )
+        page = await ApprovalPage.async_of(hass, rules.policy, labels)
+        return cls(hass, kind, model, labels.sentences, page.names_asked_about, rules)
 
     @property
     def schema(self) -> vol.Schema:
