@@ -29,14 +29,15 @@ def state_of(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_six_entities_of_an_agent_are_enabled_at_first(hass: HomeAssistant) -> None:
+async def test_seven_entities_of_an_agent_are_enabled_at_first(hass: HomeAssistant) -> None:
     entry = await set_up(hass, server_entry(address_without_server()))
 
     agent = only_agent(entry).subentry_id
     known = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     entities = [entity for entity in known if entity.config_subentry_id == agent]
     enabled = {entity.unique_id.removeprefix(f"{agent}_") for entity in entities if entity.disabled_by is None}
-    assert enabled == {agent, "waiting_questions", "spent_this_month", "turns", "failures", "time_to_first_token"}
+    shown = {"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"}
+    assert enabled == {agent, "waiting_questions", *shown}
     assert len(entities) > len(enabled)
 
 

@@ -150,7 +150,7 @@ NUMBERS: Final = (
 )
 """All figures of an agent."""
 
-_ENABLED: Final = frozenset({"spent_this_month", "turns", "failures", "time_to_first_token"})
+_ENABLED: Final = frozenset({"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"})
 """Figures that are enabled by default."""
 
 
