@@ -101,6 +101,11 @@ def async_report_home_rules(hass: HomeAssistant, agents: Sequence[str], *, is_un
         _set(hass, key, key, {"agents": ", ".join(agents)} if holds else None, severity=ir.IssueSeverity.ERROR)
 
 
+def async_report_plans(hass: HomeAssistant, *, is_unreadable: bool) -> None:
+    """Report that the plans for later cannot be read, so that none is followed, or that they can again."""
+    _set(hass, "plans_unreadable", "plans_unreadable", {} if is_unreadable else None, severity=ir.IssueSeverity.ERROR)
+
+
 def async_report_history(
     hass: HomeAssistant, address: str, key: str, placeholders: Mapping[str, str], put_aside: str = ""
 ) -> None:

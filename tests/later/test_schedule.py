@@ -4,13 +4,20 @@ import asyncio
 import random
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import issue_registry as ir
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    async_capture_events,
+    async_fire_time_changed,
+    async_test_home_assistant,
+)
 
+from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.later.plans import (
     Asker,
     Condition,
@@ -19,8 +26,10 @@ from custom_components.chatterbox.later.plans import (
     PlannedCall,
     Plans,
     async_get_plans,
+    waiting_news,
 )
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule
+from custom_components.chatterbox.later.when import Repetition
 from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
 
 
@@ -203,18 +212,67 @@ def test_a_number_is_compared(hass: HomeAssistant, condition: Condition, state: 
     assert condition.holds(hass.states.get("sensor.s")) is holds
 
 
-async def test_nothing_is_done_if_it_cannot_be_marked(
+async def fail(*_: object) -> None:
+    raise OSError("disk full")
+
+
+@pytest.mark.parametrize("every", ["", "day"])
+async def test_what_cannot_be_marked_is_not_done_and_told(
+    home: Home, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch, every: Repetition
+) -> None:
+    await home.schedule.async_add(replace(act(), words="every day at 22:10", every=every))
+
+    with monkeypatch.context() as full:
+        full.setattr("homeassistant.helpers.storage.Store.async_save", fail)
+        await pass_time(home.hass, freezer, minutes=10)
+
+    assert home.done == []
+    assert home.texts == ["This was planned for now, but I haven't done it: turn off the heater."]
+    await pass_time(home.hass, freezer, days=1)
+    assert len(home.done) == len(home.schedule.plans.stored.plans) == bool(every)
+
+
+async def test_a_reminder_that_cannot_be_stored_is_heard(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await home.schedule.async_add(act())
-
-    async def fail(*_: object) -> None:
-        raise OSError("disk full")
+    await home.schedule.async_add(remind())
 
     monkeypatch.setattr("homeassistant.helpers.storage.Store.async_save", fail)
     await pass_time(hass, freezer, minutes=10)
 
-    assert home.done == []
+    assert home.texts == ["A reminder: call Mum."]
+    assert [news.text for news in waiting_news(hass)] == home.texts
+    await home.schedule.async_heard(home.schedule.plans.stored.news)
+    assert home.texts == []
+
+
+@pytest.mark.parametrize("damage", [{"version": 2}, {"data": {"plans": "none"}}])
+async def test_plans_are_followed_once_they_can_be_read(
+    home: Home,
+    freezer: FrozenDateTimeFactory,
+    hass_storage: dict[str, dict[str, object]],
+    damage: dict[str, object],
+) -> None:
+    await home.schedule.async_add(act())
+    await home.schedule.async_add(replace(act("open the window"), is_begun=True))
+    whole = hass_storage["chatterbox.later"]
+    file = hass_storage["chatterbox.later"] = {**whole, **damage}
+    issues = ir.async_get(home.hass)
+
+    await home.restart()
+    with pytest.raises(NotPlanned):
+        await home.schedule.async_add(remind())
+    assert file == {**whole, **damage}, "nothing is overwritten"
+    assert issues.async_get_issue(DOMAIN, "plans_unreadable")
+
+    file.update(whole)
+    await home.schedule.async_add(act("close the blinds", minutes=20))
+    await pass_time(home.hass, freezer, minutes=1)
+    assert not issues.async_get_issue(DOMAIN, "plans_unreadable")
+    await pass_time(home.hass, freezer, minutes=9)
+    await pass_time(home.hass, freezer, minutes=11)
+    assert home.done == ["turn off the heater", "close the blinds"]
+    assert home.texts == ["I was interrupted while doing this at 22:10, so please check: open the window."]
 
 
 async def test_what_belongs_to_a_removed_user_is_removed(hass: HomeAssistant, home: Home) -> None:
@@ -319,3 +377,21 @@ async def test_what_is_moved_while_its_agent_is_loaded_anew_waits_for_its_new_ti
 
     await pass_time(hass, freezer, hours=1)
     assert home.done == ["turn off the heater"]
+
+
+async def test_a_change_that_changes_nothing_does_nothing_twice(tmp_path: Path, freezer: FrozenDateTimeFactory) -> None:
+    async with async_test_home_assistant(
+        config_dir=str(tmp_path)
+    ) as hass:  # it writes to a real disk, which takes time
+        home, plan = Home(hass), replace(act(), agent="agent-2")
+        await home.schedule.async_add(plan)
+        freezer.tick(timedelta(minutes=10))
+        async_fire_time_changed(hass)
+        await hass.async_block_till_done()
+
+        await home.schedule.async_change(plan.id, lambda known: known)
+        home.schedule.async_serve("agent-2", home.act)
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+        assert (home.done, home.texts) == (["turn off the heater"], [])
+        await hass.async_stop(force=True)

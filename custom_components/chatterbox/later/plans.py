@@ -188,18 +188,17 @@ class Stored:
     """The oldest first."""
     news: tuple[News, ...] = ()
 
-    def with_plan(self, changed: FuturePlan) -> Stored:
-        """Return it with a plan replaced by its id. Raises `NotPlanned` (GONE)."""
-        if all(plan.id != changed.id for plan in self.plans):
+    def plan(self, plan_id: str) -> FuturePlan:
+        """Return a plan. Raises `NotPlanned` (GONE)."""
+        if (found := next((plan for plan in self.plans if plan.id == plan_id), None)) is None:
             raise NotPlanned(PlanProblem.GONE)
-        return replace(self, plans=tuple(changed if plan.id == changed.id else plan for plan in self.plans))
+        return found
 
-    def without(self, plan_id: str) -> Stored:
-        """Return it without a plan. Raises `NotPlanned` (GONE)."""
-        left = tuple(plan for plan in self.plans if plan.id != plan_id)
-        if len(left) == len(self.plans):
+    def replacing(self, known: FuturePlan, *changed: FuturePlan) -> Stored:
+        """Return it with a plan replaced or removed. Raises `NotPlanned` (GONE) if it is not as it was known."""
+        if known not in self.plans:
             raise NotPlanned(PlanProblem.GONE)
-        return replace(self, plans=left)
+        return replace(self, plans=tuple(new for plan in self.plans for new in (changed if plan == known else (plan,))))
 
     def with_news(self, *news: News) -> Stored:
         """Return it with more news; the oldest are dropped."""
@@ -224,6 +223,8 @@ class Plans:
         self._hass = hass
         self.stored = Stored()
         """Everything, as it is stored; nothing before it is loaded."""
+        self.found = Stored()
+        """Everything that the file held when it was read: of earlier runs of Home Assistant."""
         self._is_loaded = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -246,13 +247,16 @@ class Plans:
 
         await self.async_change(add)
 
-    async def async_change(self, change: Callable[[Stored], Stored]) -> Stored:
-        """Store what `change` returns, and use it once it is stored. Raises `NotPlanned`."""
+    async def async_change(self, change: Callable[[Stored], Stored], *, even_unstored: bool = False) -> Stored:
+        """Store what `change` returns, and use it once it is stored. Raises `NotPlanned`.
+
+        `even_unstored`, it is used although it cannot be stored, and stored with the next change.
+        """
         async with self._one_at_a_time:
             known = await self._async_known()
             changed = change(known)
             if changed != known:
-                await self._async_store(changed)
+                await self._async_store(changed, even_unstored=even_unstored)
                 if changed.plans != known.plans:
                     async_dispatcher_send(self._hass, SIGNAL_PLANS)
             return changed
@@ -260,18 +264,20 @@ class Plans:
     async def _async_known(self) -> Stored:
         if not self._is_loaded:
             try:
-                self._use(_STORED.validate_python(await self._store.async_load() or {}))
+                self.found = _STORED.validate_python(await self._store.async_load() or {})
             except Exception as error:
                 # Its text may quote what somebody said.
                 LOGGER.error("What is to happen later cannot be read: %s", type(error).__name__)
                 raise NotPlanned(PlanProblem.UNREADABLE) from error
+            self._use(self.found)
+            async_dispatcher_send(self._hass, SIGNAL_PLANS)
         return self.stored
 
     def _use(self, stored: Stored) -> None:
         self.stored, self._is_loaded = stored, True
         waiting_news(self._hass)[:] = [news for news in stored.news if news.is_kept]
 
-    async def _async_store(self, stored: Stored) -> None:
+    async def _async_store(self, stored: Stored, *, even_unstored: bool) -> None:
         """Store a new state. Home Assistant only logs when it cannot write a file, so the file is read again."""
         written = _STORED.dump_python(stored, mode="json")
         try:
@@ -280,7 +286,7 @@ class Plans:
         except Exception as error:  # noqa: BLE001  # the caller has to learn of any failure
             LOGGER.error("What is to happen later cannot be stored: %s", type(error).__name__)
             is_stored = False
-        if not is_stored:
+        if not is_stored and not even_unstored:
             raise NotPlanned(PlanProblem.NOT_KEPT)
         self._use(stored)
 

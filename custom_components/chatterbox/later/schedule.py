@@ -26,6 +26,7 @@ from ..approvals.notifications import CLEAR, EVENT_TAP
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..people.speakers import Asking, Speaker
+from ..repairs import async_report_plans
 from ..speech.sentences import async_get_sentences
 from .plans import (
     MOST_NEWS,
@@ -47,6 +48,10 @@ GRACE: Final = timedelta(minutes=2)
 """Time for the answer to a question about a plan, in which its time may pass."""
 WORTH: Final = timedelta(minutes=1)
 """Time after which a call is not worth doing any more, but told."""
+_RETRY: Final = timedelta(minutes=1)
+"""Time until a file that could not be read is read again."""
+_FILE: Final = ""
+"""Stands for the file where ids of plans stand."""
 _JUST: Final = timedelta(minutes=10)
 """Time after a reminder was heard in which it can be put off without naming it."""
 _AGAIN: Final = timedelta(minutes=10)
@@ -86,20 +91,27 @@ class Schedule:
         """The last reminder that was heard at a satellite, and when, unless something was planned there since."""
 
     async def async_start(self, _hass: HomeAssistant) -> None:
-        """Follow the stored plans, and do or tell what was due meanwhile."""
-        try:
-            await self.plans.async_load()
-        except NotPlanned:
-            return
+        """Follow the stored plans as soon as they can be read, and do or tell what was due meanwhile."""
         self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_user_removed)
         self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
-        for news in self.plans.stored.news:
+        await self._async_follow()
+
+    async def _async_follow(self, _now: datetime | None = None) -> None:
+        try:
+            await self.plans.async_load()
+        except NotPlanned:
+            async_report_plans(self._hass, is_unreadable=True)
+            self._watched[_FILE] = async_call_later(self._hass, _RETRY, self._async_follow)
+            return
+        async_report_plans(self._hass, is_unreadable=False)
+        for news in self.plans.found.news:
             self._deliver(news)
-        for plan in self.plans.stored.plans:
+        for plan in self.plans.found.plans:
             if plan.is_begun:
-                await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan))
-            else:
+                self._run(self._async_interrupted(plan), f"chatterbox plan {plan.id}")
+        for plan in self.plans.stored.plans:
+            if not plan.is_begun:
                 self._watch(plan)
 
     @callback
@@ -136,17 +148,14 @@ class Schedule:
         """Change a plan that has not begun. Raises `NotPlanned`."""
 
         def apply(stored: Stored) -> Stored:
-            known = next((plan for plan in stored.plans if plan.id == plan_id and not plan.is_begun), None)
-            if known is None:
+            if (known := stored.plan(plan_id)).is_begun:
                 raise NotPlanned(PlanProblem.GONE)
             changed = change(known)
             if known.call and known.call.terms and changed != known:
                 raise NotPlanned(PlanProblem.FIXED)
-            return stored.with_plan(changed)
+            return stored.replacing(known, changed)
 
-        await self.plans.async_change(apply)
-        if (changed := self.plans.get(plan_id)) is None:
-            raise NotPlanned(PlanProblem.GONE)
+        changed = (await self.plans.async_change(apply)).plan(plan_id)
         self._fire(changed, PlanChange.CHANGED)
         self._watch(changed)
         return changed
@@ -154,7 +163,7 @@ class Schedule:
     async def async_cancel(self, plan_id: str) -> None:
         """Remove a plan. Raises `NotPlanned`."""
         plan = self.plans.get(plan_id)
-        await self.plans.async_change(lambda stored: stored.without(plan_id))
+        await self.plans.async_change(lambda stored: stored.replacing(stored.plan(plan_id)))
         self._unwatch(plan_id)
         if plan:
             self._fire(plan, PlanChange.CANCELLED)
@@ -188,7 +197,8 @@ class Schedule:
                 self._heard[satellite_id] = news.plan, dt_util.utcnow()
         with suppress(NotPlanned):
             await self.plans.async_change(
-                lambda stored: replace(stored, news=tuple(one for one in stored.news if one.id not in ids))
+                lambda stored: replace(stored, news=tuple(one for one in stored.news if one.id not in ids)),
+                even_unstored=True,
             )
 
     @callback
@@ -238,15 +248,19 @@ class Schedule:
         await self._async_conclude(plan, PlanChange.DONE, words)
 
     async def _async_act(self, plan: FuturePlan) -> None:
-        act, now = await self._async_agent(plan.agent), dt_util.utcnow()
-        if self.plans.get(plan.id) != plan:  # it was moved or cancelled while its agent was loaded anew
+        act = None if _is_late(plan) else await self._async_agent(plan.agent)
+        if self.plans.get(plan.id) != plan or self._hass.is_stopping:  # it was moved or cancelled; it cannot be marked
             return
-        is_late = (plan.due is not None and now - plan.due > WORTH) or (plan.until is not None and now > plan.until)
-        if act is None or is_late:
+        if act is None or _is_late(plan):
             await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan))
             return
         begun = replace(plan, is_begun=True)
-        await self.plans.async_change(lambda stored: stored.with_plan(begun))  # it never runs twice
+        try:
+            await self.plans.async_change(lambda stored: stored.replacing(plan, begun))  # it never runs twice
+        except NotPlanned as error:
+            if error.problem is PlanProblem.NOT_KEPT:
+                await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan))
+            return
         try:
             why = await act(begun)
         except Exception:  # noqa: BLE001  # whatever happens is told
@@ -254,6 +268,9 @@ class Schedule:
             why = await self._async_say("spoken_agent_failed", plan)
         words = await self._async_say("later_failed", plan, why) if why else ""
         await self._async_conclude(begun, PlanChange.NOT_DONE if why else PlanChange.DONE, words)
+
+    async def _async_interrupted(self, plan: FuturePlan) -> None:
+        await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan))
 
     async def _async_agent(self, agent: str) -> Act | None:
         """Return what runs the calls of an agent, which may just be loaded anew; None if it does not come."""
@@ -271,10 +288,10 @@ class Schedule:
         news = news if words else []
 
         def conclude(stored: Stored) -> Stored:
-            left = stored.with_plan(following) if following else stored.without(plan.id)
+            left = stored.replacing(plan, following) if following else stored.replacing(plan)
             return left.with_news(*news)
 
-        await self.plans.async_change(conclude)
+        await self.plans.async_change(conclude, even_unstored=True)
         self._fire(plan, change)
         for one in news:
             self._deliver(one)
@@ -301,7 +318,8 @@ class Schedule:
             return
         waiting = replace(news, is_kept=True)
         await self.plans.async_change(
-            lambda stored: replace(stored, news=tuple(waiting if one.id == waiting.id else one for one in stored.news))
+            lambda stored: replace(stored, news=tuple(waiting if one.id == waiting.id else one for one in stored.news)),
+            even_unstored=True,
         )
 
     async def _async_notify(self, news: News) -> bool:
@@ -346,7 +364,7 @@ class Schedule:
 
     async def _async_say(self, key: str, plan: FuturePlan, why: str = "") -> str:
         sentences = await async_get_sentences(self._hass, plan.language)
-        return sentences[key].format(time=moment_text(plan.due), what=plan.text, why=why)
+        return sentences[key].format(time=moment_text(plan.due), what=plan.text, why=why).strip()
 
     @callback
     def _fire(self, plan: FuturePlan, change: PlanChange) -> None:
@@ -378,6 +396,12 @@ async def async_resolve(hass: HomeAssistant, words: str, language: str, after: d
 def is_within_bounds(due: datetime) -> bool:
     """Return whether a time has not passed, but for that of an answer, and is within a year."""
     return -GRACE <= due - dt_util.utcnow() <= FURTHEST
+
+
+def _is_late(plan: FuturePlan) -> bool:
+    """Return whether a call is not worth doing any more."""
+    last = plan.due + WORTH if plan.due else plan.until
+    return last is not None and dt_util.utcnow() > last
 
 
 async def _logged(work: Awaitable[None]) -> None:
