@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
 from PIL import Image
 from playwright.async_api import FloatRect, Locator, Page
@@ -20,6 +21,14 @@ _LEAVE_FOCUS = """() => {
 }"""
 _MARGIN = 12
 """How many pixels of its surroundings are seen on each side of a dialog."""
+_SCHEMES: dict[str, Literal["light", "dark"]] = {"": "light", "-dark": "dark"}
+_IS_IN_SCHEME = """(scheme) => {
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = 'var(--primary-background-color)';
+  const [red, green, blue] = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+  probe.remove();
+  return (red + green + blue < 384) === (scheme === 'dark');
+}"""
 _STILL_MILLISECONDS = 1_800
 _LAST_STILL_MILLISECONDS = 5_000
 
@@ -29,7 +38,8 @@ class Camera:
     """Takes pictures into a folder, or none without one."""
 
     folder: Path | None
-    _stills: list[Image.Image] = field(default_factory=list)
+    _stills: dict[str, list[Image.Image]] = field(default_factory=dict)
+    """By the end of the name of their film."""
 
     @classmethod
     def from_environment(cls) -> Camera:
@@ -55,19 +65,25 @@ class Camera:
         )
 
     async def film(self, dialog: Locator) -> None:
-        """Take a dialog as the next still of a moving picture."""
+        """Take a dialog as the next still of a moving picture, in light and in dark."""
         box = await dialog.get_by_role("dialog").first.bounding_box()
-        if self.folder is not None and box is not None:
-            taken = await dialog.page.screenshot(clip=box, animations="disabled", caret="hide")
-            self._stills.append(Image.open(BytesIO(taken)).convert("RGB"))
+        if self.folder is None or box is None:
+            return
+        page = dialog.page
+        for ending, scheme in _SCHEMES.items():
+            await page.emulate_media(color_scheme=scheme)
+            await page.wait_for_function(_IS_IN_SCHEME, arg=scheme)
+            taken = await page.screenshot(clip=box, animations="disabled", caret="hide")
+            self._stills.setdefault(ending, []).append(Image.open(BytesIO(taken)).convert("RGB"))
+        await page.emulate_media(color_scheme="light")
 
     def save_film(self, name: str) -> None:
-        """Save the stills as `name`.webp, each of the size of the first."""
-        if self.folder is not None and self._stills:
-            first, *others = self._stills
+        """Save the stills as `name`.webp and `name`-dark.webp, each of the size of the first."""
+        for ending, (first, *others) in self._stills.items():
             durations = [_STILL_MILLISECONDS] * len(others) + [_LAST_STILL_MILLISECONDS]
             stills = [still.resize(first.size) for still in others]
-            first.save(self.folder / f"{name}.webp", save_all=True, append_images=stills, duration=durations, loop=0)
+            path = Path(self.folder or "") / f"{name}{ending}.webp"
+            first.save(path, save_all=True, append_images=stills, duration=durations, loop=0)
 
     async def _save(self, page: Page, name: str, clip: FloatRect | None) -> None:
         if self.folder is not None:
