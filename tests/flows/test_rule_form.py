@@ -10,7 +10,8 @@ from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
 from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
-from custom_components.chatterbox.flows.rule_form import CONDITIONS, FIELDS, MORE, Labels, RuleLabels, read_rules
+from custom_components.chatterbox.flows.rule_form import CONDITIONS, FIELDS, MORE, read_rules
+from custom_components.chatterbox.runtime.rule_labels import Labels, RuleLabels
 from custom_components.chatterbox.settings.options import Problem
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import (
@@ -142,16 +143,6 @@ def test_more_conditions_that_are_none_or_are_there_twice_are_refused(more: Json
     problems = read_rules([{"verdict": "Never", "labels": ["risky"], "more": more}], WORDS)
 
     assert problems == [Problem("rules", "rule_unreadable", {"rule": "1"})]
-
-
-@settings(max_examples=300)
-@given(st.dictionaries(_TEXTS.filter(bool), _TEXTS, max_size=6))
-def test_every_word_means_one_id_and_no_word_is_the_id_of_another(names: dict[str, str]) -> None:
-    words = Labels.of(names)
-
-    assert sorted(words.ids.values()) == sorted(names)
-    assert all(words.id_of(words.label(found)) == found for found in names)
-    assert all(word == found or word not in names for word, found in words.ids.items())
 
 
 def test_a_word_is_not_taken_for_an_id_that_looks_like_it() -> None:

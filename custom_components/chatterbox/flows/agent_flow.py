@@ -12,16 +12,17 @@ from homeassistant.helpers import entity_registry as er
 from ..approvals.assistants import async_unguarded_assistants
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, DOMAIN
+from ..runtime.rule_labels import RuleLabels, async_absent_names, async_get_rule_labels
 from ..settings.agent import settings_of
 from ..settings.options import Problem
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import HomeRules, async_get_home_rules
 from .approval_form import KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
 from .approval_page import ApprovalPage
-from .dialog import async_placeholders
+from .dialog import async_placeholders, async_viewer_language
 from .first_agent import FIELD_USE_IN, FirstAgentForm, async_ready, async_use_added_agent
 from .model_flow import ModelFlow
-from .rule_form import RuleLabels, async_absent_names, async_get_rule_labels, only_on_unlocking, rules_on_locking
+from .rule_form import only_on_unlocking, rules_on_locking
 from .tool_form import ToolForm
 
 
@@ -124,7 +125,8 @@ class ConversationAgentFlow(ModelFlow):
 
     async def _async_labels(self) -> RuleLabels:
         if self._labels is None:
-            self._labels = await async_get_rule_labels(self.hass, self._rules.policy)
+            language = await async_viewer_language(self.hass)
+            self._labels = await async_get_rule_labels(self.hass, self._rules.policy, language)
         return self._labels
 
     async def _async_show_approvals(

@@ -13,6 +13,7 @@ from homeassistant.helpers import selector
 
 from .. import const
 from ..agent.messages import JsonValue
+from ..runtime.rule_labels import Labels, RuleLabels
 from ..settings.options import Problem
 from ..settings.pin_hash import PinHash
 from ..settings.rules import (
@@ -36,8 +37,6 @@ from .rule_form import (
     FIELD_VERDICT,
     FIELDS,
     MORE,
-    Labels,
-    RuleLabels,
     read_rules,
     row_of,
 )

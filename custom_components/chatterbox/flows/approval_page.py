@@ -14,9 +14,9 @@ from homeassistant.helpers import area_registry as ar
 
 from ..approvals.examples import EntityVerdict, Example, async_judge_entities
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states
+from ..runtime.rule_labels import RuleLabels
 from ..settings.rules import Policy, Verdict
 from .dialog import escaped
-from .rule_form import RuleLabels
 
 MOST_ROWS: Final = 40
 """Rows of the table."""

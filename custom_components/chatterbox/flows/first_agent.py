@@ -18,13 +18,13 @@ from ..effects.recognition import async_recognize
 from ..home.entity_matches import entity_name
 from ..internals.assist_pipeline import assistants
 from ..runtime.earlier_agents import async_get_earlier_agents
+from ..runtime.rule_labels import async_get_rule_labels
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import HomeRules, PinUse, Verdict, async_get_home_rules, with_pin_uses
 from ..speech.sentences import async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
 from .dialog import LIST, async_viewer_language, choice, escaped
-from .rule_form import async_get_rule_labels
 from .service_checks import times_sentence
 from .service_form import PASSWORD
 
@@ -59,7 +59,7 @@ class FirstAgentForm:
         store = async_get_home_rules(hass)
         await store.async_load()  # nothing has been set up yet in a home without a service
         rules = store.current
-        labels = await async_get_rule_labels(hass, rules.policy)
+        labels = await async_get_rule_labels(hass, rules.policy, await async_viewer_language(hass))
         page = await ApprovalPage.async_of(hass, rules.policy, labels)
         return cls(hass, kind, model, labels.sentences, page.names_asked_about, rules)
 

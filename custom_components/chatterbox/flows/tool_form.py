@@ -12,6 +12,7 @@ from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_TOOL_SOURCES
 from ..effects.actions import SELF_CONTAINED
 from ..home.entity_matches import entity_name
+from ..runtime.rule_labels import Labels
 from ..settings.agent import AgentSettings
 from ..settings.options import Problem
 from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json
@@ -21,7 +22,6 @@ from ..tools.turn_tools import async_offer_tools
 from .approval_form import UncheckedObjectSelector
 from .approval_page import MOST_ROWS, table
 from .dialog import DROPDOWN, choice, escaped
-from .rule_form import Labels
 
 FIELD_SCRIPTS: Final = "scripts"
 FIELD_SCRIPT: Final = "script"
