@@ -163,6 +163,11 @@ class CallGuard(Hooks):
         """Why calls were refused so far."""
         return tuple(seen.refusal for seen in self._reviews.values() if seen.refusal)
 
+    @property
+    def reviews(self) -> tuple[CallReview, ...]:
+        """The reviews of all calls so far, in order."""
+        return tuple(self._reviews.values())
+
     def unreachable(self) -> list[str]:
         """Return the names of the entities that calls were meant for, and that still cannot be reached."""
         seen = [self._names_of(one) for one in self._reviews.values() if one.refusal is Refusal.UNREACHABLE]

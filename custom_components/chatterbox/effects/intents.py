@@ -6,6 +6,7 @@ of the same message may change them, and of several entities with one name all a
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Set as AbstractSet
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import voluptuous as vol
@@ -98,6 +99,28 @@ def selection(slots: Slots, assistant: str | None, domains: Collection[str] | No
         for slot in ("domain", "device_class")
     )
     return intent.MatchTargetsConstraints(name, area, floor, given or domains or None, classes, assistant=assistant)
+
+
+def missed_by_intent(
+    hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str, preferences: intent.MatchTargetsPreferences
+) -> intent.MatchFailedError | frozenset[str]:
+    """Return the entities among the effects of an intent that its handler leaves out, or the error that it raises.
+
+    Unlike `intent_effects`, it considers states, features and the room of the speaker, as they are now. Source:
+    `DynamicServiceIntentHandler.async_handle` in homeassistant.helpers.intent.
+    """
+    handler, naming = handler_of(hass, intent_type), intent_naming(hass, intent_type)
+    named = {slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")}
+    constraints = selection(named, assistant, naming.domains)
+    if not naming.slots or not constraints.has_constraints:
+        return frozenset()
+    if isinstance(handler, intent.DynamicServiceIntentHandler):
+        constraints = replace(constraints, features=handler.required_features, states=handler.required_states)
+    result = intent.async_match_targets(hass, constraints, preferences)
+    if not result.is_match:
+        return intent.MatchFailedError(result, constraints, preferences)
+    candidates = frozenset(state.entity_id for state in matching_states(hass, constraints))
+    return candidates.difference(state.entity_id for state in result.states)
 
 
 def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str) -> Touches | Unresolved:

@@ -120,6 +120,11 @@ class Agent:
         is_never = requests.settings.local_commands is LocalCommands.NEVER
         return not (requests.has_model and (is_never or HookPoint.PRE_TOOL_USE in requests.settings.scripts))
 
+    def own_model(self) -> LLMProvider | None:
+        """Return a provider of one turn that asks the agent's own model alone; None for an agent without one."""
+        within = self.settings.limits.deadline
+        return FailoverProvider([self.chain.own], within=within) if self.settings.model else None
+
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
         spent = self.chain.own.spent()

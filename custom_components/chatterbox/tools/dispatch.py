@@ -246,14 +246,14 @@ class LlmToolDispatcher:
                 return _nothing_done(targets_not_done(result))
         elif reported := await self._async_reported_error(call, result):
             unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reported)
-            return _failed(reported, [unnamed], result.data)
+            return failed_outcome(reported, [unnamed], result.data)
         elif not result.error:
             result = await self._async_checked(call, arguments, result, began)
         try:
             return ToolOutcome(result_content(result), is_error=result.error, native=result)
         except (TypeError, ValueError) as error:
             LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
-            return _failed(UNREADABLE)
+            return failed_outcome(UNREADABLE)
 
     async def _async_reported_error(self, call: ToolCall, result: llm.ToolResult) -> str:
         """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
@@ -304,11 +304,11 @@ class LlmToolDispatcher:
         if isinstance(error, intent.MatchFailedError):
             wanted = error.constraints
             missing = wanted.name or wanted.area_name or wanted.floor_name
-            return _failed(text, [intent.IntentResponseTarget(missing, kind)] if missing else ())
+            return failed_outcome(text, [intent.IntentResponseTarget(missing, kind)] if missing else ())
         if not isinstance(error, intent.IntentHandleError | intent.IntentUnexpectedError):
             # It failed before it acted on anything.
             unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reason)
-            return _failed(text, [unnamed] if reason else ())
+            return failed_outcome(text, [unnamed] if reason else ())
         states = [self._hass.states.get(entity_id) for entity_id in sorted(self.targets(call.name, arguments) or ())]
         known = [state for state in states if state]
         found = [state for state in known if state.entity_id in failures]
@@ -316,11 +316,11 @@ class LlmToolDispatcher:
         targets = [
             FailedTarget(one.name, kind, one.entity_id, whys.get(one.entity_id, reason)) for one in found or known
         ]
-        return _nothing_done(targets) if found else _failed(text, targets)
+        return _nothing_done(targets) if found else failed_outcome(text, targets)
 
 
 def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
-    return _failed(f"Nothing was done. It failed for: {', '.join(map(str, targets))}.", targets)
+    return failed_outcome(f"Nothing was done. It failed for: {', '.join(map(str, targets))}.", targets)
 
 
 def error_in(data: object) -> str:
@@ -359,7 +359,7 @@ def _own_failure(data: Mapping[object, object]) -> str:
             return _REPORTED
 
 
-def _failed(
+def failed_outcome(
     text: str, targets: Sequence[intent.IntentResponseTarget] = (), details: JsonObject | None = None
 ) -> ToolOutcome:
     """Return the outcome of a call that failed for these targets, if they are known. `details` are its own data."""

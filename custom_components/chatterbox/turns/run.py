@@ -117,7 +117,7 @@ class AgentTurns:
                     stream = reply_events(turn_input.reply)
                 else:
                     prepared = prepared or await self._async_prepare(turn_input, chat_log, record)
-                    stream = await self._async_stream(turn_input, prepared, thread, recorder)
+                    stream = await self.async_stream(turn_input, prepared, thread, recorder)
                 wait, follow = recorder.recording.async_wait_until_stored, recorder.async_follow
                 await async_stream_into_chat_log(chat_log, self._agent_id, stream, record, wait, follow=follow)
             if summaries := source.summaries(self._agent.summaries):
@@ -137,7 +137,7 @@ class AgentTurns:
             self._note_template(prepared.template_error)
         return prepared
 
-    async def _async_stream(
+    async def async_stream(
         self, turn_input: TurnInput, prepared: PreparedTurn, thread: Thread, recorder: TurnRecorder
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""

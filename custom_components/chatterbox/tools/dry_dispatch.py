@@ -1,0 +1,134 @@
+"""Answers the calls of a dry turn: nothing in the home changes, and only tools that read its states run.
+
+The effects of a call are predicted, and its answer is the one that Home Assistant gives if nothing fails.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent, llm
+
+from ..agent.messages import JsonObject, ToolCall, ToolOutcome
+from ..effects.actions import controlled_by
+from ..effects.effect import Annotated, Effects, Touches, intents_of
+from ..effects.intents import is_question_intent, missed_by_intent
+from ..effects.reported import unavailable_names
+from ..home.entity_matches import entity_name
+from ..records.turn_record import UNREACHABLE, FailedTarget, result_content
+from ..settings.tool_names import SENTENCE_TOOL
+from .annotations import own_annotations, unwrapped
+from .dispatch import explain_failure, failed_outcome
+from .own.find_entities import FIND
+from .own.past import GET_PAST
+from .own.registry import SharedTool
+from .own.search_history import SEARCH_HISTORY
+from .turn_tools import TurnTools
+
+_NOT_READ: Final = "Not run: this is only a trial. Answer without it."
+_NOT_UNDERSTOOD: Final = "Not understood."
+_OWN_READING: Final = frozenset(tool.definition.name for tool in (FIND, GET_PAST, SEARCH_HISTORY))
+_READING: Final = frozenset({"history", "homeassistant", "llm", "search"})
+"""Components of Home Assistant whose reading tools call no actions and ask no service."""
+_COMPONENTS: Final = "homeassistant.components."
+
+
+class DryCall(NamedTuple):
+    """A call that was not run."""
+
+    call: ToolCall
+    effects: Effects
+    """The effects that it would have now."""
+    is_error: bool = False
+    """Whether it would fail, without effects."""
+
+
+@dataclass(slots=True)
+class DryDispatcher:
+    """The `EffectDispatcher` of a dry turn, in place of the one of `offer`. Natives are `llm.ToolResult`."""
+
+    hass: HomeAssistant
+    offer: TurnTools
+    calls: list[DryCall] = field(default_factory=list)
+    """The calls that would have run so far, without those that only read."""
+
+    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+        """Return the ids of the entities that a call may change, or None if they are unknown."""
+        return self.offer.dispatcher.targets(name, arguments)
+
+    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+        """Return the effects that a call would have."""
+        return await self.offer.dispatcher.async_effects(name, arguments)
+
+    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+        """Answer a call: as it is if it reads the home, else as if it had run."""
+        tool = unwrapped(self._tools[call.name]) if call.name in self._tools else None
+        effects = await self.async_effects(call.name, arguments)
+        if self._reads_home(call.name, tool, effects):
+            return await self.offer.dispatcher.dispatch(call, arguments)
+        if isinstance(effects, Annotated) and effects.annotations.read_only:
+            return failed_outcome(_NOT_READ)
+        if call.name == SENTENCE_TOOL and effects == Touches():
+            return failed_outcome(_NOT_UNDERSTOOD)
+        if isinstance(tool, llm.IntentTool):
+            missed = self._missed(tool, arguments)
+            if isinstance(missed, intent.MatchFailedError):
+                self.calls.append(DryCall(call, Touches(), is_error=True))
+                return self._no_match(call, missed)
+            effects = _without(effects, missed)
+        self.calls.append(DryCall(call, effects))
+        return self._done(effects)
+
+    @property
+    def _tools(self) -> Mapping[str, llm.Tool]:
+        instance = self.offer.instance
+        return {tool.name: tool for tool in instance.tools} if instance else {}
+
+    def _reads_home(self, name: str, tool: llm.Tool | None, effects: Effects) -> bool:
+        """Return whether a call only reads the home, without calling an action or asking a service."""
+        match tool:
+            case SharedTool(tool=own):
+                return own.definition.name in _OWN_READING
+            case llm.IntentTool():
+                return is_question_intent(self.hass, tool.intent_type)
+            case None if name == SENTENCE_TOOL:
+                runs = intents_of(effects)
+                asks = bool(runs) and all(is_question_intent(self.hass, run.intent_type) for run in runs)
+                return effects == Touches() and asks
+            case None:
+                return name in _OWN_READING
+            case _:
+                module = type(tool).__module__
+                component = module.removeprefix(_COMPONENTS).partition(".")[0] if _COMPONENTS in module else ""
+                return component in _READING and own_annotations(tool).read_only
+
+    def _missed(self, tool: llm.IntentTool, arguments: JsonObject) -> intent.MatchFailedError | frozenset[str]:
+        context = self.offer.llm_context
+        slots = {name: value for name, value in arguments.items() if not intent.is_blank_slot_value(value)}
+        preferences = llm.async_get_match_preferences(self.hass, context)
+        return missed_by_intent(self.hass, tool.intent_type, slots, context.assistant, preferences)
+
+    def _no_match(self, call: ToolCall, error: intent.MatchFailedError) -> ToolOutcome:
+        wanted, kind = error.constraints, intent.IntentResponseTargetType.ENTITY
+        missing = wanted.name or wanted.area_name or wanted.floor_name
+        text = explain_failure(self.hass, self.offer.llm_context.assistant, call.name, error)
+        return failed_outcome(text, [intent.IntentResponseTarget(missing, kind)] if missing else ())
+
+    def _done(self, effects: Effects) -> ToolOutcome:
+        response = intent.IntentResponse(language=self.offer.llm_context.language or self.hass.config.language)
+        kind, ids = intent.IntentResponseTargetType.ENTITY, controlled_by(effects)
+        dead = unavailable_names(self.hass, ids)
+        response.async_set_results(
+            [intent.IntentResponseTarget(entity_name(self.hass, one), kind, one) for one in sorted(ids - dead.keys())],
+            [FailedTarget(name, kind, entity_id, UNREACHABLE) for entity_id, name in dead.items()],
+        )
+        native = llm.ToolResult(llm.IntentResponseDict(response))
+        return ToolOutcome(result_content(native), native=native)
+
+
+def _without(effects: Effects, entity_ids: frozenset[str]) -> Effects:
+    """Return effects without those on some entities."""
+    if isinstance(effects, Annotated):
+        return effects
+    return replace(effects, actions=frozenset(one for one in effects.actions if one.entity_id not in entity_ids))
