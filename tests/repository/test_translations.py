@@ -22,7 +22,7 @@ QUESTIONS: Mapping[str, Mapping[str, str]] = {
 
 # Categories that Home Assistant's checker, hassfest, allows in an integration's texts and that we use.
 CATEGORIES = {
-    *("common", "config", "config_subentries", "entity", "exceptions", "issues"),
+    *("common", "config", "config_panel", "config_subentries", "entity", "exceptions", "issues"),
     *("selector", "services"),
 }
 URL = re.compile(r"(https?://|www\.)[a-z0-9]+([\-.][a-z0-9]+)*\.[a-z]{2,5}", re.IGNORECASE)
