@@ -7,7 +7,11 @@ const BAD: ReadonlySet<Mark["kind"]> = new Set(["failed", "not_done", "cut_short
 const NOTABLE: ReadonlySet<Mark["kind"]> = new Set(["asked", "stood_in", "outside"]);
 
 export function markOf(mark: Mark, texts: Texts): TemplateResult {
-  const looks = BAD.has(mark.kind) ? "mark bad" : NOTABLE.has(mark.kind) ? "mark notable" : "mark";
+  const looks = BAD.has(mark.kind)
+    ? "mark sentence bad"
+    : NOTABLE.has(mark.kind)
+      ? "mark sentence notable"
+      : "mark sentence";
   return html`<span class=${looks}>${wordsOf(mark, texts)}</span>`;
 }
 

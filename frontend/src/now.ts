@@ -67,6 +67,7 @@ export class NowView extends View {
               }
               <section>
                 <h2>${this.text("now.agents")}</h2>
+                ${now.agents.length ? nothing : html`<p class="quiet">${this.text("now.no_agents")}</p>`}
                 <ul class="cards">
                   ${now.agents.map((agent) => html`<li class="card agent">${this.agent(agent)}</li>`)}
                 </ul>
@@ -98,9 +99,10 @@ export class NowView extends View {
     const parts = [texts.choice("agent", agent.state)];
     if (!isWell && agent.since_at) parts.push(this.text("now.since", { time: texts.moment(agent.since_at) }));
     if (!isWell && agent.stands_in) parts.push(this.text("now.stands_in", { name: agent.stands_in }));
+    const looks = isWell ? "" : agent.stands_in ? "notable" : "bad";
     return html`<div>
-        <h3>${agent.name}</h3>
-        <p class=${isWell ? "quiet" : "bad"}>${parts.join(" · ")}</p>
+        <h3 class="row"><span class="dot ${looks}"></span>${agent.name}</h3>
+        <p class=${isWell ? "quiet" : ""}>${parts.join(" · ")}</p>
         ${agent.detail ? html`<p>${agent.detail}</p>` : nothing}
       </div>
       ${
@@ -138,7 +140,7 @@ export class NowView extends View {
             : nothing
         }
       </p>
-      ${question.calls.map((call) => html`<p>${call.sentence}</p>`)}
+      ${question.calls.map((call) => html`<p class="sentence">${call.sentence}</p>`)}
       <form class="row" @submit=${(event: SubmitEvent) => this.answer(event, question)}>
         ${
           question.may_answer === null
@@ -164,7 +166,9 @@ export class NowView extends View {
         ${
           question.may_answer === null
             ? nothing
-            : html`<span class="quiet">${texts.reason(question.may_answer) ?? this.text(`now.${question.who}`)}</span>`
+            : html`<span class="quiet reason"
+                >${texts.reason(question.may_answer) ?? this.text(`now.${question.who}`)}</span
+              >`
         }
       </form>
     `;
@@ -192,7 +196,7 @@ export class NowView extends View {
     const from = [plan.agent, plan.person, plan.place].filter(Boolean).join(" · ");
     return html`
       <div>
-        <h3>${plan.text}</h3>
+        <h3 class="sentence">${plan.text}</h3>
         <p class="quiet">${[texts.choice("plan", plan.kind), ...when].join(" · ")}<br />${from}</p>
       </div>
       ${
@@ -292,8 +296,12 @@ export class NowView extends View {
         flex-wrap: wrap;
         gap: 4px 24px;
       }
-      .bad {
-        font-weight: 500;
+      .reason {
+        flex: 1 1 240px;
+        align-self: center;
+      }
+      form.row {
+        align-items: end;
       }
       .outcome:empty {
         display: none;

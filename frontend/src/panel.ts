@@ -130,9 +130,9 @@ export class ChatterboxPanel extends LitElement {
         column-gap: 16px;
         padding: 0 16px;
         min-height: var(--header-height, 56px);
-        color: var(--app-header-text-color, #fff);
-        background: var(--app-header-background-color, var(--primary-color));
-        border-bottom: var(--app-header-border-bottom, none);
+        color: var(--app-header-text-color, var(--primary-text-color));
+        background: var(--app-header-background-color, var(--card-background-color));
+        border-bottom: var(--app-header-border-bottom, 1px solid var(--divider-color));
       }
       h1 {
         font-size: 20px;
@@ -164,14 +164,14 @@ export class ChatterboxPanel extends LitElement {
         display: flex;
         align-items: center;
         min-height: 44px;
-        padding: 2px 12px 0;
+        padding: 2px 10px 0;
         text-align: center;
         text-decoration: none;
         color: inherit;
         border-bottom: 2px solid transparent;
       }
       nav a[aria-current="page"] {
-        border-color: currentcolor;
+        border-color: var(--primary-color);
         font-weight: 500;
       }
       main {

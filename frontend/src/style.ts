@@ -25,7 +25,9 @@ export const style = css`
     font-weight: 500;
   }
   a {
-    color: var(--primary-color);
+    color: inherit;
+    text-decoration-color: var(--primary-color);
+    text-underline-offset: 3px;
   }
   ul,
   ol {
@@ -56,6 +58,9 @@ export const style = css`
     display: grid;
     gap: 8px;
   }
+  .sentence::first-letter {
+    text-transform: uppercase;
+  }
   .quiet {
     color: var(--secondary-text-color);
   }
@@ -85,6 +90,19 @@ export const style = css`
     border-radius: 8px;
     border: 1px solid var(--divider-color);
     background: var(--card-background-color);
+  }
+  .dot {
+    flex: none;
+    width: 10px;
+    height: 10px;
+    border-radius: 5px;
+    background: var(--success-color, #43a047);
+  }
+  .dot.bad {
+    background: var(--error-color);
+  }
+  .dot.notable {
+    background: var(--warning-color);
   }
   .note[role="alert"] {
     border-color: var(--error-color);
@@ -124,18 +142,13 @@ export const style = css`
   button:hover {
     background: var(--secondary-background-color);
   }
-  button.main {
-    color: var(--text-primary-color, #fff);
-    background: var(--primary-color);
-    border-color: var(--primary-color);
-  }
-  button.danger {
-    color: var(--error-color);
-    border-color: var(--error-color);
-  }
+  button.main,
   button[aria-pressed="true"] {
     border-color: var(--primary-color);
     box-shadow: inset 0 0 0 1px var(--primary-color);
+  }
+  button.danger {
+    border-color: var(--error-color);
   }
   button:disabled {
     opacity: 0.6;

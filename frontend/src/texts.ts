@@ -27,7 +27,7 @@ export class Texts {
     this.language = hass.language;
     this.zone = time_zone === "server" ? { timeZone: hass.config.time_zone } : {};
     const hours = time_format === "12" || time_format === "24" ? { hour12: time_format === "12" } : {};
-    const time = { ...this.zone, ...hours, hour: "2-digit", minute: "2-digit" } as const;
+    const time = { ...this.zone, ...hours, hour: "numeric", minute: "2-digit" } as const;
     const day = { ...this.zone, weekday: "short", day: "numeric", month: "short" } as const;
     this.clock = new Intl.DateTimeFormat(this.language, time);
     this.days = new Intl.DateTimeFormat(this.language, day);
@@ -80,8 +80,12 @@ export class Texts {
 
   /** Return seconds in a precision that a person can use. */
   seconds(value: number): string {
-    const digits = value < 10 ? 1 : 0;
-    const [amount, unit] = value < 100 ? [value, "second"] : [value / 60, "minute"];
+    const [amount, unit, digits]: [number, string, number] =
+      value < 0.1
+        ? [value * 1000, "millisecond", 0]
+        : value < 100
+          ? [value, "second", value < 10 ? 1 : 0]
+          : [value / 60, "minute", 0];
     return new Intl.NumberFormat(this.language, {
       style: "unit",
       unit,

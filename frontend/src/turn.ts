@@ -39,7 +39,7 @@ export class TurnView extends View {
         </span>
       </nav>
       ${this.failureNote()}
-      ${turn ? [this.summary(turn), this.times(turn), this.actions(turn), this.background(turn), this.footer(turn)] : nothing}
+      ${turn ? [this.summary(turn), this.actions(turn), this.times(turn), this.background(turn), this.footer(turn)] : nothing}
       ${this.confirmationDialog()}
     </div>`;
   }
@@ -88,7 +88,9 @@ export class TurnView extends View {
               html`<li>
                 <div class="label">
                   <span>${span.label}</span>
-                  <span class="figure quiet">${texts.seconds((span.end - span.begin) / 1000)}</span>
+                  <span class="figure quiet"
+                    >${span.looks === "handover" ? nothing : texts.seconds((span.end - span.begin) / 1000)}</span
+                  >
                 </div>
                 <svg class=${span.looks} width="100%" height="10" aria-hidden="true">
                   <rect class="track" width="100%" height="10" rx="2"></rect>
@@ -181,13 +183,13 @@ export class TurnView extends View {
     const outcome = call.is_error ? (call.has_run ? "turn.failed" : "turn.not_run") : "";
     return html`
       <div class="row spread">
-        <h3>${call.sentence || call.name}</h3>
+        <h3 class="sentence">${call.sentence || call.name}</h3>
         <span class="row">
           ${outcome ? html`<span class="mark bad">${this.text(outcome)}</span>` : nothing}
           ${call.is_outside ? html`<span class="mark notable">${this.text("mark.outside")}</span>` : nothing}
         </span>
       </div>
-      ${changes.map((change) => this.change(change))}
+      ${changes.map((change) => this.change(change, call.sentence))}
       <details>
         <summary class="quiet">${this.text("turn.raw")}</summary>
         <p class="small">${call.name}</p>
@@ -198,16 +200,15 @@ export class TurnView extends View {
   }
 
   /** What came of a call, and which rule or answer let it through or kept it. */
-  private change(change: Change): TemplateResult {
+  private change(change: Change, title = ""): TemplateResult {
     const { texts } = this.page;
     const verdict = change.verdict === null ? "" : texts.choice("verdict", change.verdict);
     const reasons = change.decided_by.map((reason) => texts.choice("decided", reason)).join(", ");
     const why = [verdict && reasons ? `${verdict}: ${reasons}` : verdict || reasons];
-    if (change.approval && change.approval !== "not_needed") why.push(texts.choice("approval", change.approval));
     if (change.answered_by) why.push(change.answered_by);
     if (change.error) why.push(change.error);
     return html`<div>
-      <p>${change.message}</p>
+      ${change.message === title ? nothing : html`<p class="sentence">${change.message}</p>`}
       <p class="quiet">${why.filter(Boolean).join(" · ")}</p>
     </div>`;
   }

@@ -21,6 +21,8 @@ export class TurnsView extends View {
   @state() private total: number | undefined;
   @state() private top = 0;
   @state() private height = 0;
+  /** Whether the filters are shown where there is little room. */
+  @state() private isOpen = false;
   @query(".scroller") private scroller!: HTMLElement;
   @query(".measure") private measure!: HTMLElement;
   private next: string | null = null;
@@ -126,6 +128,7 @@ export class TurnsView extends View {
   protected override render(): TemplateResult {
     const { info, texts } = this.page;
     const { filter, total } = this;
+    const chosen = Object.keys(filter).filter((key) => key !== "words").length;
     const isFiltered = Object.keys(filter).length > 0;
     return html`
       <search>
@@ -137,15 +140,26 @@ export class TurnsView extends View {
           .value=${filter.words ?? ""}
           @input=${this.type}
         />
-        ${this.select("person_id", "turns.person", info.people)} ${this.select("device_id", "turns.place", info.places)}
-        ${this.select("agent", "turns.agent", info.agents)}
-        ${KINDS.map((kind) => {
-          const isOn = !!filter.marks?.includes(kind);
-          const marks = isOn ? filter.marks?.filter((one) => one !== kind) : [...(filter.marks ?? []), kind];
-          return html`<button aria-pressed=${isOn} @click=${() => this.choose({ marks: marks ?? [] })}>
-            ${this.text(`turns.${kind}`)}
-          </button>`;
-        })}
+        <button
+          class="more"
+          aria-expanded=${this.isOpen}
+          @click=${() => {
+            this.isOpen = !this.isOpen;
+          }}
+        >
+          ${this.text("turns.filter")}${chosen ? html` (${chosen})` : nothing}
+        </button>
+        <div class="filters" ?data-open=${this.isOpen}>
+          ${this.select("person_id", "turns.person", info.people)}
+          ${this.select("device_id", "turns.place", info.places)} ${this.select("agent", "turns.agent", info.agents)}
+          ${KINDS.map((kind) => {
+            const isOn = !!filter.marks?.includes(kind);
+            const marks = isOn ? filter.marks?.filter((one) => one !== kind) : [...(filter.marks ?? []), kind];
+            return html`<button aria-pressed=${isOn} @click=${() => this.choose({ marks: marks ?? [] })}>
+              ${this.text(`turns.${kind}`)}
+            </button>`;
+          })}
+        </div>
         <span class="quiet figure" role="status"
           >${total === undefined ? "" : this.text("turns.total", { count: texts.number(total) })}</span
         >
@@ -270,6 +284,14 @@ export class TurnsView extends View {
       select {
         max-width: 180px;
       }
+      .filters {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 8px;
+      }
+      .more {
+        display: none;
+      }
       search > span {
         margin-inline-start: auto;
       }
@@ -342,7 +364,7 @@ export class TurnsView extends View {
         display: flex;
         flex-wrap: wrap;
         gap: 4px;
-        max-height: 44px;
+        max-height: 48px;
         overflow: hidden;
       }
       .mark {
@@ -359,6 +381,15 @@ export class TurnsView extends View {
       @media (max-width: 760px) {
         .row-height {
           height: 112px;
+        }
+        .more {
+          display: block;
+        }
+        .filters:not([data-open]) {
+          display: none;
+        }
+        search > span {
+          margin-inline-start: 0;
         }
         .turn {
           grid-template-columns: auto minmax(0, 1fr) auto;
