@@ -79,6 +79,18 @@ async def test_each_source_is_shown_with_its_tools_and_what_is_known_of_them(
     assert "or\\|der |" in news
 
 
+async def test_tools_of_home_assistant_have_names_in_the_language_of_the_home(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    hass.config.language = "de"
+    assist, *_ = placeholders(await open_tools(hass, entry))["tools"].partition("News")
+
+    cells = [row.split("|")[2] for row in assist.splitlines() if row.count("|") == 3]
+    names = {name.strip() for cell in cells for name in cell.split(",")}
+    assert {"Einschalten", "Licht einstellen", "Aktuelle Zustände lesen"} <= names
+    assert names & {"Turn on", "Turn off", "Set light", "Get live context", "Get date and time"} == set()
+
+
 async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 import voluptuous as vol
 from homeassistant.core import HomeAssistant, valid_entity_id
 from homeassistant.helpers import llm, selector
+from homeassistant.util import slugify
 
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_TOOL_SOURCES
@@ -133,7 +134,8 @@ def _table(hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[s
     """Return a table of what is known, with the tools of which it is known."""
     alike: dict[str, list[str]] = {}
     for tool in sorted(tools, key=lambda tool: (tool.finding, tool.name.casefold())):
-        alike.setdefault(_finding(hass, tool, sentences), []).append(tool.name)
+        title = sentences.get(f"tool_title_{slugify(tool.name)}", tool.name)
+        alike.setdefault(_finding(hass, tool, sentences), []).append(title)
     rows = [(escaped(finding), escaped(", ".join(names))) for finding, names in alike.items()]
     rows_table = table([(sentences["tools_finding"], sentences["tools_tools"]), *rows[:MOST_ROWS]])
     hidden = len(rows) - MOST_ROWS
