@@ -147,7 +147,7 @@ NEEDS: Mapping[str, str] = {
     _PLANNED: f'after "{_LATER}"',
     _FORGET: f'after "{_LATER}"',
 }
-"""What some of the sentences need to mean something."""
+"""Needs of some of the sentences: an earlier one, or the PIN."""
 _WRITTEN = (
     "I'm the demo's stand-in for a language model, and my answers are written beforehand. Ask me one of these: "
     + "; ".join(f"{sentence} ({NEEDS[sentence]})" if sentence in NEEDS else sentence for sentence in SENTENCES)

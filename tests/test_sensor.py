@@ -36,8 +36,8 @@ async def test_seven_entities_of_an_agent_are_enabled_at_first(hass: HomeAssista
     known = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     entities = [entity for entity in known if entity.config_subentry_id == agent]
     enabled = {entity.unique_id.removeprefix(f"{agent}_") for entity in entities if entity.disabled_by is None}
-    shown = {"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"}
-    assert enabled == {agent, "waiting_questions", *shown}
+    figures = {"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"}
+    assert enabled == {agent, "waiting_questions", *figures}
     assert len(entities) > len(enabled)
 
 
