@@ -86,11 +86,25 @@ export class NowView extends View {
                     : html`<p class="quiet">${this.text("now.no_plans")}</p>`
                 }
               </section>
+              ${
+                this.page.info.is_admin
+                  ? html`<label class="check">
+                      <input type="checkbox" ?checked=${this.page.info.everyone} @change=${this.share} />
+                      <span>${this.text("now.everyone")}</span>
+                    </label>`
+                  : nothing
+              }
             `
           : nothing
       }
       ${this.edited ? this.editor(this.edited) : nothing} ${this.confirmationDialog()}
     </div>`;
+  }
+
+  private async share(event: Event): Promise<void> {
+    const box = event.target as HTMLInputElement;
+    const done = await this.attempt(() => this.call<null>("page/share", { everyone: box.checked }));
+    if (done === undefined) box.checked = !box.checked;
   }
 
   private agent(agent: AgentNow): TemplateResult {

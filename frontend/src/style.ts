@@ -163,6 +163,17 @@ export const style = css`
   label > * {
     font-size: 14px;
   }
+  .check {
+    display: flex;
+    align-items: center;
+    gap: 12px;
+  }
+  .check input {
+    flex: none;
+    width: 20px;
+    min-height: 20px;
+    accent-color: var(--primary-color);
+  }
   :focus-visible {
     outline: 2px solid var(--primary-color);
     outline-offset: 2px;
