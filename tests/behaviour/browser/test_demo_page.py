@@ -45,6 +45,7 @@ async def test_the_demo_opens_ready_to_talk(page: Page, address: str, camera: Ca
     await frontend.open_area("Living Room")
     await frontend.see_light("Floor Lamp", on=True)
     await frontend.see_activity("Front Door unlocked by Butler (Demo), after the PIN")
+    await camera.take_page(page, "activity")
 
 
 async def test_an_answer_that_failed_is_shown_once(page: Page, address: str) -> None:
