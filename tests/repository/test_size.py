@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 32_546,
     "modules of the product": 270,
-    "lines of code of the tests": 62_830,
+    "lines of code of the tests": 62_844,
     "fragments": 5,
 }
 
