@@ -126,7 +126,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             turn_input = await self._reader.async_read(user_input, chat_log)
             news: Sequence[News] = ()
             if waiting_news(self.hass):
-                turn_input, news = await async_with_news(self.hass, turn_input)
+                where = self.subentry.subentry_id, chat_log.conversation_id
+                turn_input, news = await async_with_news(self.hass, turn_input, *where)
             record = await self._turns.async_run(turn_input, chat_log)
             if news:
                 await async_get_schedule(self.hass).async_heard(news, user_input.satellite_id)

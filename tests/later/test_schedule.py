@@ -18,6 +18,7 @@ from pytest_homeassistant_custom_component.common import (
 )
 
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.later.acting import Begin
 from custom_components.chatterbox.later.plans import (
     Asker,
     Condition,
@@ -30,6 +31,7 @@ from custom_components.chatterbox.later.plans import (
 )
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule
 from custom_components.chatterbox.later.when import Repetition
+from custom_components.chatterbox.turns.input import TurnInput
 from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
 
 
@@ -45,14 +47,17 @@ class Home:
         """Return a schedule that knows what is stored alone."""
         schedule = Schedule(self.hass)
         schedule.plans = Plans(self.hass)
-        schedule.async_serve(AGENT, self.act)
+        schedule.async_serve(AGENT, self)
         return schedule
 
-    async def act(self, plan: FuturePlan) -> str:
+    async def async_act(self, plan: FuturePlan) -> str:
         await asyncio.sleep(0)
         self.done.append(plan.text)
         await asyncio.sleep(0)
         return "It is stuck." if plan.text == "stuck" else ""
+
+    async def async_ask(self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None) -> None:
+        """Ask nothing."""
 
     async def restart(self) -> None:
         """Start again, with what is stored alone."""
@@ -371,7 +376,7 @@ async def test_what_is_moved_while_its_agent_is_loaded_anew_waits_for_its_new_ti
 
     due = dt_util.utcnow() + timedelta(hours=1)
     await home.schedule.async_change(plan.id, lambda known: replace(known, due=due))
-    home.schedule.async_serve("agent-2", home.act)
+    home.schedule.async_serve("agent-2", home)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert home.done == []
 
@@ -390,7 +395,7 @@ async def test_a_change_that_changes_nothing_does_nothing_twice(tmp_path: Path, 
         await hass.async_block_till_done()
 
         await home.schedule.async_change(plan.id, lambda known: known)
-        home.schedule.async_serve("agent-2", home.act)
+        home.schedule.async_serve("agent-2", home)
         await hass.async_block_till_done(wait_background_tasks=True)
 
         assert (home.done, home.texts) == (["turn off the heater"], [])

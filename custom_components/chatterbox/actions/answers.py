@@ -17,7 +17,12 @@ SERVICE_DENY: Final = "deny"
 ATTR_APPROVAL_ID: Final = "approval_id"
 
 _SCHEMA: Final = vol.Schema({vol.Optional(ATTR_APPROVAL_ID): cv.string})
-_OF_USERS: Final = {AnswerRefusal.UNKNOWN_USER, AnswerRefusal.NOT_IN_CONTROL, AnswerRefusal.NEEDS_ADMIN}
+_OF_USERS: Final = {
+    AnswerRefusal.UNKNOWN_USER,
+    AnswerRefusal.NOT_IN_CONTROL,
+    AnswerRefusal.OF_SOMEBODY_ELSE,
+    AnswerRefusal.NEEDS_ADMIN,
+}
 """Refusals because of the calling user."""
 
 

@@ -209,8 +209,11 @@ class ApprovalNotifications:
     def _entity_ids_of(self, question: Question) -> Sequence[str] | None:
         """Return the notify entities of a question; None if its agent belongs to another entry."""
         entity = er.async_get(self._hass).async_get(question.scope.agent_id)
-        agent_id = entity.config_subentry_id if entity else None
-        return async_get_home_rules(self._hass).current.notify if agent_id in self._entry.subentries else None
+        if (entity.config_subentry_id if entity else None) not in self._entry.subentries:
+            return None
+        if question.is_personal:
+            return phones_of(self._hass, question.speaker.user_id)
+        return async_get_home_rules(self._hass).current.notify
 
     def _async_announce_outcome(self, update: QuestionUpdate) -> None:
         """Announce the outcome on the satellite of the question, if it supports that."""
@@ -291,6 +294,12 @@ def phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
 
     action = notify_action(hass, entry.data[CONF_WEBHOOK_ID])
     return (action, entry.data[CONF_USER_ID]) if action else None
+
+
+def phones_of(hass: HomeAssistant, user_id: str | None) -> list[str]:
+    """Return the notify entities of the phones of a user that are connected."""
+    notifiers = [one for one in er.async_get(hass).entities if one.startswith(f"{NOTIFY_DOMAIN}.")] if user_id else []
+    return [one for one in notifiers if (phone := phone_of(hass, one)) and phone[1] == user_id]
 
 
 async def async_send(hass: HomeAssistant, entity_id: str, notification: _Notification, context: Context) -> None:

@@ -32,6 +32,8 @@ CHOICE: Final = "choice"
 """The terms of a question which one is meant: the answer approves nothing that rules ask about."""
 LATER: Final = "later"
 """The terms of a call that waits for such an answer, and is asked about after it."""
+ANYWHERE: Final = "*"
+"""The conversation of a question that is announced at a satellite: any one that is begun or continued there."""
 _LATE_SECONDS: Final = 600.0
 """An answer within this time after a question expired is told that it came too late."""
 _MOST_REPEATS_FOR_PIN: Final = 3
@@ -58,6 +60,12 @@ class ApprovalScope:
         device_id, satellite_id = user_input.device_id, user_input.satellite_id
         return cls(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
 
+    def replaces(self, earlier: ApprovalScope) -> bool:
+        """Return whether words spoken here, after a question here, cannot be the answer to an earlier question."""
+        if ANYWHERE in {self.conversation_id, earlier.conversation_id}:
+            return self.satellite_id is not None and self.satellite_id == earlier.satellite_id
+        return self.conversation_id == earlier.conversation_id
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -81,6 +89,8 @@ class Question:
     """The answer to the question as a whole; those to its calls are in `pending`."""
     later: tuple[CallReview, ...] = ()
     """Calls of the same message that are asked about once it is known which one is meant."""
+    is_personal: bool = False
+    """Whether it is sent to the phones of the speaker alone, and no other user may answer it elsewhere."""
 
     def with_answer(self, answer: GivenAnswer, answers: Mapping[str, Answer] | None = None) -> Question:
         """Return the question with its answer, for all of its calls or with `answers` by call ID.
@@ -168,8 +178,8 @@ class _OpenQuestion:
     question: Question
     resume: Resume
     cancel_timer: CALLBACK_TYPE
-    was_heard: bool = False
-    """Whether it was said in its scope to its end, as the latest thing there."""
+    heard_at: datetime | None = None
+    """When it was said in its scope to its end, as the latest thing there."""
     has_expired: bool = False
     repeats: int = 0
     """How often it was asked again because the words after it were neither a yes, a no, a whole PIN nor a request."""
@@ -202,7 +212,7 @@ class Approvals:
         there: its turn may be cut off before it is said.
         """
         for opened in list(self._open.values()):
-            if opened.question.scope.conversation_id == question.scope.conversation_id:
+            if question.scope.replaces(opened.question.scope):
                 self.drop(opened.question.id)
         self._open[question.id] = _OpenQuestion(question, resume, self._expire_in(expires_in, question.id))
         self._send(QuestionUpdate(question, CallState.WAITING))
@@ -210,19 +220,27 @@ class Approvals:
         event = self._async_fire_event(question)
         _ = self._hass.async_create_task(event, f"chatterbox event of question {question.id}", eager_start=False)
 
-    def asked_at(self, scope: ApprovalScope) -> Question | None:
-        """Return the question that user input in a scope may be an answer to, even if it has expired."""
-        return next((opened.question for opened in self._open.values() if opened.question.scope == scope), None)
+    def asked_at(self, scope: ApprovalScope, last_said: datetime | None = None) -> Question | None:
+        """Return the question that user input in a scope may be an answer to, even if it has expired.
+
+        `last_said` is when an agent last said something in the conversation.
+        """
+        anywhere = replace(scope, conversation_id=ANYWHERE)
+        for opened in self._open.values():
+            is_latest = opened.heard_at is not None and (last_said is None or last_said <= opened.heard_at)
+            if opened.question.scope == scope or (opened.question.scope == anywhere and is_latest):
+                return opened.question
+        return None
 
     @callback
     def was_heard(self, question_id: str) -> bool:
         """Return whether an open question was said in its scope, so that words spoken there can answer it."""
-        return self._open[question_id].was_heard
+        return self._open[question_id].heard_at is not None
 
     def note_heard(self, question_id: str) -> None:
         """Note that a question was said in its scope. It may be closed by now."""
         if opened := self._open.get(question_id):
-            opened.was_heard = True
+            opened.heard_at = dt_util.utcnow()
 
     @callback
     def repeat(self, question_id: str) -> bool:
@@ -365,6 +383,8 @@ class AnswerRefusal(StrEnum):
     UNKNOWN_USER = "unknown_user"
     """The user does not exist, or is deactivated."""
     NOT_IN_CONTROL = "not_in_control"
+    OF_SOMEBODY_ELSE = "of_somebody_else"
+    """It is about a plan of another user."""
     NEEDS_ADMIN = "needs_admin"
     """Not all effects are known, so only a user who may do anything can approve them."""
 
@@ -389,12 +409,12 @@ async def async_refusal(
     user = await hass.auth.async_get_user(context.user_id)
     if user is None or not user.is_active:
         return AnswerRefusal.UNKNOWN_USER
-    if user.is_admin:
-        return None
-    if not question.is_foreseen:
+    if question.is_personal and question.speaker.user_id not in {None, user.id}:
+        return AnswerRefusal.OF_SOMEBODY_ELSE
+    if not (user.is_admin or question.is_foreseen):
         return AnswerRefusal.NEEDS_ADMIN
     may = user.permissions.check_entity
-    in_control = all(may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids)
+    in_control = user.is_admin or all(may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids)
     return None if in_control else AnswerRefusal.NOT_IN_CONTROL
 
 

@@ -1,19 +1,19 @@
 """Plans for later: their times, and what becomes of them."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant
 from homeassistant.helpers.start import async_at_started
 
+from ..approvals.questions import Question
 from ..const import DOMAIN
 from ..offline.local_commands import recognizers
 from ..speech.sentences import async_get_sentences
 from ..tools.own.registry import own_tools
 from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
-from .acting import async_act
+from .acting import PlanRunner
 from .plan_actions import async_register_plan_actions
 from .plans import FuturePlan, News
 from .schedule import async_get_schedule
@@ -31,17 +31,34 @@ def async_setup_later(hass: HomeAssistant) -> None:
 
 def async_serve_plans(hass: HomeAssistant, agent: str, turns: AgentTurns, agent_id: str) -> CALLBACK_TYPE:
     """Run the calls of an agent's plans in its turns; return what ends that. `agent_id` is an entity id."""
-    return async_get_schedule(hass).async_serve(agent, lambda plan: async_act(hass, turns, agent_id, plan))
+    return async_get_schedule(hass).async_serve(agent, PlanRunner(hass, turns, agent_id))
 
 
-async def async_with_news(hass: HomeAssistant, turn_input: TurnInput) -> tuple[TurnInput, Sequence[News]]:
-    """Return the input of a turn whose answer begins with the news that wait for the person or the place."""
-    news = async_get_schedule(hass).news_for(turn_input.speaker, turn_input.user_input.satellite_id)
-    if not news:
-        return turn_input, ()
-    sentences = await async_get_sentences(hass, turn_input.user_input.language)
-    words = sentences["later_away"].format(what=" ".join(one.text for one in news))
-    return replace(turn_input, prefix=" ".join(filter(None, (words, turn_input.prefix)))), news
+async def async_with_news(
+    hass: HomeAssistant, turn_input: TurnInput, agent: str, conversation_id: str
+) -> tuple[TurnInput, list[News]]:
+    """Return the input of a turn whose answer begins with the news that wait for the person or the place.
+
+    A call that the agent has missed is asked about after the answer, and is then among the news.
+    """
+    schedule = async_get_schedule(hass)
+    news = schedule.news_for(turn_input.speaker, turn_input.user_input.satellite_id)
+    missed = [one for one in news if one.missed and one.plan and one.plan.agent == agent]
+    spoken_news = [one for one in news if one not in missed]
+    here = replace(turn_input, user_input=replace(turn_input.user_input, conversation_id=conversation_id))
+
+    async def offer() -> Question | None:
+        if question := await schedule.async_ask(missed[0], here):
+            spoken_news.append(missed[0])
+        return question
+
+    if missed and not turn_input.reply:
+        turn_input = replace(turn_input, offer=offer)
+    if spoken_news:
+        sentences = await async_get_sentences(hass, turn_input.user_input.language)
+        words = sentences["later_away"].format(what=" ".join(one.text for one in spoken_news))
+        turn_input = replace(turn_input, prefix=" ".join(filter(None, (words, turn_input.prefix))))
+    return turn_input, spoken_news
 
 
 async def async_forget_plans(hass: HomeAssistant) -> None:

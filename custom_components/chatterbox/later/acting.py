@@ -1,7 +1,13 @@
-"""Runs the call of a plan that is due: a turn without words and without a model, under the terms of the approval."""
+"""Runs the call of a plan that is due: a turn without words and without a model, under the terms of the approval.
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+A missed call is asked about in such a turn, too, in which nothing has approved it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextvars import Context as Variables
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, override
 
 from homeassistant.components.conversation import ChatLog, ConversationInput
@@ -11,22 +17,31 @@ from homeassistant.util.ulid import ulid_now
 
 from ..agent.conversation.own_words import NO_MODEL
 from ..agent.events import CompletionResult, PendingApproval, PendingCall, ProviderEvent
-from ..agent.loop.turn import Turn
-from ..agent.messages import FinishReason, ToolAnnotations, ToolCall
-from ..agent.protocols import CompletionRequest, LLMProvider
-from ..approvals.questions import ApprovalScope, Question
+from ..agent.loop.turn import Limits, Turn
+from ..agent.messages import FinishReason, JsonObject, ToolAnnotations, ToolCall, ToolDefinition
+from ..agent.protocols import Ask, CompletionRequest, Hooks, LLMProvider
+from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, async_get_approvals
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer
 from ..effects.effect import Annotated
 from ..people.speakers import Speaker
+from ..records.turn_record import TurnRecord
+from ..tools.turn_tools import TurnTools
 from ..turns.continuity import Continuity, Thread
 from ..turns.input import TurnInput
 from ..turns.resume import async_run_alone
 from ..turns.run import AgentTurns
 from ..turns.source import TurnSource
-from .plans import FuturePlan, PlannedCall
+from .plans import Asker, FuturePlan, PlannedCall
 
 _EXPIRES_IN: Final = 60.0
 """Seconds in which the call has to start."""
+_MISSED: Final = "missed"
+"""Terms that no plan has, so that it is asked about."""
+_ASKED_FOR: Final = 600.0
+"""Seconds in which it can be answered whether to do now what was missed."""
+
+
+type Begin = Callable[[], Awaitable[None]]
 
 
 class _Silence(LLMProvider):
@@ -37,9 +52,33 @@ class _Silence(LLMProvider):
         yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
 
 
+@dataclass(frozen=True, slots=True)
+class _AskFirst(Hooks):
+    """Asks about each call, without terms of its own: a yes is judged by the rules alone."""
+
+    reason: str
+
+    @override
+    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Ask:
+        return Ask(self.reason, _MISSED)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PlanSource(TurnSource):
-    """A plan that is due, at a time at which nobody can be asked."""
+    """A plan that is due, at a time at which nobody can be asked; with a `reason`, one that was missed."""
+
+    reason: str = ""
+    """Why the call is asked about, whatever the rules say."""
+
+    @override
+    def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
+        """Return a hook that asks about the call."""
+        return (_AskFirst(self.reason),) if self.reason else ()
+
+    @override
+    def limits(self, limits: Limits) -> Limits:
+        """Return the agent's limits, with more time for an answer."""
+        return replace(limits, approval_expiry=_ASKED_FOR)
 
     @override
     def provider(self) -> LLMProvider:
@@ -58,28 +97,72 @@ class _PlanSource(TurnSource):
         return turn
 
 
-async def async_act(hass: HomeAssistant, turns: AgentTurns, agent_id: str, plan: FuturePlan) -> str:
-    """Run the call of a plan, and return why it was not done; empty if it was. `agent_id` is an entity id."""
-    if plan.call is None:
-        return ""
-    asker = plan.asker
-    speaker, context = asker.speaker, Context(user_id=asker.user_id)
-    where = ulid_now(), asker.device_id, asker.satellite_id
-    user_input = ConversationInput("", context, *where, plan.language, agent_id)
-    question = _approved(plan.call, user_input, agent_id, speaker)
-    record = await async_run_alone(hass, turns, TurnInput(user_input, speaker, _PlanSource(), question))
-    results = record.finished.tool_results if record.finished else ()
-    if results and not any(result.is_error for result in results):
-        return ""
-    return record.finished.text if record.finished else ""
+@dataclass(frozen=True, slots=True)
+class PlanRunner:
+    """Runs the calls of the plans of one agent."""
 
+    hass: HomeAssistant
+    turns: AgentTurns
+    agent_id: str
+    """Entity id."""
 
-def _approved(call: PlannedCall, user_input: ConversationInput, agent_id: str, speaker: Speaker) -> Question:
-    """Return the call as one that was asked about and approved on the terms of the plan."""
-    planned = ToolCall(f"plan_{ulid_now()}", call.tool, call.arguments)
-    expires_at = dt_util.utcnow().timestamp() + _EXPIRES_IN
-    pending = PendingApproval(ulid_now(), (PendingCall(planned, "", call.terms),), expires_at, 0, 0)
-    scope = ApprovalScope.of_input(user_input, agent_id, str(user_input.conversation_id))
-    reviews = (CallReview(planned, Annotated(ToolAnnotations())),)
-    question = Question(pending, reviews, "", user_input.language, scope, speaker, user_input.context)
-    return question.with_answer(GivenAnswer(approved=True, way=ApprovalWay.PLAN, user_id=speaker.user_id))
+    async def async_act(self, plan: FuturePlan) -> str:
+        """Run the call of a plan, and return why it was not done; empty if it was."""
+        record = await self._async_run(plan, _PlanSource(), self._input(plan.asker, plan.language), plan.asker.speaker)
+        results = record.finished.tool_results if record.finished else ()
+        if results and not any(result.is_error for result in results):
+            return ""
+        return record.finished.text if record.finished else ""
+
+    async def async_ask(
+        self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None
+    ) -> Question | None:
+        """Ask whether to do now what was missed: as part of the turn `here`, or wherever the plan was made.
+
+        The call is judged as if it was asked for now. Return None if it cannot be asked about. `begin` notes that the
+        call is about to run, and raises an error if that cannot be noted.
+        """
+        user_input, speaker, scope = self._input(plan.asker, plan.language), plan.asker.speaker, ANYWHERE
+        if here:
+            given, speaker = here.user_input, here.speaker
+            scope, context = str(given.conversation_id), Context(user_id=given.context.user_id)
+            user_input = replace(given, text="", conversation_id=ulid_now(), context=context, extra_system_prompt=None)
+        resume = partial(self._async_resume, begin)
+        source = _PlanSource(reason=reason, resume=resume, question_scope=scope, is_personal=True)
+        record = await self._async_run(plan, source, user_input, speaker, LATER)
+        pending = record.finished.pending if record.finished else None
+        waiting = async_get_approvals(self.hass).waiting
+        return next((question for question in waiting if pending and question.id == pending.id), None)
+
+    async def _async_resume(self, begin: Begin, question: Question) -> str:
+        await begin()
+        scope, context = question.scope, question.context
+        where = ulid_now(), scope.device_id, scope.satellite_id
+        user_input = ConversationInput("", context, *where, question.language, self.agent_id)
+        record = await self._async_alone(TurnInput(user_input, question.speaker, _PlanSource(), question))
+        return record.finished.text if record.finished else ""
+
+    async def _async_run(
+        self, plan: FuturePlan, source: TurnSource, user_input: ConversationInput, speaker: Speaker, terms: str = ""
+    ) -> TurnRecord:
+        """Run the call of a plan as one that was asked about and approved, on its terms or on those given."""
+        call = plan.call or PlannedCall("", "{}")
+        planned = ToolCall(f"plan_{ulid_now()}", call.tool, call.arguments)
+        expires_at = dt_util.utcnow().timestamp() + _EXPIRES_IN
+        waiting = (PendingCall(planned, "", terms or call.terms),)
+        pending = PendingApproval(ulid_now(), waiting, expires_at, 0, 0)
+        scope = ApprovalScope.of_input(user_input, self.agent_id, str(user_input.conversation_id))
+        reviews = (CallReview(planned, Annotated(ToolAnnotations())),)
+        question = Question(pending, reviews, "", user_input.language, scope, speaker, user_input.context)
+        question = question.with_answer(GivenAnswer(approved=True, way=ApprovalWay.PLAN, user_id=speaker.user_id))
+        return await self._async_alone(TurnInput(user_input, speaker, source, question))
+
+    async def _async_alone(self, turn_input: TurnInput) -> TurnRecord:
+        """Run a turn apart from the one that may be running, whose variables must not reach it."""
+        run = async_run_alone(self.hass, self.turns, turn_input)
+        start = partial(self.hass.async_create_background_task, run, "chatterbox turn of a plan")
+        return await asyncio.shield(Variables().run(start))
+
+    def _input(self, asker: Asker, language: str) -> ConversationInput:
+        where = ulid_now(), asker.device_id, asker.satellite_id
+        return ConversationInput("", Context(user_id=asker.user_id), *where, language, self.agent_id)

@@ -5,7 +5,7 @@ Both are stored once for the home, in one file, so that a plan becomes news in o
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -174,7 +174,9 @@ class News:
     language: str
     asker: Asker
     plan: FuturePlan | None = None
-    """A reminder, which can be put off."""
+    """The plan that they are about. A reminder can be put off."""
+    missed: str = ""
+    """Of an action that can still be done, why it was not; it is asked about then."""
     is_kept: bool = False
     """Whether it waits until somebody speaks in its place."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
@@ -199,6 +201,14 @@ class Stored:
         if known not in self.plans:
             raise NotPlanned(PlanProblem.GONE)
         return replace(self, plans=tuple(new for plan in self.plans for new in (changed if plan == known else (plan,))))
+
+    def without_news(self, ids: AbstractSet[str]) -> Stored:
+        """Return it without some news."""
+        return replace(self, news=tuple(one for one in self.news if one.id not in ids))
+
+    def with_same_news(self, changed: News) -> Stored:
+        """Return it with news replaced by their id, if they still wait."""
+        return replace(self, news=tuple(changed if one.id == changed.id else one for one in self.news))
 
     def with_news(self, *news: News) -> Stored:
         """Return it with more news; the oldest are dropped."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
@@ -22,12 +22,15 @@ from homeassistant.helpers.event import async_call_later, async_track_point_in_t
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
 
-from ..approvals.notifications import CLEAR, EVENT_TAP
+from ..approvals.notifications import CLEAR, EVENT_TAP, phones_of
+from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..people.speakers import Asking, Speaker
 from ..repairs import async_report_plans
 from ..speech.sentences import async_get_sentences
+from ..turns.input import TurnInput
+from .acting import Begin
 from .plans import (
     MOST_NEWS,
     Condition,
@@ -40,7 +43,7 @@ from .plans import (
     async_get_plans,
     waiting_news,
 )
-from .telling import Button, async_announce, async_notify, buttons_of, moment_text, plan_text, state_text
+from .telling import Button, async_announce, async_notify, buttons_of, can_announce, moment_text, plan_text, state_text
 from .when import FURTHEST, Moment, prepare, resolve_time
 
 EVENT_PLAN: Final = f"{DOMAIN}_plan"
@@ -57,8 +60,17 @@ _JUST: Final = timedelta(minutes=10)
 _AGAIN: Final = timedelta(minutes=10)
 """Time for which the button of a reminder puts it off."""
 
-type Act = Callable[[FuturePlan], Awaitable[str]]
-"""Runs the call of a plan, and returns why it was not done; empty if it was."""
+
+class Runner(Protocol):
+    """Runs the calls of the plans of an agent."""
+
+    async def async_act(self, plan: FuturePlan) -> str:
+        """Run the call of a plan, and return why it was not done; empty if it was."""
+
+    async def async_ask(
+        self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None
+    ) -> Question | None:
+        """Ask whether to do now what was missed; see `acting.PlanRunner`."""
 
 
 class PlanChange(StrEnum):
@@ -82,7 +94,7 @@ class Schedule:
         self.plans = async_get_plans(hass)
         self._watched: dict[str, CALLBACK_TYPE] = {}
         """Ends of what waits, by the ids of plans."""
-        self._agents: dict[str, Act] = {}
+        self._agents: dict[str, Runner] = {}
         """By subentry id."""
         self._served = asyncio.Event()
         self._buttons: dict[str, News] = {}
@@ -121,14 +133,14 @@ class Schedule:
             self._unwatch(plan_id)
 
     @callback
-    def async_serve(self, agent: str, act: Act) -> CALLBACK_TYPE:
+    def async_serve(self, agent: str, runner: Runner) -> CALLBACK_TYPE:
         """Have an agent run the calls of its plans; return what ends that."""
-        self._agents[agent] = act
+        self._agents[agent] = runner
         self._served.set()
 
         @callback
         def end() -> None:
-            if self._agents.get(agent) is act:
+            if self._agents.get(agent) is runner:
                 del self._agents[agent]
 
         return end
@@ -196,10 +208,33 @@ class Schedule:
             if satellite_id and news.plan and news.plan.kind is PlanKind.REMIND:
                 self._heard[satellite_id] = news.plan, dt_util.utcnow()
         with suppress(NotPlanned):
-            await self.plans.async_change(
-                lambda stored: replace(stored, news=tuple(one for one in stored.news if one.id not in ids)),
-                even_unstored=True,
-            )
+            await self.plans.async_change(lambda stored: stored.without_news(ids), even_unstored=True)
+
+    async def async_ask(self, news: News, here: TurnInput | None = None) -> Question | None:
+        """Ask whether to do now what was missed, as part of the turn `here` or wherever the plan was made.
+
+        Missed calls that cannot be asked about become plain news.
+        """
+        plan, question = news.plan, None
+        if plan and (runner := self._agents.get(plan.agent)):
+            question = await runner.async_ask(plan, news.missed, partial(self._async_take, news), here)
+        if question is None:
+            await self._async_keep(replace(news, missed=""))
+        return question
+
+    async def _async_take(self, news: News) -> None:
+        """Forget news whose call may run from now on. Raises `NotPlanned`."""
+        await self.plans.async_change(lambda stored: stored.without_news({news.id}))
+
+    async def _async_keep(self, news: News) -> None:
+        await self.plans.async_change(lambda stored: stored.with_same_news(news), even_unstored=True)
+
+    def _can_ask(self, news: News) -> bool:
+        """Return whether a question would be heard where a plan was made, or on a phone, and be the only one there."""
+        satellite = news.asker.satellite_id
+        waiting = async_get_approvals(self._hass).waiting
+        is_free = satellite is None or all(one.scope.satellite_id != satellite for one in waiting)
+        return is_free and (can_announce(self._hass, satellite) or bool(phones_of(self._hass, news.asker.user_id)))
 
     @callback
     def _watch(self, plan: FuturePlan) -> None:
@@ -248,11 +283,12 @@ class Schedule:
         await self._async_conclude(plan, PlanChange.DONE, words)
 
     async def _async_act(self, plan: FuturePlan) -> None:
-        act = None if _is_late(plan) else await self._async_agent(plan.agent)
+        runner = None if _is_late(plan) else await self._async_agent(plan.agent)
         if self.plans.get(plan.id) != plan or self._hass.is_stopping:  # it was moved or cancelled; it cannot be marked
             return
-        if act is None or _is_late(plan):
-            await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan))
+        if runner is None or _is_late(plan):
+            why = await self._async_say("later_missed_then", plan) if plan.due else ""
+            await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan), why)
             return
         begun = replace(plan, is_begun=True)
         try:
@@ -262,7 +298,7 @@ class Schedule:
                 await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan))
             return
         try:
-            why = await act(begun)
+            why = await runner.async_act(begun)
         except Exception:  # noqa: BLE001  # whatever happens is told
             LOGGER.exception("A plan of %s failed", plan.agent)
             why = await self._async_say("spoken_agent_failed", plan)
@@ -272,7 +308,7 @@ class Schedule:
     async def _async_interrupted(self, plan: FuturePlan) -> None:
         await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan))
 
-    async def _async_agent(self, agent: str) -> Act | None:
+    async def _async_agent(self, agent: str) -> Runner | None:
         """Return what runs the calls of an agent, which may just be loaded anew; None if it does not come."""
         with suppress(TimeoutError):
             async with asyncio.timeout(WORTH.total_seconds()):
@@ -281,11 +317,11 @@ class Schedule:
                     await self._served.wait()
         return self._agents.get(agent)
 
-    async def _async_conclude(self, plan: FuturePlan, change: PlanChange, words: str) -> None:
+    async def _async_conclude(self, plan: FuturePlan, change: PlanChange, words: str, missed: str = "") -> None:
         """Replace a plan by its next time and by news, in one step."""
         following = await self._async_following(plan)
-        news = [News(text=words, language=plan.language, asker=plan.asker, plan=replace(plan, is_begun=False))]
-        news = news if words else []
+        about = replace(plan, is_begun=False)
+        news = [News(text=words, language=plan.language, asker=plan.asker, plan=about, missed=missed)] if words else []
 
         def conclude(stored: Stored) -> Stored:
             left = stored.replacing(plan, following) if following else stored.replacing(plan)
@@ -310,17 +346,30 @@ class Schedule:
             self._run(self._async_deliver(news), f"chatterbox news {news.id}")
 
     async def _async_deliver(self, news: News) -> None:
-        if await async_announce(self._hass, news):
-            await self.async_heard([news], news.asker.satellite_id)
-            return
-        if await self._async_notify(news):
-            await self.async_heard([news])
-            return
-        waiting = replace(news, is_kept=True)
-        await self.plans.async_change(
-            lambda stored: replace(stored, news=tuple(waiting if one.id == waiting.id else one for one in stored.news)),
-            even_unstored=True,
-        )
+        if not news.missed or self._can_ask(news):
+            question = await self.async_ask(news) if news.missed else None
+            if await self._async_tell(news, question):
+                return
+            news = news if question else replace(news, missed="")
+        await self._async_keep(replace(news, is_kept=True))
+
+    async def _async_tell(self, news: News, question: Question | None) -> bool:
+        """Tell news where the plan was made, or on the phones of its person; return whether they were told."""
+        is_announced = await async_announce(self._hass, replace(news, text=question.text) if question else news)
+        if question is None:
+            is_told = is_announced or await self._async_notify(news)
+            if is_told:
+                await self.async_heard([news], news.asker.satellite_id if is_announced else None)
+            return is_told
+        approvals, has_phone = async_get_approvals(self._hass), bool(phones_of(self._hass, news.asker.user_id))
+        with suppress(NotPlanned):
+            if is_announced or (has_phone and not question.needs_pin):
+                await self._async_take(news)
+                if is_announced:
+                    approvals.note_heard(question.id)
+                return True
+        approvals.drop(question.id)
+        return False
 
     async def _async_notify(self, news: News) -> bool:
         """Notify the phones of the person, with the buttons of a reminder; return whether there is one."""

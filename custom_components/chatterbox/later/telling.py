@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE, DOMAIN as NOTIFY_DOMAIN
+from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, ATTR_UNIT_OF_MEASUREMENT
 from homeassistant.core import Context, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -16,7 +16,7 @@ from homeassistant.helpers.translation import async_translate_state
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
-from ..approvals.notifications import CAN_ANNOUNCE, OUTCOME_DATA, async_send, phone_of
+from ..approvals.notifications import CAN_ANNOUNCE, OUTCOME_DATA, async_send, phones_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
 from ..speech.sentences import async_get_sentences
@@ -88,14 +88,18 @@ def state_text(hass: HomeAssistant, state: State) -> str:
     return f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
 
 
+def can_announce(hass: HomeAssistant, satellite_id: str | None) -> bool:
+    """Return whether a satellite can announce something."""
+    state = hass.states.get(satellite_id) if satellite_id else None
+    return state is not None and bool(state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & CAN_ANNOUNCE)
+
+
 async def async_announce(hass: HomeAssistant, news: News) -> bool:
     """Announce news at the satellite of the plan, and return whether it did.
 
     It waits until the satellite is idle: an announcement would cancel a turn that is running.
     """
-    satellite = news.asker.satellite_id
-    state = hass.states.get(satellite) if satellite else None
-    if satellite is None or not state or not state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & CAN_ANNOUNCE:
+    if not (satellite := news.asker.satellite_id) or not can_announce(hass, satellite):
         return False
     data = {ATTR_ENTITY_ID: satellite, ATTR_MESSAGE: speakable(news.text, news.language)}
     changed = asyncio.Event()
@@ -135,14 +139,7 @@ async def async_notify(hass: HomeAssistant, news: News, secret: str = "") -> boo
 
     With a `secret`, with which its actions begin, a reminder has buttons. Without, it silently replaces the one before.
     """
-    phones = [
-        entity.entity_id
-        for entity in er.async_get(hass).entities.values()
-        if entity.domain == NOTIFY_DOMAIN
-        and news.asker.user_id is not None
-        and (phone := phone_of(hass, entity.entity_id))
-        and phone[1] == news.asker.user_id
-    ]
+    phones = phones_of(hass, news.asker.user_id)
     sentences = await async_get_sentences(hass, news.language)
     actions: list[JsonValue] = [
         {

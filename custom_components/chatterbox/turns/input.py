@@ -6,12 +6,12 @@ called.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from homeassistant.components.conversation import ChatLog, ConversationInput, UserContent
+from homeassistant.components.conversation import AssistantContent, ChatLog, ConversationInput, UserContent
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
@@ -87,7 +87,7 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     the same device, or if it consists of digits while the PIN is requested anywhere in the home.
     """
     until, approvals, now = _pin_questions(hass), async_get_approvals(hass), dt_util.utcnow()
-    question = approvals.asked_at(scope)
+    question = approvals.asked_at(scope, last_said(chat_log))
     text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin
     was_asked_for = any(now < until.get(place, now) for place in _places(scope))
@@ -103,6 +103,11 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     _redact_pipeline_runs(hass, user_input.text)
     clear_traces(hass, user_input.text)
     return replace(user_input, text=REDACTED_PIN)
+
+
+def last_said(chat_log: ChatLog) -> datetime | None:
+    """Return when an agent, or an automation in its name, last said something in a conversation."""
+    return max((one.created for one in chat_log.content if isinstance(one, AssistantContent)), default=None)
 
 
 def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, words: str) -> None:
@@ -264,6 +269,8 @@ async def _async_compare(
     return Meaning.PIN_UNCLEAR if tried is None else Meaning.YES_WITH_PIN if isinstance(tried, Right) else tried
 
 
+type Offer = Callable[[], Awaitable[Question | None]]
+"""Opens a question in the place of a turn, and returns it; None if there is nothing to ask."""
 CONVERSATION: Final = TurnSource()
 """The source of a turn that cannot ask anything."""
 
@@ -286,6 +293,8 @@ class TurnInput:
     """Whether the answer is a question."""
     said_again: str = ""
     """The id of the question that the answer repeats."""
+    offer: Offer | None = None
+    """Asks something once the answer is complete."""
     recognized: str = ""
     """The words as they were recognized, if something was dropped from those of `user_input`."""
 
@@ -359,7 +368,7 @@ class InputReader:
         # A script may speak in the name of the person who was asked, in the same conversation. It is not that person.
         is_person = speaker.asking is Asking.PERSON
         approvals = async_get_approvals(self.hass)
-        question = approvals.asked_at(scope) if is_person else None
+        question = approvals.asked_at(scope, last_said(chat_log)) if is_person else None
         pin = async_get_home_rules(self.hass).current.pin
         has_pin = pin is not None
         if question is None:

@@ -44,7 +44,8 @@ from ..records.turn_record import (
 )
 from ..settings.redaction import secrets_in, without_secrets
 from ..settings.rules import async_get_home_rules, home_rules_to_json
-from .input import TurnInput
+from ..speech.text import asks_back
+from .input import Offer, TurnInput
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments and of the result of one call; the recorder accepts up to 32,768 for an event."""
@@ -120,9 +121,20 @@ class TurnRecorder:
                 await self.audit.follow(event)
             case TurnFinished(pending=PendingApproval() as pending) if self.requester is not None:
                 return [self._passed(last) for last in self.requester.ask(event, pending)]
+            case TurnFinished(stop_reason=StopReason.COMPLETED, pending=None) if self.turn_input.offer:
+                return [self._passed(last) for last in await self._async_offered(event, self.turn_input.offer)]
             case _:
                 pass
         return (self._passed(event),)
+
+    async def _async_offered(self, end: TurnFinished, offer: Offer) -> Sequence[TurnEvent]:
+        """Return the last events of a turn, after whose answer something is asked, unless the answer asks itself."""
+        language = self.turn_input.user_input.language
+        if asks_back(end.text, language) or (question := await offer()) is None:
+            return (end,)
+        message = AssistantMessage(question.text, provider_items=(NO_MODEL,))
+        end = replace(end, text=f"{end.text} {question.text}".lstrip(), pending=question.pending)
+        return TextDelta(question.text), MessageDone(message), end
 
     def _fire_tool_event(self, event: ToolStarted | ToolFinished) -> None:
         most = _MAX_SHOWN if self.record.is_stored else NOTHING_SHOWN

@@ -260,6 +260,7 @@ class AgentTurns:
     def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
         if self._is_over or source.resume is None:
             return False
+        question = replace(question, is_personal=source.is_personal)
         async_get_approvals(self._hass).ask(question, expires_in, source.resume)
         return True
 

@@ -52,6 +52,8 @@ class TurnSource:
     """Resumes a turn whose question is answered elsewhere; None if no question can be asked."""
     question_scope: str | None = None
     """The conversation in which a question of the turn can be answered; None for the turn's own."""
+    is_personal: bool = False
+    """Whether a question is for the speaker alone; see `Question.is_personal`."""
 
     def new_record(self, text: str, agent: str) -> TurnRecord:
         """Return the record of a turn, whose clock starts now."""
