@@ -13,6 +13,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er, fl
 from homeassistant.setup import async_setup_component
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.messages import JsonValue
 from custom_components.chatterbox.agent.text import compared
 from custom_components.chatterbox.home.description import describe_home, home_lines, quoted
 from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names
@@ -102,6 +103,37 @@ async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(
     assert "pass its name, area and domain" in short.prompt
     ours, theirs = (offer.prompt.partition("passing just area name and domain.")[2] for offer in (short, listed))
     assert ours == theirs
+
+
+async def test_locks_and_floors_are_told_of_where_there_are_some(home: HomeAssistant) -> None:
+    async def offered() -> tuple[str, JsonValue, str]:
+        offer = await offer_of(home, llm.LLM_API_ASSIST)
+        (tool,) = (one for one in offer.definitions if one.name == "intent__HassTurnOff")
+        assert tool.short_parameters is not None
+        filters = tool.short_parameters["properties"]
+        assert isinstance(filters, dict)
+        return offer.prompt, [name for name in filters if name in {"floor", "device_class"}], tool.description
+
+    prompt, filters, description = await offered()
+    assert ("unlock a lock" in prompt, "an 'unlock' action" in description, filters) == (True, True, ["floor"])
+
+    for entity_id in ("binary_sensor.bell", "light.bedroom", "lock.shed"):
+        async_expose_entity(home, conversation.DOMAIN, entity_id, should_expose=False)
+    prompt, filters, description = await offered()
+    assert "lock" not in prompt.partition("When controlling Home Assistant")[2]
+    assert description == (
+        "Turns off/closes a device or entity. Use for requests like 'turn off', 'deactivate', 'disable'."
+    )
+    assert filters == []
+
+    home.states.async_set("cover.blind", "open", {"device_class": "blind"})
+    home.states.async_set("binary_sensor.door", "on", {"device_class": "door"})
+    home.states.async_set("binary_sensor.pane", "on", {"device_class": "window"})
+    assert (await offered())[1] == ["floor"]  # they are in no room
+
+    home.states.async_set("cover.curtain", "open", {"device_class": "curtain"})
+    assert (await offered())[1] == ["floor", "device_class"]
+    assert async_get_home(home, conversation.DOMAIN).distinctions.device_classes == {"blind", "curtain"}
 
 
 async def test_an_empty_home_is_told_as_home_assistant_does(hass: HomeAssistant) -> None:

@@ -9,6 +9,8 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.llm import selector_serializer
 
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
+from custom_components.chatterbox.home.entities import Distinctions
 from custom_components.chatterbox.tools.schema import (
     MAX_SCHEMAS,
     SchemaCache,
@@ -238,22 +240,62 @@ def test_schemas_that_are_made_anew_for_each_turn_do_not_pile_up() -> None:
     assert len(cache) == MAX_SCHEMAS
 
 
-def test_a_model_is_told_only_the_device_classes_of_the_home_no_only_domain_and_no_words_on_a_range() -> None:
+def test_a_model_is_told_only_of_filters_that_tell_entities_of_the_home_apart() -> None:
     schema = {
         vol.Optional("name", description="Its name"): cv.string,
+        vol.Optional("area"): cv.string,
+        vol.Optional("floor"): cv.string,
         vol.Optional("domain"): [vol.In(["cover"])],
         vol.Optional("device_class"): [vol.In(["blind", "garage", "window"])],
-        vol.Optional("position", description="From 0 to 100"): vol.All(vol.Coerce(int), vol.Range(0, 100)),
+        vol.Required("position", description="From 0 to 100"): vol.All(vol.Coerce(int), vol.Range(0, 100)),
     }
     parameters = convert(schema).parameters
 
-    name, position = {"type": "string", "description": "Its name"}, {"type": "integer", "minimum": 0, "maximum": 100}
+    name, area = {"type": "string", "description": "Its name"}, {"type": "string"}
+    position = {"type": "integer", "minimum": 0, "maximum": 100}
     classes = {"type": "array", "items": {"type": "string", "enum": ["blind"]}}
-    assert short_parameters(parameters, frozenset({"blind", "outlet"})) == {
+    assert short_parameters(parameters, Distinctions(frozenset({"blind", "outlet"}), floors=True)) == {
         "type": "object",
-        "properties": {"name": name, "device_class": classes, "position": position},
+        "properties": {"name": name, "area": area, "floor": area, "device_class": classes, "position": position},
+        "required": ["position"],
     }
-    assert short_parameters(parameters, frozenset()) == {
-        "type": "object",
-        "properties": {"name": name, "position": position},
+    assert short_parameters(parameters, Distinctions())["properties"] == {
+        "name": name,
+        "area": area,
+        "position": position,
     }
+
+
+def test_a_place_without_rooms_and_required_parameters_are_always_told() -> None:
+    mop = convert({vol.Optional("floor"): cv.string, vol.Required("domain"): [vol.In(["vacuum"])]}).parameters
+
+    assert short_parameters(mop)["properties"] == mop["properties"]
+
+
+def test_a_list_that_may_be_a_single_value_is_told_as_a_list() -> None:
+    texts: JsonObject = {"type": "array", "items": {"type": "string"}}
+    choice: JsonObject = {"anyOf": [{"type": "string"}, texts]}
+
+    assert short_parameters({"type": "object", "properties": {"domain": choice}})["properties"] == {"domain": texts}
+
+
+@pytest.mark.parametrize(
+    ("branches", "merged"),
+    [
+        (
+            [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 100}],
+            {"type": "integer", "minimum": 0, "maximum": 100},
+        ),
+        ([{"type": "string"}, {"type": "string", "maxLength": 5}], {"type": "string", "maxLength": 5}),
+        ([{"type": "string", "maxLength": 5}, {"type": "string", "maxLength": 3}], None),
+        ([{"type": "string"}, {"type": "integer"}], None),
+        ([{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object"}], None),
+    ],
+)
+def test_branches_that_hold_together_are_one_unless_they_contradict(branches: JsonValue, merged: JsonValue) -> None:
+    def serialize(schema: object) -> object:
+        return {"allOf": branches} if schema is cv.string else probatio.UNSUPPORTED
+
+    parameters = convert_schema(vol.Schema({vol.Required("value"): cv.string}), serialize).parameters
+
+    assert parameters["properties"] == {"value": merged or {"allOf": branches}}

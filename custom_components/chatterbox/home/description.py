@@ -36,12 +36,14 @@ _ON_STATES_OF_MANY: Final = (
     "None of that holds states: before you answer about a state, value, mode or measurement, or act depending on one, "
     "call {tool}. Never say that you cannot look."
 )
+_ON_LOCKS: Final = " Use intent__HassTurnOn to lock and intent__HassTurnOff to unlock a lock."
 GUIDE_TO_CALLS: Final = (
-    "When controlling Home Assistant always call the intent tools. Use intent__HassTurnOn to lock and "
-    "intent__HassTurnOff to unlock a lock. When controlling a device, pass its name, area and domain. When controlling "
-    "an area, prefer passing just area name and domain."
+    f"When controlling Home Assistant always call the intent tools.{_ON_LOCKS} When controlling a device, pass its "
+    "name, area and domain. When controlling an area, prefer passing just area name and domain."
 )
 """Home Assistant's own guide to its tools, which says that a name is enough without an area: not for short names."""
+GUIDE_WITHOUT_LOCKS: Final = GUIDE_TO_CALLS.replace(_ON_LOCKS, "")
+"""The guide for a home without locks."""
 ON_CHANGES: Final = "Changes since the list of the home was written, in place of any that messages before name:"
 """Begins the line before changes of the home."""
 _NO_FLOOR: Final = "# (other rooms)"

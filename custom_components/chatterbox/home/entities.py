@@ -4,9 +4,9 @@ States are no part of it. The same home is always read in the same order, so tha
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, EVENT_STATE_CHANGED
 from homeassistant.core import (
@@ -238,6 +238,23 @@ class ExposedEntity:
     """The aliases that say something new."""
 
 
+_SENSORS: Final = frozenset({"binary_sensor", "sensor"})
+
+
+class Distinctions(NamedTuple):
+    """The differences in a home that a model has to know to control it. Nothing about others is in its prompt."""
+
+    device_classes: frozenset[str] = frozenset()
+    """Those of domains with things of another class or of none; without sensors, which nobody controls."""
+    floors: bool = False
+    """Whether not all things are on one floor."""
+    locks: bool = False
+    """Whether there are any."""
+
+
+NO_DISTINCTIONS: Final = Distinctions()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Home:
     """The exposed home, in the order of the list. It equals itself alone: it is compared in each turn."""
@@ -253,6 +270,7 @@ class Home:
     elsewhere: tuple[ExposedEntity, ...] = ()
     """Calendars and scripts, which their own tools name."""
     device_classes: frozenset[str] = frozenset()
+    distinctions: Distinctions = NO_DISTINCTIONS
 
     @property
     def all_entities(self) -> tuple[ExposedEntity, ...]:
@@ -300,6 +318,17 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
         {area_id: tuple(in_room) for area_id, in_room in by_room.items()},
         tuple(entity for entity in all_entities if entity.domain in _LISTED_BY_TOOLS),
         frozenset(str(kind) for state in states if (kind := state.attributes.get(ATTR_DEVICE_CLASS))),
+        _distinctions(states, {rooms[area_id].floor_id if area_id else None for area_id in by_room}),
+    )
+
+
+def _distinctions(states: Iterable[State], floors: Collection[str | None]) -> Distinctions:
+    classes: defaultdict[str, set[object]] = defaultdict(set)
+    for state in states:
+        classes[state.domain].add(state.attributes.get(ATTR_DEVICE_CLASS))
+    several = [kinds for domain, kinds in classes.items() if domain not in _SENSORS and len(kinds) > 1]
+    return Distinctions(
+        frozenset(str(kind) for kinds in several for kind in kinds if kind), len(floors) > 1, "lock" in classes
     )
 
 

@@ -25,6 +25,7 @@ from ..speech.sentences import async_get_sentences
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
 from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, own_name, parameters
 from ..tools.own.registry import can_act
+from ..tools.schema import short_parameters
 from .plans import (
     LONGEST_TEXT,
     Asker,
@@ -62,12 +63,12 @@ _KINDS: Final = (*PlanKind, _LIST, _MOVE, _CANCEL)
 _BOUND: Final = re.compile(r"([<>])\s*(-?\d+(?:[.,]\d+)?)")
 _MODEL: Final = parameters(
     {
-        _KIND: ("string", "act calls tool then; tell says when entity is in state", *_KINDS),
-        _WHEN: ("string", "As said: 'in 20 minutes', 'every Thursday at 8'"),
+        _KIND: ("string", "act calls tool; tell says when entity is in state", *_KINDS),
+        _WHEN: ("string", "As said: 'every Thursday at 8'"),
         TOOL: ("string", ""),
         ARGUMENTS: ("object", ""),
-        _TEXT: ("string", "Of a reminder; or words of a plan, or all"),
-        _ENTITY: ("string", "To wait for, or check at when; or me"),
+        _TEXT: ("string", "Reminder, words of a plan, or all"),
+        _ENTITY: ("string", "To wait for or check; or me"),
         _STATE: ("string", "'on', '> 20'"),
         _MINUTES: ("integer", ""),
     },
@@ -347,7 +348,7 @@ LATER: Final = OwnTool(
         _full(_MODEL),
         ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False),
         repeatable=True,
-        short_parameters=_MODEL,
+        short_parameters=short_parameters(_MODEL),
     ),
     run=_async_run,
     needs=can_act,

@@ -33,8 +33,8 @@ from ..agent.messages import ToolDefinition
 from ..agent.timeouts import read_aside
 from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..data import singleton
-from ..home.description import GUIDE_TO_CALLS, describe_home
-from ..home.entities import async_get_home, async_home_version
+from ..home.description import GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS, describe_home
+from ..home.entities import Distinctions, async_get_home, async_home_version
 from ..home.states import short_states
 from ..internals.intent import control_guide
 from ..internals.llm import KnownTool, async_assist_platforms, known_tool, live_context_tool
@@ -208,7 +208,10 @@ def _ask_platform(
         guide = known if (known := control_guide(api.hass)) in prompt else ""
         context = prompt.replace(guide, "").strip() if guide else prompt
         tools = [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)]
-        return tools, GUIDE_TO_CALLS if guide and listed else guide, context
+        if guide and listed:
+            has_locks = async_get_home(api.hass, llm_context.assistant).distinctions.locks
+            guide = GUIDE_TO_CALLS if has_locks else GUIDE_WITHOUT_LOCKS
+        return tools, guide, context
     if _is_of_home_assistant(platform):
         return offer.tools, prompt, ""
     return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)
@@ -325,11 +328,11 @@ class MergeResult(NamedTuple):
 
 
 def merge_apis(
-    hass: HomeAssistant, offers: Sequence[ApiOffer], device_classes: frozenset[str] | None = None
+    hass: HomeAssistant, offers: Sequence[ApiOffer], distinctions: Distinctions | None = None
 ) -> MergeResult:
     """Merge several APIs. Tools that cannot be described to a model are left out.
 
-    `device_classes` are those of the exposed home; None if the model is told of all.
+    `distinctions` are those of the exposed home; None if the model is told of all that a tool can do.
     """
     schemas = _schema_cache(hass)
     found = list(_distinct(offers))
@@ -345,10 +348,10 @@ def merge_apis(
     for one, name in zip(found, names, strict=True):
         offer, tool, own = one
         subject = f"Tool {tool.name} of {offer.api.name}"
-        known_classes = device_classes if _is_of_assist(own) else None
+        known = distinctions if _is_of_assist(own) else None
         try:
-            schema = schemas.convert(tool.parameters, offer.custom_serializer, known_classes)
-            definition = _define(one, name, schema, renames[offer.api.id])
+            schema = schemas.convert(tool.parameters, offer.custom_serializer, known)
+            definition = _define(one, name, schema, renames[offer.api.id], has_locks=known is None or known.locks)
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
             problems[subject] = f"it is not offered, because its arguments cannot be described: {error}"
             continue
@@ -393,10 +396,18 @@ def _distinct(offers: Iterable[ApiOffer]) -> Iterator[_Found]:
                 yield _Found(offer, tool, unwrapped(tool))
 
 
-def _define(found: _Found, name: str, schema: ToolSchema, renames: Mapping[str, str]) -> ToolDefinition:
+_ON_LOCKS: Final = re.compile(r" For locks, this performs an? '(?:un)?lock' action\.|, or '(?:un)?lock'(?=\.)")
+"""Parts of the descriptions of intents. Source: `homeassistant.components.intent`."""
+
+
+def _define(
+    found: _Found, name: str, schema: ToolSchema, renames: Mapping[str, str], *, has_locks: bool
+) -> ToolDefinition:
     offer, tool, own = found
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
-    sentences = (rename_tools(tool.description or tool.title or "", renames), *schema.remarks, provided_by)
+    about = tool.description or tool.title or ""
+    about = about if has_locks else _ON_LOCKS.sub("", about)
+    sentences = (rename_tools(about, renames), *schema.remarks, provided_by)
     return ToolDefinition(
         name=name,
         description=" ".join(filter(None, sentences)),
@@ -408,7 +419,10 @@ def _define(found: _Found, name: str, schema: ToolSchema, renames: Mapping[str, 
 
 
 def _is_of_assist(tool: llm.Tool) -> bool:
-    return isinstance(tool, llm.IntentTool | UnavailableTool) or known_tool(tool) is KnownTool.LIVE_CONTEXT
+    is_of_ours = tool.integration == DOMAIN
+    return (
+        is_of_ours or isinstance(tool, llm.IntentTool | UnavailableTool) or known_tool(tool) is KnownTool.LIVE_CONTEXT
+    )
 
 
 def _with_headings(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:

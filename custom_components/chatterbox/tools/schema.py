@@ -12,6 +12,7 @@ from homeassistant.util.json import json_loads_object
 
 from ..agent.json.coercion import bare_name
 from ..agent.messages import JsonObject, JsonValue
+from ..home.entities import NO_DISTINCTIONS, Distinctions
 
 type CustomSerializer = Callable[[object], object]
 """Returns the JSON Schema of a validator, or `probatio.UNSUPPORTED`."""
@@ -37,6 +38,8 @@ _DEFAULTS: Final[Mapping[str, JsonValue]] = {
 }
 """Keywords with their default values, which can be left out."""
 _COMMENTS: Final = frozenset({"$comment", "$schema"})
+_PLAIN: Final = frozenset({"type", "minimum", "maximum", "minLength", "maxLength", "description"})
+"""Keywords that say the same in a branch as beside it."""
 
 
 class UnusableSchema(ValueError):
@@ -85,7 +88,22 @@ def _tidied(schema: JsonObject) -> JsonObject:
         for name, part in properties.items():
             if isinstance(part, dict) and name not in required:
                 properties[name] = _without_null(part)
-    return tidied
+    return _merged(tidied)
+
+
+def _merged(schema: JsonObject) -> JsonObject:
+    """Merge plain branches that hold together, unless they say something different of the same."""
+    merged = {keyword: value for keyword, value in schema.items() if keyword != "allOf"}
+    for branch in _list(schema.get("allOf")):
+        if not isinstance(branch, dict) or not branch.keys() <= _PLAIN:
+            return schema
+        for keyword, value in branch.items():
+            known = merged.get(keyword, value)
+            is_whole = keyword == "type" and {str(known), str(value)} == {"integer", "number"}
+            if known != value and not is_whole:
+                return schema
+            merged[keyword] = "integer" if is_whole else value
+    return merged
 
 
 def _tidied_value(value: JsonValue) -> JsonValue:
@@ -217,28 +235,40 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 _DOMAIN: Final = "domain"
 """A filter of intents, which may name the only domain that they act on."""
+_AREA: Final = "area"
+_FLOOR: Final = "floor"
 
 
-def short_parameters(parameters: JsonObject, device_classes: frozenset[str]) -> JsonObject:
+def short_parameters(parameters: JsonObject, distinctions: Distinctions = NO_DISTINCTIONS) -> JsonObject:
     """Return parameters without what no model needs.
 
-    That are device classes of nothing in the home, the one domain that a tool has, and words on a range.
+    That are filters that tell nothing in the home apart, the one domain that a tool has, a single value where a list
+    is taken as well, and words on a range.
     """
     short = {keyword: value for keyword, value in parameters.items() if keyword != "additionalProperties"}
+    parts: JsonObject = {}
     if isinstance(properties := parameters.get("properties"), dict):
-        parts = ((name, _short_parameter(name, part, device_classes)) for name, part in properties.items())
-        short["properties"] = {name: part for name, part in parts if part is not None}
+        needed = {*_texts(parameters.get("required")), *(() if _AREA in properties else (_FLOOR,))}
+        for name, part in properties.items():
+            shortened = _short_parameter(name, part, distinctions)
+            if shortened is not None or name in needed:
+                parts[name] = part if shortened is None else shortened
+        short["properties"] = parts
     return short
 
 
-def _short_parameter(name: str, schema: JsonValue, device_classes: frozenset[str]) -> JsonValue:
-    """Return the schema of one parameter; None for one that no model needs."""
+def _short_parameter(name: str, schema: JsonValue, distinctions: Distinctions) -> JsonValue:
+    """Return the schema of one parameter; None for one that no model needs if it is optional."""
     match schema:
         case {"items": {"enum": [_]}} if name == _DOMAIN:
             return None
+        case _ if name == _FLOOR and not distinctions.floors:
+            return None
         case {"items": {"enum": list(classes)}} if name == ATTR_DEVICE_CLASS:
-            present: list[JsonValue] = [one for one in classes if one in device_classes]
+            present: list[JsonValue] = [one for one in classes if one in distinctions.device_classes]
             return {"type": "array", "items": {"type": "string", "enum": present}} if present else None
+        case {"anyOf": [one, {"type": "array", "items": items} as several]} if one == items:
+            return several
         case dict() if {"minimum", "maximum"} <= schema.keys():
             return {keyword: value for keyword, value in schema.items() if keyword != "description"}
         case _:
@@ -268,20 +298,20 @@ class SchemaCache:
         self,
         schema: probatio.Schema,
         custom_serializer: CustomSerializer | None = None,
-        device_classes: frozenset[str] | None = None,
+        distinctions: Distinctions | None = None,
     ) -> ToolSchema:
         """Return `convert_schema(schema, custom_serializer)`, from the cache if possible.
 
-        It has `short_parameters` if the `device_classes` of the home are given.
+        It has `short_parameters` if the `distinctions` of the home are given.
         """
         parts = (custom_serializer, *_parts(schema))
-        identity = (device_classes, *map(id, parts))
+        identity = (distinctions, *map(id, parts))
         if identity in self._converted:
             self._converted.move_to_end(identity)
             return self._converted[identity][1]
         converted = convert_schema(schema, custom_serializer)
-        if device_classes is not None:
-            converted = replace(converted, short=short_parameters(converted.parameters, device_classes))
+        if distinctions is not None:
+            converted = replace(converted, short=short_parameters(converted.parameters, distinctions))
         self._converted[identity] = (parts, converted)
         if len(self._converted) > MAX_SCHEMAS:
             self._converted.popitem(last=False)

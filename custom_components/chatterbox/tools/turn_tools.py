@@ -21,7 +21,7 @@ from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..effects.effect import Effects
-from ..home.description import AS_USUAL, GUIDE_TO_CALLS
+from ..home.description import AS_USUAL, GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS
 from ..home.entities import Home, async_get_home
 from ..home.request import Request
 from ..internals.intent import control_guide
@@ -153,7 +153,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     answers = [task.result() for task in tasks]
     offers = [_permitted(offer, policy) for offer, _ in answers if offer is not None]
     exposed = async_get_home(hass, llm_context.assistant)
-    merged = merge_apis(hass, offers, exposed.device_classes if home.is_compact else None)
+    merged = merge_apis(hass, offers, exposed.distinctions if home.is_compact else None)
     problems = {f"LLM API {api.id}": problem for api, (_, problem) in zip(apis, answers, strict=True)}
     problems |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     _log_problems(hass, {**problems, **merged.problems})
@@ -193,7 +193,7 @@ def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
     permitted = tuple(tool for tool in tools if tool.name not in only_reading or annotations_of(tool).read_only)
     prompt = offer.prompt
     if "" in only_reading:
-        for guide in (GUIDE_TO_CALLS, control_guide(offer.api.hass)):
+        for guide in (GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS, control_guide(offer.api.hass)):
             prompt = prompt.replace(guide, "").strip()
     return offer._replace(tools=permitted, prompt=prompt)
 

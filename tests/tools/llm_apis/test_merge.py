@@ -111,10 +111,10 @@ async def test_a_source_that_only_reads_offers_nothing_that_changes_something(ho
     names = {tool.name for tool in offer.definitions}
     assert {"get_news", "script__calm", "intent__HassTurnOn"} <= names
     assert names.isdisjoint({"send_mail", "script__party"})
-    assert "intent__HassTurnOn" in offer.prompt
+    assert "call the intent tools" in offer.prompt
     assert [tool.name for tool in reading.definitions if not tool.annotations.read_only] == ["script__calm"]
     assert "homeassistant__GetLiveContext" in {tool.name for tool in reading.definitions}
-    assert "intent__HassTurnOn" not in reading.prompt
+    assert "call the intent tools" not in reading.prompt
 
 
 async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(home: HomeAssistant) -> None:

@@ -234,17 +234,17 @@ def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
 GET_FORECAST: Final = OwnTool(
     definition=ToolDefinition(
         own_name("get_forecast"),
-        "Gets the current weather and the forecast, in local time and the home's own units. "
-        "Use it for every question about weather, rain, wind or the temperature outside.",
+        "Gets the current weather and the forecast. Use it for every question about weather, rain, wind or the "
+        "temperature outside.",
         parameters(
             {
                 "forecast": (
                     "string",
-                    f"daily: the next {MAX_DAYS} days. hourly: the next {MAX_HOURS} hours.",
+                    f"For the next {MAX_DAYS} days, or {MAX_HOURS} hours",
                     *(ForecastKind.DAILY.value, ForecastKind.HOURLY.value),
                 ),
-                "name": ("string", "Name of a weather entity. Leave it out for the weather at home."),
-                "area": ("string", "Area of a weather entity. Leave it out for the weather at home."),
+                "name": ("string", "Weather entity, unless it is the one at home"),
+                "area": ("string", "Its area"),
             }
         ),
         READS,  # not open-world: the numbers come from elsewhere, but they cannot carry instructions to the model
