@@ -72,7 +72,7 @@ export class TurnView extends View {
           ${this.figure("turn.whole", texts.seconds(turn.duration_ms / 1000))}
           ${this.figure("turn.first_words", turn.first_words_ms === null ? "–" : texts.seconds(turn.first_words_ms / 1000))}
           ${
-            turn.inferences.length
+            usage.input_tokens
               ? html`
                   ${this.figure("turn.read", texts.number(usage.input_tokens))}
                   ${this.figure("turn.cached", texts.number(usage.cached_tokens))}
@@ -155,6 +155,7 @@ export class TurnView extends View {
     const { texts } = this.page;
     const { input_tokens, cached_tokens, output_tokens, cost } = inference;
     if (input_tokens === null) return this.text("turn.no_tokens");
+    if (input_tokens === 0) return ""; // Home Assistant itself
     const values = {
       read: texts.number(input_tokens),
       cached: texts.number(cached_tokens ?? 0),
@@ -189,7 +190,7 @@ export class TurnView extends View {
           ${call.is_outside ? html`<span class="mark notable">${this.text("mark.outside")}</span>` : nothing}
         </span>
       </div>
-      ${changes.map((change) => this.change(change, call.sentence))}
+      ${changes.map((change, at) => this.change(change, call.sentence, changes[at - 1]))}
       <details>
         <summary class="quiet">${this.text("turn.raw")}</summary>
         <p class="small">${call.name}</p>
@@ -199,18 +200,21 @@ export class TurnView extends View {
     `;
   }
 
-  /** What came of a call, and which rule or answer let it through or kept it. */
-  private change(change: Change, title = ""): TemplateResult {
-    const { texts } = this.page;
-    const verdict = change.verdict === null ? "" : texts.choice("verdict", change.verdict);
-    const reasons = change.decided_by.map((reason) => texts.choice("decided", reason)).join(", ");
-    const why = [verdict && reasons ? `${verdict}: ${reasons}` : verdict || reasons];
-    if (change.answered_by) why.push(change.answered_by);
-    if (change.error) why.push(change.error);
+  /** What came of a call, and which rule or answer let it through or kept it; what stands above is not repeated. */
+  private change(change: Change, title = "", earlier?: Change): TemplateResult {
+    const why = this.reasons(change);
     return html`<div>
       ${change.message === title ? nothing : html`<p class="sentence">${change.message}</p>`}
-      <p class="quiet">${why.filter(Boolean).join(" · ")}</p>
+      ${why && !(earlier && this.reasons(earlier) === why) ? html`<p class="quiet">${why}</p>` : nothing}
     </div>`;
+  }
+
+  private reasons(change: Change): string {
+    const { texts } = this.page;
+    const verdict = change.verdict === null ? "" : texts.choice("verdict", change.verdict);
+    const decided = change.decided_by.map((reason) => texts.choice("decided", reason)).join(", ");
+    const why = verdict && decided ? `${verdict}: ${decided}` : verdict || decided;
+    return [why, change.answered_by, change.error].filter(Boolean).join(" · ");
   }
 
   private background(turn: Turn): unknown {

@@ -1,6 +1,7 @@
 /** The view Conversations: a row for each turn, newest first; only the rows that can be seen are in the page. */
 import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, query, state } from "lit/decorators.js";
+import { guard } from "lit/directives/guard.js";
 import { repeat } from "lit/directives/repeat.js";
 import type { Named, TurnFilter, TurnKind, TurnList, TurnRow } from "./api";
 import { navigate } from "./hass";
@@ -21,6 +22,7 @@ export class TurnsView extends View {
   @state() private total: number | undefined;
   @state() private top = 0;
   @state() private height = 0;
+  @state() private rowHeight = 64;
   /** Whether the filters are shown where there is little room. */
   @state() private isOpen = false;
   @query(".scroller") private scroller!: HTMLElement;
@@ -31,7 +33,10 @@ export class TurnsView extends View {
   private generation = 0;
   private isLoadingMore = false;
   private typing: number | undefined;
-  private readonly resizes = new ResizeObserver(() => (this.height = this.scroller.clientHeight));
+  private readonly resizes = new ResizeObserver(() => {
+    this.height = this.scroller.clientHeight;
+    this.rowHeight = this.measure.offsetHeight;
+  });
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has("page")) this.filter = filterOf(new URLSearchParams(location.search));
@@ -101,10 +106,6 @@ export class TurnsView extends View {
       await this.updateComplete;
       this.scroller.scrollTop += fresh.length * this.rowHeight;
     }
-  }
-
-  private get rowHeight(): number {
-    return this.measure?.offsetHeight || 72;
   }
 
   private get firstVisible(): number {
@@ -193,7 +194,10 @@ export class TurnsView extends View {
     return repeat(
       indices,
       (index) => this.rows[index]?.id ?? index,
-      (index) => this.row(index, this.rows[index]),
+      (index) => {
+        const row = this.rows[index];
+        return guard([row, index, this.rowHeight, this.total], () => this.row(index, row));
+      },
     );
   }
 
@@ -306,6 +310,7 @@ export class TurnsView extends View {
         flex: 1;
         min-height: 0;
         overflow-y: auto;
+        container-type: inline-size;
         background: var(--card-background-color);
       }
       .rows {
@@ -323,8 +328,8 @@ export class TurnsView extends View {
         position: absolute;
         inset: 0 0 auto;
         display: grid;
-        grid-template-columns: 88px 148px minmax(0, 1fr) minmax(0, 240px) 72px;
-        gap: 16px;
+        grid-template-columns: 72px 116px minmax(0, 1fr) minmax(0, 28%) 64px;
+        gap: 12px;
         align-items: center;
         padding: 0 16px;
         border-bottom: 1px solid var(--divider-color);
@@ -378,10 +383,7 @@ export class TurnsView extends View {
       .seconds {
         text-align: end;
       }
-      @media (max-width: 760px) {
-        .row-height {
-          height: 112px;
-        }
+      @media (max-width: 720px) {
         .more {
           display: block;
         }
@@ -390,6 +392,11 @@ export class TurnsView extends View {
         }
         search > span {
           margin-inline-start: 0;
+        }
+      }
+      @container (max-width: 720px) {
+        .row-height {
+          height: 112px;
         }
         .turn {
           grid-template-columns: auto minmax(0, 1fr) auto;
