@@ -16,7 +16,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection
 
 from .database import Database
-from .query import Found, HistoryQuery, Retention, Selection
+from .query import Found, FoundTurn, HistoryQuery, ListedTurn, Retention, Selection, TurnList
 from .records import (
     Acknowledgement,
     Record,
@@ -36,7 +36,10 @@ from .rows import (
     delete_beyond,
     delete_records,
     delete_response,
+    delete_turn,
+    find_turn,
     find_turns,
+    list_turns,
     matching,
     select_newest,
     select_page,
@@ -125,10 +128,28 @@ class HistoryStore:
 
         Records that wait are stored first, unless that takes too long.
         """
+        await self._flush()
+        return await self._read(partial(find_turns, query=query))
+
+    async def listed_turns(self, query: TurnList) -> tuple[tuple[ListedTurn, ...], int | None]:
+        """Return a page of turns, the newest first, with the first page also how many match. Waits as `search` does."""
+        await self._flush()
+        return await self._read(partial(list_turns, query=query))
+
+    async def turn(self, turn_id: str, people: frozenset[str] | None = None) -> FoundTurn | None:
+        """Return a turn of some people, or of anybody; None for an unknown one. Waits as `search` does."""
+        await self._flush()
+        return await self._read(partial(find_turn, turn_id=turn_id, people=people))
+
+    async def delete_turn(self, turn: StoredTurn) -> int:
+        """Delete a turn and its audit records. Return the number of deleted records."""
+        return await self._delete(partial(delete_turn, turn=turn))
+
+    async def _flush(self) -> None:
+        """Have the waiting records stored first, unless that takes too long."""
         if self._writer.state.waiting:
             with suppress(StoreUnavailable):
                 await self._finish(self._writer.do(_no_work), _FLUSH_TIMEOUT)
-        return await self._read(partial(find_turns, query=query))
 
     async def response(self, response_id: str) -> ResponseRecord | None:
         """Return the latest state of a response; None for an unknown one."""

@@ -1,8 +1,8 @@
-"""Selections of records, retention limits, and search queries with their results."""
+"""Selections of records, retention limits, search queries and lists of turns, with their results."""
 
 from dataclasses import dataclass
 
-from .records import StoredTurn
+from .records import AuditRecord, StoredTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +69,47 @@ class Found:
     """Words of the answer, clipped."""
     has_outside_content: bool
     """Whether this turn or an earlier one of the conversation holds content from outside the home."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnList:
+    """A page of a list of turns, the newest first. Turns that match every field that is set are listed."""
+
+    people: frozenset[str] | None = None
+    """Ids of the people who spoke; None is anybody, unknown speakers too."""
+    device_id: str | None = None
+    agent: str | None = None
+    words: str = ""
+    """All of them occur in the turn, in any order. The last one may be incomplete."""
+    since: float | None = None
+    """Seconds since the epoch, compared with the end of a turn, as is `until`."""
+    until: float | None = None
+    ends: frozenset[str | None] = frozenset()
+    """Stop reasons, None for a turn that was cut off; empty for any."""
+    slower_than: float | None = None
+    """Seconds until the first words, or the end of a turn without any."""
+    before: int | None = None
+    """The `seq` after which the page begins; None for the first page."""
+    most: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTurn:
+    """A turn in a list."""
+
+    seq: int
+    turn: StoredTurn
+    changes: tuple[AuditRecord, ...]
+    """Its changes and questions, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTurn:
+    """A turn that was looked up."""
+
+    turn: StoredTurn
+    changes: tuple[AuditRecord, ...]
+    """As in `ListedTurn`."""
+    previous: str | None
+    """Id of the turn before it in its conversation."""
+    next: str | None

@@ -374,6 +374,11 @@ def audit_as_json(record: AuditRecord) -> JsonObject:
     return data
 
 
+def audit_from_json(data: JsonObject) -> AuditRecord:
+    """Read a stored audit record, or raise StoredJsonInvalid."""
+    return _read(_AUDIT, data)
+
+
 def response_as_json(record: ResponseRecord) -> JsonObject:
     """Return a response as JSON."""
     places = {payload: place for place, payload in enumerate(_payloads(record.input))}

@@ -1,17 +1,20 @@
 """Records ⇄ rows: insert, select and delete. Every function runs inside a given transaction."""
 
 import logging
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any, Final, assert_never
 
 from sqlalchemy import (
+    JSON,
     ColumnElement,
     Connection,
     Insert,
     Table,
     and_,
     bindparam,
+    cast,
     delete,
     exists,
     false,
@@ -20,13 +23,14 @@ from sqlalchemy import (
     or_,
     select,
     true,
+    type_coerce,
     update,
 )
 
 from ...agent.messages import JsonObject
 from ...agent.text import clipped
 from ...agent.transcript import has_outside_content
-from .query import Found, HistoryQuery, Retention, Selection
+from .query import Found, FoundTurn, HistoryQuery, ListedTurn, Retention, Selection, TurnList
 from .records import (
     AuditRecord,
     Record,
@@ -36,6 +40,7 @@ from .records import (
     TurnOrigin,
     answered_in,
     audit_as_json,
+    audit_from_json,
     key_of,
     read_object,
     response_as_json,
@@ -44,13 +49,17 @@ from .records import (
     turn_as_json,
     turn_from_json,
 )
-from .schema import audit, responses, turns
-from .search import add_to_index, deleting_many, search_turns
+from .schema import SQLITE, audit, responses, turns
+from .search import add_to_index, deleting_many, has_words, search_turns
 
 _LOGGER = logging.getLogger(__name__)
 
 _SHOWN: Final = 500
 """Characters of a question and of an answer that was found."""
+_MOST_CHANGES: Final = 1_000
+"""Audit records of the turns of one page."""
+_LONGEST_QUEUE: Final = 60.0
+"""Seconds before a turn in which the response that it belongs to was created."""
 _MANY: Final = 2_000
 """Turns from which on a deletion rebuilds the search index."""
 
@@ -100,8 +109,8 @@ def insert_record(connection: Connection, record: Record) -> None:
 def _insert_turn(connection: Connection, turn: StoredTurn) -> None:
     row = _row(turn.id, turn.origin, turn.ended_at, turn_as_json(turn))
     seq: int | None = connection.scalar(_NEW_TURN, {**row, "outside": has_outside_content(turn.messages)})
-    if seq is not None and turn.origin.person_id:
-        add_to_index(connection, seq, key_of(turn.origin.person_id), turn.messages)
+    if seq is not None:
+        add_to_index(connection, seq, key_of(turn.origin.person_id or ""), turn.messages)
 
 
 def _row(record_id: str, origin: TurnOrigin, at: float, data: JsonObject) -> dict[str, object]:
@@ -177,6 +186,99 @@ def find_turns(connection: Connection, query: HistoryQuery) -> tuple[Found, ...]
         for seq in order
         if (turn := found.get(seq)) is not None
     )
+
+
+_TURN_ID: Final = "turn_id"
+_TIMINGS: Final = "timings"
+_FIRST_WORDS: Final = "first_words"
+
+
+def list_turns(connection: Connection, query: TurnList) -> tuple[tuple[ListedTurn, ...], int | None]:
+    """Return a page of turns, the newest first; with the first page, also how many match."""
+    where = _listed(connection, query)
+    total: int | None = None
+    if query.before is None:
+        total = connection.scalar(select(func.count()).select_from(turns).where(where)) or 0
+    on_page = where if query.before is None else and_(where, turns.c.seq < query.before)
+    found = select_newest(connection, turns, on_page, turn_from_json, query.most)
+    changes = _changes_of(connection, found.values())
+    listed = (ListedTurn(seq=seq, turn=turn, changes=changes.get(turn.id, ())) for seq, turn in found.items())
+    return tuple(listed)[::-1], total
+
+
+def _listed(connection: Connection, query: TurnList) -> ColumnElement[bool]:
+    conditions: list[ColumnElement[bool]] = [
+        matching(turns, Selection(device_id=query.device_id, agent=query.agent)),
+        true() if query.people is None else turns.c.person.in_([key_of(person) for person in query.people]),
+        true() if query.since is None else turns.c.at >= query.since,
+        true() if query.until is None else turns.c.at <= query.until,
+    ]
+    if query.words.strip():
+        conditions.append(has_words(connection, query.words))
+    if query.ends:
+        reason = _field(connection, turns, "stop_reason").as_string()
+        known = reason.in_([end for end in query.ends if end is not None])
+        conditions.append(or_(known, reason.is_(None)) if None in query.ends else known)
+    if query.slower_than is not None:
+        first_words = _field(connection, turns, _TIMINGS, _FIRST_WORDS).as_float() / 1000
+        duration = _field(connection, turns, "duration").as_float()
+        conditions.append(func.coalesce(first_words, duration) > query.slower_than)
+    return and_(true(), *conditions)
+
+
+def _field(connection: Connection, table: Table, *path: str) -> Any:  # SQLAlchemy types no JSON element
+    """Return a field of the stored JSON. Few rows are looked at: those of a page, or those that a person filters."""
+    text = table.c.body
+    body = type_coerce(text, JSON) if connection.dialect.name == SQLITE else cast(text, JSON)
+    return body[path] if len(path) > 1 else body[path[0]]
+
+
+def _changes_of(connection: Connection, of: Iterable[StoredTurn]) -> Mapping[str, tuple[AuditRecord, ...]]:
+    """Return the audit records of turns, by their ids."""
+    by_id = {turn.id: turn for turn in of}
+    where = and_(
+        audit.c.conversation.in_({key_of(turn.origin.conversation_id) for turn in by_id.values()}),
+        _field(connection, audit, _TURN_ID).as_string().in_(list(by_id)),
+    )
+    changes: defaultdict[str, list[AuditRecord]] = defaultdict(list)
+    for change in select_newest(connection, audit, where, audit_from_json, _MOST_CHANGES).values() if by_id else ():
+        changes[change.turn_id or ""].append(change)
+    return {turn_id: tuple(those) for turn_id, those in changes.items()}
+
+
+def find_turn(connection: Connection, turn_id: str, people: frozenset[str] | None) -> FoundTurn | None:
+    """Return a turn of some people, or of anybody; None for an unknown one. Those beside it are of the same people."""
+    theirs = _listed(connection, TurnList(people=people))
+    found = select_newest(connection, turns, and_(theirs, turns.c.id == key_of(turn_id)), turn_from_json, 1)
+    for seq, turn in found.items():
+        talk = select(turns.c.id).where(theirs, turns.c.conversation == key_of(turn.origin.conversation_id)).limit(1)
+        return FoundTurn(
+            turn=turn,
+            changes=_changes_of(connection, [turn]).get(turn.id, ()),
+            previous=connection.scalar(talk.where(turns.c.seq < seq).order_by(turns.c.seq.desc())),
+            next=connection.scalar(talk.where(turns.c.seq > seq).order_by(turns.c.seq)),
+        )
+    return None
+
+
+def delete_turn(connection: Connection, turn: StoredTurn) -> int:
+    """Delete a turn, its audit records, and the response that a client of the API got. Return their number.
+
+    A response is created right before its turn, and after the turn before it.
+    """
+    talk = key_of(turn.origin.conversation_id)
+    earlier = select(func.max(turns.c.at)).where(turns.c.conversation == talk, turns.c.at < turn.began_at)
+    since = max(connection.scalar(earlier) or 0.0, turn.began_at - _LONGEST_QUEUE)
+    doomed = (
+        (turns, turns.c.id == key_of(turn.id)),
+        (audit, and_(audit.c.conversation == talk, _field(connection, audit, _TURN_ID).as_string() == turn.id)),
+        (responses, and_(matching(responses, _of(turn)), responses.c.at > since, responses.c.at <= turn.ended_at)),
+    )
+    return sum(_delete(connection, table, where) for table, where in doomed)
+
+
+def _of(turn: StoredTurn) -> Selection:
+    return Selection(conversation_id=turn.origin.conversation_id, agent=turn.origin.agent)
 
 
 def count_responses(connection: Connection, where: ColumnElement[bool]) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from sqlalchemy import (
     and_,
     cast,
     exists,
+    false,
     func,
     insert,
     literal_column,
@@ -125,7 +126,7 @@ def rebuild_index(connection: Connection) -> None:
 
 
 def add_to_index(connection: Connection, turn: int, person: str, messages: Iterable[Message]) -> None:
-    """Add a turn, by its `seq`, with the words of a person and of the answer."""
+    """Add a turn, by its `seq`, with the words of a person and of the answer. An unknown person is empty."""
     all_messages = tuple(messages)
     words = words_of(said_in(all_messages)) + words_of(answered_in(all_messages))
     if connection.dialect.name == POSTGRESQL:
@@ -188,10 +189,18 @@ def _range(connection: Connection, query: HistoryQuery, of_person: ColumnElement
     return (first, last) if first else (0, -1)
 
 
+def has_words(connection: Connection, words: str) -> ColumnElement[bool]:
+    """Return the condition for turns with all words, whoever spoke; for words of signs alone, no turn."""
+    if not (phrases := search_phrases(words)):
+        return false()
+    turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
+    return turns.c.seq.in_(select(turn).where(_match(connection, None, phrases)[0]))
+
+
 def _match(
-    connection: Connection, person_id: str, phrases: tuple[SearchPhrase, ...]
+    connection: Connection, person_id: str | None, phrases: tuple[SearchPhrase, ...]
 ) -> tuple[ColumnElement[bool], ColumnElement[float]]:
-    """Return the condition for a row of the index that has all phrases, and its score."""
+    """Return the condition for a row of the index that has all phrases, and its score. Without a person, of anybody."""
     if connection.dialect.name == POSTGRESQL:
         alternatives = (
             f"({' <-> '.join(f"'{word}'" for word in one.words)}{':*' if one.is_prefix else ''})" for one in phrases
@@ -199,9 +208,8 @@ def _match(
         query = cast(" & ".join(alternatives), TSQUERY)
         return _VECTORS.c.words.bool_op("@@")(query), func.ts_rank(_VECTORS.c.words, query, type_=Float)
     quoted = (f'"{" ".join(one.words)}"{"*" if one.is_prefix else ""}' for one in phrases)
-    matches = literal_column(_NAME, Text).bool_op("MATCH")(
-        f"person : {_as_word(key_of(person_id))} AND words : ({' AND '.join(quoted)})"
-    )
+    of_person = "" if person_id is None else f"person : {_as_word(key_of(person_id))} AND "
+    matches = literal_column(_NAME, Text).bool_op("MATCH")(f"{of_person}words : ({' AND '.join(quoted)})")
     return matches, literal_column(f"-bm25({_NAME}, 0.0, 1.0)", Float)  # the person does not count
 
 
