@@ -27,6 +27,7 @@ from .history.stores import async_get_histories
 from .later import async_forget_plans, async_setup_later
 from .memory import async_register_memory_tools
 from .memory.facts import async_get_memories
+from .panel import async_setup_panel
 from .people.speakers import async_get_context_watch
 from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry, async_forget_conversations, service_of
@@ -60,6 +61,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_earlier_agents(hass).async_start()
     _async_follow_removals(hass)
     async_register_api(hass)
+    await async_setup_panel(hass)
     async_at_started(hass, async_report_moved)
     return True
 

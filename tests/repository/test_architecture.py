@@ -8,6 +8,7 @@ from tests.repository.test_size import imported, modules
 
 REPOSITORY = Path(__file__).parents[2]
 KNOWN_TO: Final = {
+    "panel": {"__init__.py"},
     "later": {"__init__.py", "conversation.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
     "offline": {
@@ -15,7 +16,7 @@ KNOWN_TO: Final = {
         *("tools/dispatch.py", "tools/turn_tools.py"),
     },
     "responses": {"__init__.py"},
-    "usage": {"__init__.py", "flows/model_flow.py", "runtime/composition.py", "sensor.py"},
+    "usage": {"__init__.py", "flows/model_flow.py", "panel/turn_view.py", "runtime/composition.py", "sensor.py"},
 }
 """The files that change if a capability is deleted: those outside of its package that import from it."""
 

@@ -24,7 +24,7 @@ _CONSTRAINTS = Path(homeassistant.__file__).parent / "package_constraints.txt"
 
 # What an integration may import undeclared: words of entity platforms, what needs no set-up or is there before us, and
 # what itself asks for the module that imports it.
-_ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", "repairs", *Platform}
+_ALWAYS_THERE = {"diagnostics", "homeassistant", "llm", "repairs", "websocket_api", *Platform}
 _ASKED_FOR_WHERE_LOADED = {"mobile_app"}
 """Imports that run only on use: declared, they would have every home install what a cloud needs."""
 

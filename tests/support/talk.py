@@ -77,10 +77,11 @@ async def say(
     agent_id: str = AGENT,
     *,
     language: str = "en",
+    context: Context | None = None,
 ) -> ConversationResult:
     """Say something to the agent."""
     return await conversation.async_converse(
-        hass, text, conversation_id, Context(), language, agent_id, satellite_id=satellite_id
+        hass, text, conversation_id, context or Context(), language, agent_id, satellite_id=satellite_id
     )
 
 

@@ -30,7 +30,7 @@ from ..history.store.query import Selection
 from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import async_get_histories
 from ..memory.facts import Keeper, NotRemembered, async_get_memories
-from ..runtime.agents import ChatterboxConfigEntry, async_forget_conversations
+from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from ..speech.sentences import translated
 
@@ -97,21 +97,13 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
         except StoreUnavailable as error:  # the other stores are purged all the same
             failed = where, error.trouble
     async_get_recent_turns(hass).forget_words()
-    _async_forget_summaries(hass)
+    async_forget_summaries(hass)
     async_forget_conversations(hass)
     if failed is not None:
         where, trouble = failed
         key = "purge_history_slow" if trouble is Trouble.SLOW else "purge_history_down"
         raise _failure(key, where=where, deleted=str(deleted))
     return {"deleted": deleted, "facts": facts} if call.return_response else None
-
-
-def _async_forget_summaries(hass: HomeAssistant) -> None:
-    """Drop all summaries, which may cover what was deleted. They are written again."""
-    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
-    for entry in entries:
-        for agent in entry.runtime_data.agents.values():
-            agent.summaries.async_forget()
 
 
 async def _async_export(call: ServiceCall) -> ServiceResponse:

@@ -75,7 +75,7 @@ class ConversationAgentFlow(ModelFlow):
         if isinstance(found, list) or problems:
             problems += found if isinstance(found, list) else []
             return await self._async_show_approvals(labels, user_input, problems)
-        self._rules = found
+        self._rules = replace(found, shows_page_to_all=self._rules.shows_page_to_all)
         return await self.async_step_home()
 
     async def async_step_tools(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:

@@ -32,6 +32,9 @@ _CREDENTIALS: Final = re.compile(r"(?P<scheme>[\w+.\-]+)://[^:/@]*:(?P<password>
 _ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z0-9+.\-]++://[^\s\"'<>]*")
 
 
+_SECRET_FIELD: Final = re.compile(r"token|code|pass|secret|auth|credential|key$|(?<![a-z])pin(?![a-z])", re.IGNORECASE)
+
+
 def secrets_in(fields: Mapping[str, object]) -> frozenset[str]:
     """Return the secrets in the data of an entry or an agent."""
     secret = [text for name in _SECRET_FIELDS for text in _texts(fields.get(name))]
@@ -44,6 +47,20 @@ def without_secrets(value: object, secrets: Iterable[str]) -> JsonValue:
     longest_first = sorted(secrets, key=len, reverse=True)
     found = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
     return _cleared(value, found)
+
+
+def without_secret_fields(value: JsonValue) -> JsonValue:
+    """Return the arguments or the result of a call; values of fields that are named as secrets are redacted."""
+    match value:
+        case dict():
+            return {
+                name: REDACTED if _SECRET_FIELD.search(name) else without_secret_fields(one)
+                for name, one in value.items()
+            }
+        case list():
+            return [without_secret_fields(one) for one in value]
+        case _:
+            return value
 
 
 def _cleared(value: object, secrets: re.Pattern[str] | None) -> JsonValue:

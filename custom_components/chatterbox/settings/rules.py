@@ -361,6 +361,8 @@ class HomeRules:
     """Entity ids of automations and scripts that need no approval."""
     people_at_satellites: Mapping[str, str] = field(default_factory=dict)
     """Entity ids of the persons who speak, by the ids of satellite devices."""
+    shows_page_to_all: bool = False
+    """Whether all users see the page of the side bar, and there their own turns."""
 
 
 _LOCKED: Final = HomeRules(Policy(only_reads=True))
@@ -380,6 +382,7 @@ class _Stored(TypedDict, total=False):
     notify: list[str]
     trusted_callers: list[str]
     people_at_satellites: list[_PersonAtSatellite]
+    shows_page_to_all: bool
 
 
 _STORED: Final = TypeAdapter(_Stored)
@@ -401,6 +404,7 @@ def home_rules_of(data: Mapping[str, JsonValue]) -> HomeRules:
         notify=tuple(stored.get("notify", ())),
         trusted_callers=frozenset(stored.get("trusted_callers", ())),
         people_at_satellites={row["device"]: row["person"] for row in stored.get("people_at_satellites", ())},
+        shows_page_to_all=stored.get("shows_page_to_all", False),
     )
 
 
@@ -416,6 +420,7 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
         const.CONF_NOTIFY: [*rules.notify],
         const.CONF_TRUSTED_CALLERS: [*sorted(rules.trusted_callers)],
         const.CONF_PEOPLE_AT_SATELLITES: [{"device": device, "person": person} for device, person in people],
+        "shows_page_to_all": rules.shows_page_to_all,
     }
     return {key: value for key, value in written.items() if value}
 

@@ -1,13 +1,11 @@
 """Records a turn: on the event bus and in the audit while it runs, in the store and the usage when it is over."""
 
 import logging
-import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from homeassistant.components.conversation import ConversationInput, ConversationResult
-from homeassistant.components.diagnostics import REDACTED
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.dispatcher import async_dispatcher_send
@@ -42,7 +40,7 @@ from ..records.turn_record import (
     shown_call,
     shown_result,
 )
-from ..settings.redaction import secrets_in, without_secrets
+from ..settings.redaction import secrets_in, without_secret_fields, without_secrets
 from ..settings.rules import async_get_home_rules, home_rules_to_json
 from ..speech.text import asks_back
 from .input import Offer, TurnInput
@@ -51,7 +49,6 @@ _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments and of the result of one call; the recorder accepts up to 32,768 for an event."""
 _MAX_LOGGED: Final = 1_000
 """Characters of the arguments of a call in the log."""
-_SECRET_FIELD: Final = re.compile(r"token|code|pass|secret|auth|credential|key$|(?<![a-z])pin(?![a-z])", re.IGNORECASE)
 
 
 def turn_origin(
@@ -156,7 +153,7 @@ class TurnRecorder:
         fields = self.recording.entry.data, self.recording.subentry.data, rules
         secrets = frozenset[str]().union(*map(secrets_in, fields))
         arguments = shown_arguments(call) if self.record.is_stored else {}
-        redacted = canonical_json(without_secrets(_without_secret_fields(arguments), secrets))
+        redacted = canonical_json(without_secrets(without_secret_fields(arguments), secrets))
         LOGGER.debug("%s calls %s with %.*s", self.record.origin["entity_id"], call.name, _MAX_LOGGED, redacted)
 
     def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
@@ -243,17 +240,3 @@ def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
         continue_conversation=result.continue_conversation,
         record=record,
     )
-
-
-def _without_secret_fields(value: JsonValue) -> JsonValue:
-    """Return arguments with the values of fields that are named as secrets are redacted."""
-    match value:
-        case dict():
-            return {
-                name: REDACTED if _SECRET_FIELD.search(name) else _without_secret_fields(one)
-                for name, one in value.items()
-            }
-        case list():
-            return [_without_secret_fields(one) for one in value]
-        case _:
-            return value

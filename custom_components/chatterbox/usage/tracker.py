@@ -311,6 +311,11 @@ class UsageTracker:
         """Return the stored usage of an agent."""
         return self._stored.of(agent)
 
+    def cost(self, agent: str, usage: Usage) -> float | None:
+        """Return the US dollars that tokens of an agent's model cost today; None for an unknown price."""
+        price = self._account(agent).price
+        return price.cost(usage) if price else None
+
     def has_price(self, agent: str) -> bool:
         """Return whether the price of an agent's model is known."""
         return self._account(agent).price is not None

@@ -1,0 +1,117 @@
+"""The WebSocket commands of the page: their form, who may send them, and their errors.
+
+An error quotes nothing of what was sent: it may be a PIN.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import voluptuous as vol
+from homeassistant.auth.models import User
+from homeassistant.components import websocket_api
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.typing import VolSchemaType
+
+from ..const import DOMAIN
+from ..history.store.records import StoreUnavailable
+from ..people.speakers import person_id_of
+from ..settings.rules import async_get_home_rules
+from ..speech.sentences import translated
+
+UNAUTHORIZED: Final = "unauthorized"
+NOT_FOUND: Final = "not_found"
+_SHARED_KEYS: Final = ("id", "type")
+"""Fields of every message."""
+
+
+class CommandRefused(Exception):
+    """A command is not carried out. The code tells why; its text may be a translated one of the integration."""
+
+    def __init__(self, code: str, key: str = "", **placeholders: str) -> None:
+        """Take a code, and the translation key of an exception with its placeholders."""
+        super().__init__(code)
+        self.code = code
+        self.error = translated(HomeAssistantError, key, **placeholders) if key else None
+        self.placeholders = placeholders
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The user of a connection, and what they may see."""
+
+    hass: HomeAssistant
+    user: User
+    connection: websocket_api.ActiveConnection
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether they see everything."""
+        return self.user.is_admin
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether they may use the page now."""
+        return self.is_admin or async_get_home_rules(self.hass).current.shows_page_to_all
+
+    @property
+    def person_id(self) -> str:
+        """The id of their person, or else of the user."""
+        return person_id_of(self.hass, self.user.id)
+
+    @property
+    def people(self) -> frozenset[str] | None:
+        """The ids of the people whose turns they see; None for all turns. Older turns have the id of the user."""
+        return None if self.is_admin else frozenset({self.person_id, self.user.id})
+
+    def sees(self, person_id: str | None) -> bool:
+        """Return whether they see a turn of a person."""
+        return self.people is None or person_id in self.people
+
+    @property
+    def context(self) -> Context:
+        """A new context of theirs."""
+        return Context(user_id=self.user.id)
+
+
+NO_FIELDS: Final = vol.Schema({})
+
+type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
+"""Answers a command with dataclasses or JSON; raises `CommandRefused`. The number of its message is `id`."""
+
+
+def async_register_command(
+    hass: HomeAssistant, name: str, schema: vol.Schema, answer: CommandAnswer, *, for_users: bool = False
+) -> None:
+    """Register the command `chatterbox/…`; only `for_users`, other users than administrators may send it."""
+
+    @websocket_api.async_response
+    async def handle(hass: HomeAssistant, connection: websocket_api.ActiveConnection, msg: dict[str, Any]) -> None:
+        number = msg["id"]
+        try:
+            viewer = _admitted(Viewer(hass, connection.user, connection), for_users=for_users)
+            data = schema({key: value for key, value in msg.items() if key not in _SHARED_KEYS})
+            result = await answer(viewer, data | {"id": number})
+        except vol.Invalid as error:
+            where = ".".join(map(str, error.path)) or "?"
+            connection.send_error(number, websocket_api.ERR_INVALID_FORMAT, f"{where} is invalid")
+        except CommandRefused as refused:
+            key, text = (refused.error.translation_key, str(refused.error)) if refused.error else (None, refused.code)
+            connection.send_error(number, refused.code, text, key, DOMAIN if key else None, refused.placeholders)
+        except StoreUnavailable as error:
+            connection.send_error(number, "history_down", str(error))
+        else:
+            connection.send_result(number, result)
+
+    websocket_api.async_register_command(hass, f"{DOMAIN}/{name}", handle, _UNCHECKED)
+
+
+def _admitted(viewer: Viewer, *, for_users: bool) -> Viewer:
+    if not (viewer.is_admin or (for_users and viewer.is_allowed)):
+        raise CommandRefused(UNAUTHORIZED)
+    return viewer
+
+
+_UNCHECKED: Final = cast("VolSchemaType", lambda message: message)
+"""Home Assistant would quote an invalid message in its log."""

@@ -1,0 +1,363 @@
+"""The views of stored turns on the page. Their JSON has the names of these fields; times are in milliseconds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import islice
+from typing import Final
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import device_registry as dr
+from pydantic import TypeAdapter, ValidationError
+
+from ..agent.events import StopReason
+from ..agent.messages import AssistantMessage, JsonValue, ToolResult, Usage, UserMessage
+from ..agent.text import clipped
+from ..agent.transcript import has_outside_content, outside_results
+from ..approvals.review import ApprovalWay, CallState
+from ..const import DOMAIN, REDACTED_PIN
+from ..history.store.query import FoundTurn
+from ..history.store.records import AuditRecord, StoredTurn, answered_in, said_in
+from ..home.entity_matches import entity_name, tool_name, written
+from ..records.turn_record import shown_call, shown_result
+from ..settings.redaction import secrets_in, without_secret_fields, without_secrets
+from ..settings.rules import async_get_home_rules, home_rules_to_json
+from ..usage.tracker import async_get_usage_tracker
+
+_CLIPPED: Final = 200
+"""Characters of words in a list."""
+_LONGEST: Final = 20_000
+"""Characters of words in a turn."""
+_LARGEST: Final = 10_000
+"""Bytes of the arguments or the result of a call."""
+_MOST_CALLS: Final = 100
+_HOME_ASSISTANT: Final = "Home Assistant"
+_CUT_OFF: Final = "interrupted"
+
+FAILED: Final = frozenset({StopReason.PROVIDER_FAILED, StopReason.UNKNOWN_FINISH, StopReason.OUTPUT_UNFIT})
+CUT_SHORT: Final = frozenset(
+    {
+        *(StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH),
+        *(StopReason.CONTENT_FILTER, StopReason.REPETITION, None),
+    }
+)
+"""Stop reasons of turns whose answer is not complete; None for one that was cut off."""
+_CHANGED: Final = frozenset({CallState.DONE, CallState.PARTLY, CallState.UNCONFIRMED, CallState.PLANNED})
+_UNASKED: Final = frozenset({ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING, ApprovalWay.TRUSTED_AUTOMATION})
+
+
+@dataclass(frozen=True, slots=True)
+class _Inference:
+    """An inference as it is stored, in milliseconds."""
+
+    began: float
+    first_token: float | None = None
+    duration: float | None = None
+    usage: Usage | None = None
+    answered_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    name: str
+    began: float | None = None
+    duration: float | None = None
+    is_error: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Handover:
+    at: float
+    to: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Timings:
+    """The timings of a turn as they are stored; see `TurnFacts.timings`."""
+
+    first_words: float | None = None
+    inferences: tuple[_Inference, ...] = ()
+    tools: tuple[_Tool, ...] = ()
+    handovers: tuple[_Handover, ...] = ()
+
+
+_TIMINGS: Final = TypeAdapter(_Timings)
+
+
+def _timings(turn: StoredTurn) -> _Timings:
+    try:
+        return _TIMINGS.validate_python(turn.timings)
+    except ValidationError:  # a development version stored others
+        return _Timings()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that is special about a turn."""
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRow:
+    """A turn in a list."""
+
+    id: str
+    at: float
+    """Its beginning, in seconds since the epoch."""
+    person: str | None
+    place: str | None
+    caller: str | None
+    agent: str
+    agent_id: str
+    words: str
+    answer: str
+    duration_ms: float
+    first_words_ms: float | None
+    marks: Sequence[Mark]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceView:
+    """One request to a model."""
+
+    began_ms: float
+    first_token_ms: float | None
+    """From `began_ms`."""
+    duration_ms: float | None
+    answered_by: str
+    """The name of the agent whose model answered; empty without an answer."""
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    cost: float | None
+    """US dollars; None if they are unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolView:
+    """The time of one call."""
+
+    name: str
+    began_ms: float | None
+    duration_ms: float | None
+    is_error: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallView:
+    """One call of a tool."""
+
+    id: str
+    name: str
+    sentence: str
+    arguments: JsonValue
+    result: JsonValue
+    is_error: bool
+    has_run: bool
+    is_outside: bool
+    """Whether its result came from outside the home."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeView:
+    """A change, a question or an approval."""
+
+    at: float
+    tool_call_id: JsonValue
+    message: JsonValue
+    outcome: JsonValue
+    verdict: JsonValue
+    decided_by: JsonValue
+    approval: JsonValue
+    answered_through: JsonValue
+    answered_by: str | None
+    entity_ids: JsonValue
+    error: JsonValue
+    rules: JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnView(TurnRow):
+    """Everything about a turn."""
+
+    conversation_id: str
+    language: str | None
+    stop_reason: str
+    words_full: str
+    answer_full: str
+    withheld: str | None
+    """`pin` or `refused` if the words are not known."""
+    context: str
+    phases: Sequence[Mapping[str, JsonValue]]
+    inferences: Sequence[InferenceView]
+    tools: Sequence[ToolView]
+    handovers: Sequence[Mapping[str, JsonValue]]
+    calls: Sequence[CallView]
+    changes: Sequence[ChangeView]
+    usage: Mapping[str, int]
+    cost: float | None
+    outside: Sequence[str]
+    previous: str | None
+    next: str | None
+
+
+@dataclass(slots=True)
+class TurnViews:
+    """Makes the views of turns, with the names that agents, places and users have now."""
+
+    hass: HomeAssistant
+    agents: Mapping[str, str] = field(init=False)
+    """Names by subentry id."""
+    _secrets: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look the names up, and what may never be shown."""
+        entries = self.hass.config_entries.async_entries(DOMAIN)
+        self.agents = {agent.subentry_id: agent.title for entry in entries for agent in entry.subentries.values()}
+        stored: list[Mapping[str, object]] = [home_rules_to_json(async_get_home_rules(self.hass).stored)]
+        stored += [one for entry in entries for one in (entry.data, entry.options)]
+        stored += [agent.data for entry in entries for agent in entry.subentries.values()]
+        self._secrets = frozenset[str]().union(*map(secrets_in, stored))
+
+    def place(self, device_id: str | None, satellite_id: str | None = None) -> str | None:
+        """Return the name of the device that was spoken to, or of the satellite; None if it is unknown."""
+        device = dr.async_get(self.hass).async_get(device_id) if device_id else None
+        if device and (name := device.name_by_user or device.name):
+            return written(name)
+        return entity_name(self.hass, satellite_id) if satellite_id else None
+
+    def row(self, turn: StoredTurn, changes: Sequence[AuditRecord]) -> TurnRow:
+        """Return a turn of a list."""
+        origin, timings = turn.origin, _timings(turn)
+        return TurnRow(
+            id=turn.id,
+            at=turn.began_at,
+            person=origin.person,
+            place=self.place(origin.device_id, origin.satellite),
+            caller=entity_name(self.hass, origin.caller) if origin.caller else None,
+            agent=self.agents.get(origin.agent, ""),
+            agent_id=origin.agent,
+            words=clipped(self._cleared(said_in(turn.messages)), _CLIPPED),
+            answer=clipped(self._cleared(answered_in(turn.messages)), _CLIPPED),
+            duration_ms=turn.duration * 1000,
+            first_words_ms=timings.first_words,
+            marks=[*self._marks(turn, changes, timings)],
+        )
+
+    def _marks(self, turn: StoredTurn, changes: Sequence[AuditRecord], timings: _Timings) -> Iterator[Mark]:
+        """Yield what is special about a turn."""
+        reason = turn.stop_reason
+        concluded = [change.body for change in changes if change.body.get("outcome") != CallState.WAITING]
+        kinds = ["changed" if body.get("outcome") in _CHANGED else "not_done" for body in concluded]
+        for kind, body in zip(kinds, concluded, strict=True):
+            yield Mark(kind, self._cleared(str(body.get("message", ""))))
+        ways = {str(change.body.get("approval")) for change in changes}
+        handovers = [one.to for one in timings.handovers]
+        others = {
+            "asked": reason is StopReason.APPROVAL_REQUIRED,
+            "pin": ApprovalWay.PIN in ways,
+            "approved": not _UNASKED.issuperset(ways) and ApprovalWay.PIN not in ways,
+            "stood_in": bool(handovers),
+            "cut_short": reason in CUT_SHORT,
+            "failed": reason in FAILED,
+            "not_done": reason is StopReason.NOT_DONE and "not_done" not in kinds,
+            "outside": has_outside_content(turn.messages),
+        }
+        texts = {
+            "stood_in": handovers[-1] if handovers else "",
+            **dict.fromkeys(("cut_short", "failed"), reason or _CUT_OFF),
+        }
+        yield from (Mark(kind, texts.get(kind, "")) for kind, holds in others.items() if holds)
+
+    async def async_turn(self, found: FoundTurn) -> TurnView:
+        """Return everything about a turn."""
+        turn, timings = found.turn, _timings(found.turn)
+        row = self.row(turn, found.changes)
+        inferences = [self._inference(one) for one in timings.inferences]
+        costs = [one.cost for one in inferences]
+        words, answer = said_in(turn.messages), answered_in(turn.messages)
+        contexts = [message.context for message in turn.messages if isinstance(message, UserMessage)]
+        is_refused = turn.stop_reason is StopReason.PROMPT_DENIED
+        return TurnView(
+            **{one.name: getattr(row, one.name) for one in fields(row)},
+            conversation_id=turn.origin.conversation_id,
+            language=turn.origin.language,
+            stop_reason=turn.stop_reason or _CUT_OFF,
+            words_full=self._cleared(words)[:_LONGEST],
+            answer_full=self._cleared(answer)[:_LONGEST],
+            withheld="refused" if is_refused else "pin" if words == REDACTED_PIN else None,
+            context=self._cleared("\n".join(filter(None, contexts)))[:_LONGEST],
+            phases=[{"phase": str(one.phase), "at_ms": one.at * 1000} for one in turn.phases],
+            inferences=inferences,
+            tools=[
+                ToolView(name=one.name, began_ms=one.began, duration_ms=one.duration, is_error=one.is_error)
+                for one in timings.tools
+            ],
+            handovers=[{"at_ms": one.at, "to": one.to, "reason": one.reason} for one in timings.handovers],
+            calls=[*islice(self._calls(turn, found.changes), _MOST_CALLS)],
+            changes=[await self._async_change(one) for one in found.changes],
+            usage=_tokens(turn.usage),
+            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+            outside=[*dict.fromkeys(tool_name(result.name) for result in outside_results(turn.messages))],
+            previous=found.previous,
+            next=found.next,
+        )
+
+    def _inference(self, one: _Inference) -> InferenceView:
+        usage, by = one.usage, one.answered_by
+        tracker = async_get_usage_tracker(self.hass)
+        return InferenceView(
+            began_ms=one.began,
+            first_token_ms=one.first_token,
+            duration_ms=one.duration,
+            answered_by=self.agents.get(by, by or _HOME_ASSISTANT) if usage else "",
+            **(_tokens(usage) if usage else dict.fromkeys(_tokens(Usage()))),
+            cost=None if usage is None else tracker.cost(by, usage) if by else 0.0,
+        )
+
+    def _calls(self, turn: StoredTurn, changes: Sequence[AuditRecord]) -> Iterator[CallView]:
+        """Yield the calls of a turn; the sentence tells its change."""
+        results = {message.call_id: message for message in turn.messages if isinstance(message, ToolResult)}
+        sentences = {change.body.get("tool_call_id"): str(change.body.get("message", "")) for change in changes}
+        for message in turn.messages:
+            for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
+                result = results.get(call.id)
+                yield CallView(
+                    id=call.id,
+                    name=call.name,
+                    sentence=self._cleared(sentences.get(call.id, "") or tool_name(call.name)),
+                    arguments=self._json(shown_call(call, _LARGEST)["arguments"]),
+                    result=self._json(shown_result(result, _LARGEST)["result"]) if result else None,
+                    is_error=result is None or result.is_error,
+                    has_run=result is not None and not result.synthetic,
+                    is_outside=result is not None and result.open_world,
+                )
+
+    async def _async_change(self, change: AuditRecord) -> ChangeView:
+        body = {name: self._json(value) for name, value in change.body.items()}
+        user_id = body.get("answered_by")
+        user = await self.hass.auth.async_get_user(user_id) if isinstance(user_id, str) else None
+        plain = {name: body.get(name) for name in _SHOWN_OF_CHANGE}
+        return ChangeView(at=change.at, answered_by=user.name if user else None, **plain)
+
+    def _json(self, value: JsonValue) -> JsonValue:
+        return without_secrets(without_secret_fields(value), self._secrets)
+
+    def _cleared(self, text: str) -> str:
+        return str(without_secrets(text, self._secrets))
+
+
+_SHOWN_OF_CHANGE: Final = tuple(one.name for one in fields(ChangeView) if one.name not in {"at", "answered_by"})
+
+
+def _tokens(usage: Usage) -> dict[str, int]:
+    """Return the numbers of tokens."""
+    return {
+        "input_tokens": usage.input_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+    }

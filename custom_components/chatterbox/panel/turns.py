@@ -1,0 +1,183 @@
+"""The commands about stored turns: the list of them, one turn, its deletion, and its report."""
+
+import asyncio
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import voluptuous as vol
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+
+from ..agent.events import StopReason
+from ..const import DOMAIN
+from ..history.store.query import FoundTurn, ListedTurn, TurnList
+from ..history.store.records import StoreUnavailable
+from ..history.stores import async_get_histories
+from ..records.turn_record import SIGNAL_TURN, TurnRecord
+from ..runtime.agents import async_forget_conversations, async_forget_summaries
+from ..runtime.recent_turns import async_get_recent_turns
+from .commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .turn_view import CUT_SHORT, FAILED, TurnRow, TurnViews
+
+if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
+    from ..history.store.history_store import HistoryStore
+
+_MOST_ROWS: Final = 200
+_PAGE: Final = 50
+_LONGEST_WORDS: Final = 200
+_SLOW: Final = 5.0
+"""Seconds without a word from which on a turn is slow."""
+_NOTHING_TAKEN: Final = 2**62
+"""Comes after each `seq`."""
+_ENDS: Final = {
+    "failed": FAILED | CUT_SHORT | {StopReason.NOT_DONE},
+    "asked": frozenset({StopReason.APPROVAL_REQUIRED}),
+}
+"""Stop reasons of the turns with a mark."""
+
+_ID: Final = vol.All(str, vol.Length(min=1, max=100))
+_TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
+_LIST: Final = vol.Schema(
+    {
+        vol.Optional("cursor"): vol.All(str, vol.Match(r"^[0-9.]{1,200}$")),
+        vol.Optional("limit", default=_PAGE): vol.All(int, vol.Range(min=1, max=_MOST_ROWS)),
+        vol.Optional("words", default=""): vol.All(str, vol.Length(max=_LONGEST_WORDS)),
+        vol.Optional("person_id"): _ID,
+        vol.Optional("device_id"): _ID,
+        vol.Optional("agent"): _ID,
+        vol.Optional("marks", default=list): [vol.In([*_ENDS, "slow"])],
+        vol.Optional("since_at"): _TIME,
+        vol.Optional("until_at"): _TIME,
+    }
+)
+_ONE: Final = vol.Schema({vol.Required("turn_id"): _ID})
+
+
+def async_register_turns(hass: HomeAssistant) -> None:
+    """Register the commands."""
+    async_register_command(hass, "turns/list", _LIST, _async_list, for_users=True)
+    async_register_command(hass, "turns/get", _ONE, _async_get, for_users=True)
+    async_register_command(hass, "turns/delete", _ONE, _async_delete, for_users=True)
+    async_register_command(hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPage:
+    """A page of a list of turns."""
+
+    turns: Sequence[TurnRow]
+    next: str | None
+    """The cursor of the next page."""
+    total: int | None
+    """Turns of all pages; only with the first one."""
+    unreachable: Sequence[str]
+    """Names of the databases that could not be read."""
+
+
+async def _async_stores(hass: HomeAssistant) -> list[HistoryStore]:
+    """Return the open stores of all services, each once."""
+    opening = (async_get_histories(hass).async_open(entry) for entry in hass.config_entries.async_entries(DOMAIN))
+    opened = [await one for one in opening]
+    return [*dict.fromkeys(store for store in opened if store is not None)]
+
+
+async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
+    stores, most = await _async_stores(viewer.hass), data["limit"]
+    before = [int(one) for one in data["cursor"].split(".") if one] if "cursor" in data else [None] * len(stores)
+    if len(before) != len(stores):
+        raise CommandRefused(NOT_FOUND)  # a database was added or removed meanwhile
+    query = _query(viewer, data)
+    reading = (store.listed_turns(replace(query, before=at)) for store, at in zip(stores, before, strict=True))
+    answers = await asyncio.gather(*reading, return_exceptions=True)
+    pages = [answer for answer in answers if isinstance(answer, tuple)]
+    troubles = [answer for answer in answers if isinstance(answer, BaseException)]
+    for trouble in troubles:
+        if not isinstance(trouble, StoreUnavailable) or not pages:
+            raise trouble
+    found = [answer[0] if isinstance(answer, tuple) else () for answer in answers]
+    merged = heapq.merge(*(_of_store(number, page) for number, page in enumerate(found)), key=_age)
+    taken, views, last = [*islice(merged, most)], TurnViews(viewer.hass), [*map(_or_newest, before)]
+    for number, one in taken:
+        last[number] = one.seq
+    is_more = len(taken) == most and (sum(map(len, found)) > most or any(len(page) == most for page in found))
+    totals = [total for _, total in pages if total is not None]
+    return TurnPage(
+        [views.row(one.turn, one.changes) for _, one in taken],
+        ".".join(map(str, last)) if is_more else None,
+        sum(totals) if "cursor" not in data else None,
+        [store.where for store, answer in zip(stores, answers, strict=True) if isinstance(answer, BaseException)],
+    )
+
+
+def _of_store(number: int, page: Sequence[ListedTurn]) -> list[tuple[int, ListedTurn]]:
+    return [(number, one) for one in page]
+
+
+def _age(numbered: tuple[int, ListedTurn]) -> float:
+    return -numbered[1].turn.ended_at
+
+
+def _or_newest(seq: int | None) -> int:
+    return _NOTHING_TAKEN if seq is None else seq
+
+
+def _query(viewer: Viewer, data: Mapping[str, Any]) -> TurnList:
+    """Return what a list has to match. A user's own turns stay the only ones, whoever is looked for."""
+    people, wanted = viewer.people, data.get("person_id")
+    if wanted is not None:
+        people = frozenset({wanted}) if people is None else people & {wanted}
+    ends = [_ENDS[mark] for mark in data["marks"] if mark in _ENDS]
+    return TurnList(
+        people=people,
+        device_id=data.get("device_id"),
+        agent=data.get("agent"),
+        words=data["words"],
+        since=data.get("since_at"),
+        until=data.get("until_at"),
+        ends=frozenset[StopReason | None]().union(*ends),
+        slower_than=_SLOW if "slow" in data["marks"] else None,
+        most=data["limit"],
+    )
+
+
+async def _async_found(viewer: Viewer, turn_id: str) -> tuple[HistoryStore, FoundTurn]:
+    """Return a turn and its store. Raises `CommandRefused` for one that is unknown, or not for the user's eyes."""
+    trouble: StoreUnavailable | None = None
+    for store in await _async_stores(viewer.hass):
+        try:
+            if found := await store.turn(turn_id, viewer.people):
+                return store, found
+        except StoreUnavailable as error:  # it may be in another one
+            trouble = error
+    raise trouble or CommandRefused(NOT_FOUND)
+
+
+async def _async_get(viewer: Viewer, data: Mapping[str, Any]) -> object:
+    _, found = await _async_found(viewer, data["turn_id"])
+    return await TurnViews(viewer.hass).async_turn(found)
+
+
+async def _async_delete(viewer: Viewer, data: Mapping[str, Any]) -> object:
+    """Delete a turn, and all that Home Assistant or a model may still know of it."""
+    store, found = await _async_found(viewer, data["turn_id"])
+    deleted = await store.delete_turn(found.turn)
+    async_get_recent_turns(viewer.hass).forget_words()
+    async_forget_summaries(viewer.hass)
+    async_forget_conversations(viewer.hass)
+    return {"deleted": deleted}
+
+
+async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
+    """Tell of each turn that is over and that the user sees."""
+    number, connection = data["id"], viewer.connection
+
+    @callback
+    def tell(record: TurnRecord) -> None:
+        person_id = record.origin.get("person_id")
+        if record.is_stored and viewer.is_allowed and viewer.sees(person_id if isinstance(person_id, str) else None):
+            connection.send_event(number, {"turn_id": record.origin["turn_id"]})
+
+    connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_TURN, tell)

@@ -1,0 +1,1 @@
+"""Tests of the page's commands, through Home Assistant's WebSocket."""
