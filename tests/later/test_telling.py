@@ -1,24 +1,28 @@
 """A reminder is heard where it was asked for, on a phone, or when somebody speaks there next."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.auth.const import GROUP_ID_USER
+from homeassistant.components.assist_pipeline import async_get_pipelines
 from homeassistant.components.assist_satellite import AssistSatelliteEntityFeature
 from homeassistant.components.assist_satellite.entity import AssistSatelliteState
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, FuturePlan, async_get_plans
-from custom_components.chatterbox.later.schedule import async_get_schedule
+from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from tests.later.talk import act, pass_time, remind
 from tests.support.config_entries import offline_entry, set_up
-from tests.support.listening_room import SATELLITE
+from tests.support.listening_room import SATELLITE, Room
 from tests.support.open_addresses import open_addresses
 from tests.support.phones import Phone, PhoneShop, ShownNotification, push_service
 from tests.support.satellites import Satellite, announcing_satellite
@@ -109,6 +113,90 @@ async def test_it_is_told_to_the_person_or_in_the_place(
     assert bool(news) is hears
     await async_get_schedule(hass).async_heard(news)
     assert bool(waiting(hass)) is not hears
+
+
+class TestThroughThePipeline:
+    """A reminder that somebody whom nobody knows asked for at a satellite."""
+
+    @pytest.fixture
+    async def room(self, hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory) -> Room:
+        freezer.move_to("2026-11-26 17:00:00+00:00")
+        (pipeline,) = async_get_pipelines(hass)
+        room = Room(hass, pipeline)
+        await room.say("remind me in ten minutes to call Mum")
+        assert room.heard.endswith("in 10 minutes: call Mum.]")
+        assert satellite.heard == []
+        return room
+
+    async def be_due(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+        """Let it be due; return while it may wait for the satellite."""
+        is_due = asyncio.Event()
+
+        @callback
+        def note(event: Event) -> None:
+            if event.data["type"] == "done":
+                is_due.set()
+
+        hass.bus.async_listen(EVENT_PLAN, note)
+        freezer.tick(600)
+        async_fire_time_changed(hass)
+        await is_due.wait()
+        await hass.async_block_till_done()
+
+    async def news(self, hass: HomeAssistant, room: Room) -> str:
+        """Return what the room hears before the answer to the next two sentences."""
+        await hass.async_block_till_done(wait_background_tasks=True)
+        heard = []
+        for _ in range(2):
+            await room.say("what is planned?")
+            heard.append(room.heard.removesuffix("Nothing is planned.]").strip("[ "))
+        assert heard[1] == "", "it is told once"
+        return heard[0]
+
+    @pytest.mark.parametrize("how", ["listening", "announcing", "absent"])
+    async def test_it_is_heard_once_the_satellite_is_free(
+        self, hass: HomeAssistant, satellite: Satellite, room: Room, freezer: FrozenDateTimeFactory, how: str
+    ) -> None:
+        satellite._is_announcing = how == "announcing"  # noqa: SLF001  # Home Assistant's name: it raises, though idle
+        satellite._attr_available = how != "absent"  # noqa: SLF001
+        satellite.become(AssistSatelliteState.LISTENING if how == "listening" else AssistSatelliteState.IDLE)
+        await self.be_due(hass, freezer)
+        assert satellite.heard == []
+
+        satellite._is_announcing, satellite._attr_available = False, True  # noqa: SLF001
+        satellite.become(AssistSatelliteState.RESPONDING)
+        satellite.become(AssistSatelliteState.IDLE)
+
+        assert (await self.news(hass, room), satellite.heard) == ("", ["A reminder: call Mum."])
+
+    @pytest.mark.parametrize("how", ["listening", "absent", "broken", "gone"])
+    async def test_it_is_kept_until_somebody_speaks_there(
+        self, hass: HomeAssistant, satellite: Satellite, room: Room, freezer: FrozenDateTimeFactory, how: str
+    ) -> None:
+        satellite.is_broken, satellite._attr_available = how == "broken", how != "absent"  # noqa: SLF001  # as above
+        satellite.become(AssistSatelliteState.LISTENING if how == "listening" else AssistSatelliteState.IDLE)
+        if how == "gone":
+            await satellite.async_remove()
+        await self.be_due(hass, freezer)
+
+        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=2, seconds=1))
+
+        assert await self.news(hass, room) == "While you were away: A reminder: call Mum."
+        assert satellite.heard == []
+
+    @pytest.mark.usefixtures("room")
+    async def test_it_is_told_elsewhere_if_there_is_no_such_place_any_more(
+        self, hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory
+    ) -> None:
+        schedule, elsewhere = async_get_schedule(hass), (Speaker(asking=Asking.PERSON), "assist_satellite.hall")
+        satellite.is_broken = True
+        await self.be_due(hass, freezer)
+        await hass.async_block_till_done(wait_background_tasks=True)
+        assert schedule.news_for(*elsewhere) == []
+
+        await satellite.async_remove()
+
+        assert [news.text for news in schedule.news_for(*elsewhere)] == ["A reminder: call Mum."]
 
 
 class TestOnAPhone:

@@ -18,6 +18,7 @@ from typing import Final, Protocol
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.event import async_call_later, async_track_point_in_time, async_track_state_change_event
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
@@ -33,6 +34,7 @@ from ..turns.input import TurnInput
 from .acting import Begin
 from .plans import (
     MOST_NEWS,
+    Asker,
     Condition,
     FuturePlan,
     News,
@@ -190,11 +192,7 @@ class Schedule:
         """Return the news that wait for a person or for somebody in a place."""
         if speaker.asking is not Asking.PERSON or speaker.is_api_client:
             return []
-        return [
-            news
-            for news in waiting_news(self._hass)
-            if _is_for(news, speaker.person_id, speaker.sure_device_id, satellite_id)
-        ]
+        return [news for news in waiting_news(self._hass) if _is_for(self._hass, news, speaker, satellite_id)]
 
     def last_heard(self, satellite_id: str | None) -> FuturePlan | None:
         """Return the reminder that was just heard at a satellite, which can be put off there."""
@@ -461,13 +459,22 @@ async def _logged(work: Awaitable[None]) -> None:
         LOGGER.warning("A plan could not be concluded: %s", error.problem)
 
 
-def _is_for(news: News, person_id: str | None, device_id: str | None, satellite_id: str | None) -> bool:
+def _is_for(hass: HomeAssistant, news: News, speaker: Speaker, satellite_id: str | None) -> bool:
     asker = news.asker
-    is_of_nobody = asker.person_id is None and asker.device_id is None and asker.satellite_id is None
-    is_here = (asker.device_id is not None and asker.device_id == device_id) or (
-        asker.satellite_id is not None and asker.satellite_id == satellite_id
-    )
-    return is_here or is_of_nobody or (person_id is not None and asker.person_id == person_id)
+    if asker.person_id is not None and asker.person_id == speaker.person_id:
+        return True
+    if asker.satellite_id and asker.satellite_id == satellite_id:
+        return True
+    if asker.device_id and asker.device_id == speaker.sure_device_id:
+        return True
+    return asker.person_id is None and not _has_place(hass, asker)
+
+
+def _has_place(hass: HomeAssistant, asker: Asker) -> bool:
+    """Return whether there still is a place at which somebody could hear what a person at it asked for."""
+    satellite = asker.satellite_id
+    is_known = satellite and (hass.states.get(satellite) or er.async_get(hass).async_get(satellite))
+    return bool(is_known or (asker.device_id and dr.async_get(hass).async_get(asker.device_id)))
 
 
 @callback
