@@ -15,7 +15,7 @@ from homeassistant.util import dt as dt_util
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from ..agent.protocols import Ask
 from ..effects.actions import ActionReader, bounded
-from ..effects.effect import NOTHING, CallEffects, Effects, EntityAction
+from ..effects.effect import ARM_FOR_LESS, NOTHING, CallEffects, Effects, EntityAction
 from ..home.entity_matches import exposed_states
 from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.rules import HomeRules, Policy, Verdict
@@ -128,7 +128,8 @@ class EntityVerdict:
     def actions(self) -> tuple[str, ...]:
         """The actions with the verdict, sorted; empty if there are none, or if they are unknown."""
         subjects = (decision.subject for decision in self.decisions)
-        return tuple(sorted({subject.action for subject in subjects if isinstance(subject, EntityAction)}))
+        actions = {subject.action for subject in subjects if isinstance(subject, EntityAction)}
+        return tuple(sorted(actions - {ARM_FOR_LESS}))  # the arming is there
 
 
 async def async_judge_entities(

@@ -94,7 +94,7 @@ def _is_on_any_use_of_locks(rule: Rule) -> bool:
 def _problem_of_order(rules: Mapping[int, Rule]) -> Problem | None:
     """Return a problem if a rule without conditions is not the last one: those after it would never apply."""
     for number, rule in [*rules.items()][:-1]:
-        if rule == Rule(verdict=rule.verdict):
+        if rule.is_for_the_rest:
             return Problem(CONF_RULES, "rule_hides_others", {"rule": str(number)})
     return None
 

@@ -67,15 +67,20 @@ class RuleLabels:
     """The names of the verdict and of the conditions, by what these are called in the rule form."""
 
 
-async def async_get_rule_labels(hass: HomeAssistant, policy: Policy, language: str) -> RuleLabels:
-    """Return the labels of all that exists and all that rules name, in a language that we have."""
+async def async_get_rule_labels(
+    hass: HomeAssistant, policy: Policy, language: str, *, with_tools: bool = True
+) -> RuleLabels:
+    """Return the labels of all that exists and all that rules name, in a language that we have.
+
+    The names of tools have to be asked for, which may take seconds. Without them, those that rules name are left.
+    """
     found = _actions(hass) | _held(policy, "actions")
     domains = {action.partition(".")[0] for action in found} | _held(policy, "domains")
     texts = await _async_texts(hass, domains, language)
     sentences = await async_get_sentences(hass, language)
     titles = {domain: texts.get(f"component.{domain}.title", domain) for domain in domains}
-    actions = {action: texts.get(f"component.{action.replace('.', '.services.')}.name", action) for action in found}
-    tools = await _async_tools(hass) | _held(policy, "tools")
+    actions = await async_action_names(hass, found, language)
+    tools = _held(policy, "tools") | (await _async_tools(hass) if with_tools else set())
     return RuleLabels(
         verdicts=Labels.of({verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}),
         of_conditions={
@@ -92,6 +97,13 @@ async def async_get_rule_labels(hass: HomeAssistant, policy: Policy, language: s
             if key.startswith(_FIELDS) and key.endswith(".name")
         },
     )
+
+
+async def async_action_names(hass: HomeAssistant, actions: Collection[str], language: str) -> Mapping[str, str]:
+    """Return the names of actions such as `lock.unlock`; an action without a name has its own."""
+    domains = {action.partition(".")[0] for action in actions}
+    texts = await async_get_translations(hass, language, "services", domains)
+    return {action: texts.get(f"component.{action.replace('.', '.services.')}.name", action) for action in actions}
 
 
 def _held(policy: Policy, condition: str) -> set[str]:
@@ -118,9 +130,9 @@ def _actions(hass: HomeAssistant) -> set[str]:
 
 
 async def _async_texts(hass: HomeAssistant, domains: Collection[str], language: str) -> Mapping[str, str]:
-    """Return the translated names of domains, their actions and their device classes."""
+    """Return the translated names of domains and their device classes, and our own ones."""
     texts = dict[str, str]()
-    for category in ("title", "services", "entity_component"):
+    for category in ("title", "entity_component"):
         texts |= await async_get_translations(hass, language, category, domains)
     return texts | await async_get_translations(hass, language, "selector", [DOMAIN])
 
@@ -129,10 +141,14 @@ def _device_classes(
     hass: HomeAssistant, domains: Collection[str], policy: Policy, texts: Mapping[str, str]
 ) -> Mapping[str, str]:
     """Return the names of the device classes of entities in `domains`."""
-    names = {found: found for found in _held(policy, "device_classes")}
+    kinds = {domain: f"component.{domain}.entity_component." for domain in sorted(domains)}
+    names = {
+        found: next((texts[f"{kind}{found}.name"] for kind in kinds.values() if f"{kind}{found}.name" in texts), found)
+        for found in _held(policy, "device_classes")
+    }
     for state in hass.states.async_all(sorted(domains)):
         if isinstance(found := state.attributes.get(ATTR_DEVICE_CLASS), str):
-            names[found] = texts.get(f"component.{state.domain}.entity_component.{found}.name", found)
+            names[found] = texts.get(f"{kinds[state.domain]}{found}.name", found)
     return names
 
 

@@ -137,6 +137,11 @@ class Rule:
         return bool(self.domains or self.device_classes or self.areas or self.labels or self.entities or self.actions)
 
     @property
+    def is_for_the_rest(self) -> bool:
+        """Return whether it has no condition, so that no rule after it is ever applied."""
+        return self == Rule(verdict=self.verdict)
+
+    @property
     def for_everybody(self) -> Rule:
         """Return the rule without its conditions on the speaker, the place and the time."""
         return replace(self, users=frozenset(), devices=frozenset(), window=None)
@@ -258,23 +263,18 @@ def pin_uses(rules: Collection[Rule]) -> list[PinUse]:
 
 def with_pin_uses(rules: Sequence[Rule], uses: Collection[str]) -> tuple[Rule, ...]:
     """Return rules by which some uses need the PIN, unless an earlier one is about them."""
-    # One that refuses everything is not to be loosened.
-    count = len(rules) - bool(rules and _is_for_the_rest(rules[-1]) and rules[-1].verdict is not Verdict.DENY)
+    # They come before a last rule without conditions. One that refuses everything is not to be loosened.
+    count = len(rules) - bool(rules and rules[-1].is_for_the_rest and rules[-1].verdict is not Verdict.DENY)
     return (*rules[:count], *pin_rules(uses), *rules[count:])
 
 
 def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
     """Return the number of a rule that lets a use of the PIN be done without it, at any time and for anybody."""
     for number, rule in enumerate(rules, start=1):
-        is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or (number == len(rules) and _is_for_the_rest(rule))
+        is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or (number == len(rules) and rule.is_for_the_rest)
         if not is_strict and any(_covers(rule, other) for other in pin_rules(uses)):
             return number
     return None
-
-
-def _is_for_the_rest(rule: Rule) -> bool:
-    """Return whether a rule has no condition: those of the PIN come before it if it is the last one."""
-    return rule == Rule(verdict=rule.verdict)
 
 
 def _covers(rule: Rule, other: Rule) -> bool:

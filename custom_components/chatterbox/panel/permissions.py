@@ -1,0 +1,355 @@
+"""Permissions on the page: the verdict on each exposed entity, the rules of the home, the PIN, and sentences to try.
+
+Only administrators see and change it. A PIN arrives in a field that Home Assistant keeps out of its logs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Final, Literal
+
+import voluptuous as vol
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.const import Platform
+from homeassistant.core import HomeAssistant, State
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import (
+    area_registry as ar,
+    config_validation as cv,
+    device_registry as dr,
+    entity_registry as er,
+    label_registry as lr,
+)
+from homeassistant.helpers.translation import async_get_translations
+
+from ..agent.messages import JsonValue, canonical_json
+from ..agent.text import fold
+from ..approvals.asking import actions_text
+from ..approvals.examples import EntityVerdict, async_judge_entities
+from ..const import DOMAIN
+from ..effects.effect import Unknown
+from ..home.entity_matches import areas_of_entities, entity_name, exposed_states, tool_name
+from ..people.speakers import Asking, Speaker
+from ..runtime.rule_labels import Labels, async_action_names, async_get_rule_labels
+from ..settings.pin_hash import PinHash, flaw_of_pin
+from ..settings.rules import (
+    DEFAULT_RULES,
+    HomeRules,
+    PinUse,
+    Policy,
+    Rule,
+    Verdict,
+    async_get_home_rules,
+    pin_uses,
+    policy_to_json,
+)
+from ..speech.sentences import async_closest_language, async_get_sentences
+from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult
+from .commands import NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .rule_changes import ChangeRefused, check_rules, chosen_verdict, rules_from_json, with_choice, with_pin
+from .rule_text import RuleText
+
+_MOST_ROWS: Final = 200
+_MOST_RULES: Final = 200
+_MOST_ACTIONS: Final = 4
+_LONGEST: Final = 500
+"""Characters of a sentence to try."""
+_ERRORS: Final = f"component.{DOMAIN}.config_subentries.conversation.error."
+
+_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Required("language"): vol.All(str, vol.Length(max=35))}
+_CHANGE: Final = {**_LANGUAGE, vol.Required("version"): str}
+_VERDICT: Final = vol.All(vol.In([*Verdict]), vol.Coerce(Verdict))
+_ROWS: Final = vol.Schema(
+    {
+        **_LANGUAGE,
+        vol.Optional("search", default=""): vol.All(str, vol.Length(max=200)),
+        vol.Optional("verdict"): _VERDICT,
+        vol.Optional("offset", default=0): vol.All(int, vol.Range(0)),
+        vol.Optional("limit", default=50): vol.All(int, vol.Range(1, _MOST_ROWS)),
+    }
+)
+_CHOICE: Final = vol.Schema(
+    {**_CHANGE, vol.Required("entity_id"): cv.strict_entity_id, vol.Required("verdict"): vol.Any(None, _VERDICT)}
+)
+_RULES: Final = vol.Schema({**_CHANGE, vol.Required("rules"): vol.All([dict], vol.Length(max=_MOST_RULES))})
+_PIN: Final = vol.Schema({**_CHANGE, vol.Optional("new_password"): object, vol.Required("uses"): [vol.In([*PinUse])]})
+_TRIAL: Final = vol.Schema(
+    {**_LANGUAGE, vol.Required("sentence"): vol.All(str, vol.Length(1, _LONGEST)), vol.Required("agent"): str}
+)
+
+
+def async_register_permissions(hass: HomeAssistant) -> None:
+    """Register the commands of the view."""
+    async_register_command(hass, "permissions/get", vol.Schema(_LANGUAGE), _async_permissions)
+    async_register_command(hass, "permissions/devices", _ROWS, _async_devices)
+    async_register_command(hass, "permissions/choose", _CHOICE, _async_choose)
+    async_register_command(hass, "permissions/set_rules", _RULES, _async_set_rules)
+    async_register_command(hass, "permissions/set_pin", _PIN, _async_set_pin)
+    async_register_command(hass, "permissions/try", _TRIAL, _async_try)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenRule:
+    rule: JsonValue
+    """As it is stored."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Permissions:
+    """The rules of the home, without the PIN."""
+
+    version: str
+    """A change names the version that it is one of."""
+    locked: bool
+    """Whether the stored rules cannot be read, so that agents change nothing."""
+    has_pin: bool
+    pin_uses: list[PinUse]
+    rules: list[_WrittenRule]
+    defaults: list[_WrittenRule]
+    """The rules that come after those of the home."""
+    choices: Mapping[str, list[_Named]]
+    """The names that a rule may have, by condition. Of entities, only those that rules name."""
+    fields: Mapping[str, str]
+    """The names of the conditions."""
+
+
+async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+    """Return the rules of the home in plain words."""
+    hass, store = viewer.hass, async_get_home_rules(viewer.hass)
+    rules = store.stored
+    language = await async_closest_language(hass, data["language"])
+    every = Policy((*rules.policy.rules, *DEFAULT_RULES))
+    labels = await async_get_rule_labels(hass, every, language, with_tools=False)
+    names = _registered_names(hass, rules.policy)
+    text = RuleText(hass, labels, names)
+
+    def written(policy: Policy) -> list[_WrittenRule]:
+        rows = zip(policy_to_json(policy), policy.rules, strict=True)
+        return [_WrittenRule(stored, text.of(rule)) for stored, rule in rows]
+
+    offered: Mapping[str, Labels] = {"verdicts": labels.verdicts, **labels.of_conditions}
+    return _Permissions(
+        version=_version(rules),
+        locked=store.current is not rules,
+        has_pin=rules.pin is not None,
+        pin_uses=pin_uses(rules.policy.rules),
+        rules=written(rules.policy),
+        defaults=written(Policy(DEFAULT_RULES)),
+        choices={
+            **{name: [_Named(key, label) for label, key in known.ids.items()] for name, known in offered.items()},
+            **{
+                name: sorted((_Named(*item) for item in known.items()), key=lambda one: one.name.casefold())
+                for name, known in names.items()
+            },
+        },
+        fields=labels.fields,
+    )
+
+
+def _version(rules: HomeRules) -> str:
+    content: JsonValue = [policy_to_json(rules.policy), rules.pin is not None]
+    return sha256(canonical_json({"rules": content}).encode()).hexdigest()[:16]
+
+
+def _registered_names(hass: HomeAssistant, policy: Policy) -> Mapping[str, Mapping[str, str]]:
+    """Return the names of areas, labels, satellites and the entities of rules, by condition and id."""
+    devices, registry = dr.async_get(hass), er.async_get(hass)
+    satellites = {one.device_id for one in registry.entities.values() if one.domain == Platform.ASSIST_SATELLITE}
+    found = [device for one in satellites if one and (device := devices.async_get(one))]
+    return {
+        "areas": {area.id: area.name for area in ar.async_get(hass).async_list_areas()},
+        "labels": {label.label_id: label.name for label in lr.async_get(hass).async_list_labels()},
+        "devices": {device.id: device.name_by_user or device.name or device.id for device in found},
+        "entities": {one: entity_name(hass, one) for rule in policy.rules for one in rule.entities},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Device:
+    """A row of the table."""
+
+    entity_id: str
+    name: str
+    area: str
+    verdict: Verdict
+    actions: list[str]
+    """The names of the first actions with the verdict; none if all are allowed, or if they are unknown."""
+    more_actions: int
+    why: Literal["nothing", "rule", "default", "source", "unknown"]
+    rule: int | None
+    """The number of the rule of the home that decided."""
+    chosen: Verdict | None
+    """The verdict of the rule for this entity alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Devices:
+    total: int
+    rows: list[_Device]
+
+
+async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
+    """Return exposed entities by area and name, with what the rules say now of somebody whom no rule names."""
+    hass, policy = viewer.hass, async_get_home_rules(viewer.hass).current.policy
+    words, offset, wanted = fold(data["search"]).split(), data["offset"], data.get("verdict")
+    area_ids, areas = areas_of_entities(hass), {one.id: one.name for one in ar.async_get(hass).async_list_areas()}
+    exposed = exposed_states(hass, CONVERSATION_DOMAIN)
+    places = {one.entity_id: areas.get(area_ids.get(one.entity_id) or "", "") for one in exposed}
+    found = [state.entity_id for state in exposed if _has_words(state, places[state.entity_id], words)]
+    entity_ids = sorted(found, key=lambda one: (not places[one], places[one].casefold()))
+    page = slice(offset, offset + data["limit"])
+    if wanted is None:
+        total, judged = len(entity_ids), await async_judge_entities(hass, policy, entity_ids[page])
+    else:
+        fitting = [one for one in await async_judge_entities(hass, policy, entity_ids) if one.verdict is wanted]
+        total, judged = len(fitting), tuple(fitting[page])
+    language = await async_closest_language(hass, data["language"])
+    actions = await async_action_names(hass, {action for one in judged for action in one.actions}, language)
+    return _Devices(total, [_row(hass, policy, one, places[one.entity_id], actions) for one in judged])
+
+
+def _has_words(state: State, place: str, words: Sequence[str]) -> bool:
+    text = fold(f"{state.name} {state.entity_id} {place}")
+    return all(word in text for word in words)
+
+
+def _row(hass: HomeAssistant, policy: Policy, found: EntityVerdict, place: str, actions: Mapping[str, str]) -> _Device:
+    names = [actions[action] for action in found.actions]
+    numbers, is_known = _numbers(policy, found), any(not isinstance(one.subject, Unknown) for one in found.decisions)
+    why: Literal["nothing", "rule", "default", "source", "unknown"] = "nothing"
+    if found.decisions:
+        is_default = any(decision.rule in DEFAULT_RULES for decision in found.decisions)
+        why = "rule" if numbers else "unknown" if not is_known else "default" if is_default else "source"
+    return _Device(
+        found.entity_id,
+        entity_name(hass, found.entity_id),
+        place,
+        found.verdict,
+        names[:_MOST_ACTIONS],
+        max(len(names) - _MOST_ACTIONS, 0),
+        why,
+        numbers[0] if numbers else None,
+        chosen_verdict(hass, policy.rules, found.entity_id),
+    )
+
+
+def _numbers(policy: Policy, found: EntityVerdict) -> list[int]:
+    """Return the numbers of the rules of the home that decided."""
+    deciding = [decision.rule for decision in found.decisions]
+    return [number for number, rule in enumerate(policy.rules, start=1) if rule in deciding]
+
+
+async def _async_choose(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+    """Have an entity decided as an administrator has chosen in its row."""
+
+    def change(rules: HomeRules) -> HomeRules:
+        policy = with_choice(viewer.hass, rules.policy, data["entity_id"], data["verdict"])
+        check_rules(policy.rules, has_pin=rules.pin is not None)
+        return replace(rules, policy=policy)
+
+    return await _async_change(viewer, data, change)
+
+
+async def _async_set_rules(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+    """Take a new list of rules: one was added, edited, moved or deleted."""
+
+    def change(rules: HomeRules) -> HomeRules:
+        changed = rules_from_json(data["rules"], has_pin=rules.pin is not None)
+        return replace(rules, policy=replace(rules.policy, rules=changed))
+
+    return await _async_change(viewer, data, change)
+
+
+async def _async_set_pin(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+    """Set, change or remove the PIN, and choose its uses. Without a new one it stays."""
+    typed: object = data.get("new_password")
+    if typed is not None and (flaw := flaw_of_pin(typed if isinstance(typed, str) else "")):
+        raise await _async_refusal(viewer.hass, data, ChangeRefused(f"pin_{flaw}"))
+    new = await viewer.hass.async_add_executor_job(PinHash.of, typed) if isinstance(typed, str) else None
+
+    def change(rules: HomeRules) -> HomeRules:
+        return with_pin(replace(rules, pin=new if "new_password" in data else rules.pin), data["uses"])
+
+    return await _async_change(viewer, data, change)
+
+
+async def _async_change(
+    viewer: Viewer, data: Mapping[str, Any], change: Callable[[HomeRules], HomeRules]
+) -> _Permissions:
+    """Change the rules that the administrator has seen, which all agents obey from then on."""
+    store = async_get_home_rules(viewer.hass)
+    if store.current is not store.stored:
+        raise CommandRefused("rules_locked")
+    if _version(store.stored) != data["version"]:
+        raise CommandRefused("changed")
+    try:
+        changed = change(store.stored)
+    except ChangeRefused as refused:
+        raise await _async_refusal(viewer.hass, data, refused) from None
+    await store.async_enter(changed)
+    return await _async_permissions(viewer, data)
+
+
+async def _async_refusal(hass: HomeAssistant, data: Mapping[str, Any], refused: ChangeRefused) -> CommandRefused:
+    """Return why a change is not taken, in the words of the dialog for the same."""
+    language = await async_closest_language(hass, data["language"])
+    texts = await async_get_translations(hass, language, "config_subentries", [DOMAIN])
+    error = CommandRefused("rules")
+    error.error = HomeAssistantError(texts[_ERRORS + refused.key].format_map(refused.placeholders))
+    return error
+
+
+@dataclass(frozen=True, slots=True)
+class _TriedCall:
+    """What would become of a call."""
+
+    sentence: str
+    tool: str
+    outcome: DryOutcome
+    verdict: Verdict
+    why: str
+    """The reason of a refusal, as a sentence."""
+    rules: list[int]
+    """The numbers of the rules of the home that decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    text: str
+    """The answer of the agent, or its question."""
+    calls: list[_TriedCall]
+
+
+async def _async_try(viewer: Viewer, data: Mapping[str, Any]) -> _Trial:
+    """Return what an agent would do if the administrator said a sentence. Nothing is done."""
+    hass, agent_id = viewer.hass, data["agent"]
+    entity_id = er.async_get(hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, agent_id)
+    speaker = Speaker(user_id=viewer.user.id, asking=Asking.PERSON)
+    talk = DryConversation.with_agent(hass, entity_id or "", DryAsker(speaker, data["language"]))
+    if talk is None:
+        raise CommandRefused(NOT_FOUND)
+    turn = await talk.async_say(data["sentence"])
+    sentences = await async_get_sentences(hass, await async_closest_language(hass, data["language"]))
+    rules = async_get_home_rules(hass).current.policy.rules
+    return _Trial(turn.text, [_tried(hass, sentences, rules, one) for one in turn.calls])
+
+
+def _tried(hass: HomeAssistant, sentences: Mapping[str, str], rules: Sequence[Rule], one: DryResult) -> _TriedCall:
+    seen, refusal = one.review, one.review.refusal
+    deciding = [decision.rule for decision in seen.decisions]
+    actions = actions_text(hass, sentences, seen)
+    return _TriedCall(
+        actions,
+        tool_name(seen.acting_call.name),
+        one.outcome,
+        seen.verdict or Verdict.ALLOW,
+        sentences[f"spoken_{refusal}"].format_map({"actions": actions}) if refusal else "",
+        [number for number, rule in enumerate(rules, start=1) if rule in deciding],
+    )
