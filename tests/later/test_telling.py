@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -17,11 +18,12 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, FuturePlan, async_get_plans
+from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, Condition, FuturePlan, async_get_plans
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from tests.later.talk import act, pass_time, remind
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.home_rules import set_home_rules
 from tests.support.listening_room import SATELLITE, Room
 from tests.support.open_addresses import open_addresses
 from tests.support.phones import Phone, PhoneShop, ShownNotification, push_service
@@ -88,6 +90,35 @@ async def test_it_is_kept_until_somebody_speaks_there(
     await be_due(hass, freezer, Asker(satellite_id="assist_satellite.gone") if how == "gone" else AT_SATELLITE)
 
     assert waiting(hass) == ["A reminder: **call** Mum."]
+
+
+@pytest.mark.parametrize(
+    ("change", "is_held"),
+    [
+        ({}, False),  # a person chose this time
+        ({"due": None}, True),
+        ({"due": None, "is_urgent": True}, False),
+        ({"due": datetime(2026, 11, 26, 20, tzinfo=UTC)}, True),  # it comes late
+    ],
+)
+async def test_at_night_only_what_is_urgent_or_asked_for_then_is_heard(
+    hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory, change: dict[str, Any], *, is_held: bool
+) -> None:
+    await hass.config.async_set_time_zone("UTC")
+    freezer.move_to("2026-11-26 22:20:00+00:00")
+    await set_home_rules(hass, night={"after": "22:00", "before": "06:30"})
+    condition = Condition("binary_sensor.washer", "off") if "due" in change else None
+    plan = replace(remind(), asker=AT_SATELLITE, condition=condition, **change)
+    hass.states.async_set("binary_sensor.washer", "off")
+    await async_get_schedule(hass).async_add(plan)
+    await pass_time(hass, freezer, minutes=10)
+    assert bool(satellite.heard) is not is_held
+
+    await pass_time(hass, freezer, hours=7, minutes=59)
+    assert len(satellite.heard) == (not is_held)
+    await pass_time(hass, freezer, minutes=2)
+    assert len(satellite.heard) == 1
+    assert satellite.heard[0].endswith("call Mum.")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
@@ -16,6 +17,7 @@ from custom_components.chatterbox.later.plans import (
     MOST_OF_A_PERSON,
     MOST_PLANS,
     Asker,
+    Condition,
     FuturePlan,
     News,
     NotPlanned,
@@ -55,6 +57,11 @@ async def run(
     assert again.arguments == prepared.arguments, "what is asked about is what is planned"
     answer = await LATER.run(replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id))
     return answer.speech or str(answer.data["error"])
+
+
+def expose(hass: HomeAssistant, entity_id: str, state: str = "on", **attributes: str) -> None:
+    hass.states.async_set(entity_id, state, attributes)
+    async_expose_entity(hass, "conversation", entity_id, should_expose=True)
 
 
 def plans(hass: HomeAssistant) -> tuple[FuturePlan, ...]:
@@ -168,6 +175,38 @@ async def test_a_state_is_waited_for(hass: HomeAssistant) -> None:
     (plan,) = plans(hass)
     assert (plan.due, plan.condition and plan.condition.entity_id) == (None, "person.anna")
     assert answer == "As soon as this is so (anna: home): feed the cat."
+
+
+@pytest.mark.parametrize(
+    ("state", "condition"),
+    [
+        ("closed for 5 min", Condition("binary_sensor.cellar", "off", seconds=300)),
+        ("off for 2 hours", Condition("binary_sensor.cellar", "off", seconds=7200)),
+        ("off for 999 hours", Condition("binary_sensor.cellar", "off", seconds=86_400)),
+        ("> 20 for 30 s", Condition("binary_sensor.cellar", above=20, seconds=30)),
+        ("ready for pickup", Condition("binary_sensor.cellar", "ready_for_pickup")),
+    ],
+)
+async def test_a_state_may_have_to_last(hass: HomeAssistant, state: str, condition: Condition) -> None:
+    expose(hass, "binary_sensor.cellar")
+
+    await run(hass, {"kind": "tell", "entity": "binary_sensor.cellar", "state": state})
+
+    assert [plan.condition for plan in plans(hass)] == [condition]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "urgent", "is_urgent"),
+    [({}, False, False), ({}, True, True), ({"device_class": "moisture"}, False, True)],
+)
+async def test_what_is_dangerous_is_urgent(
+    hass: HomeAssistant, attributes: dict[str, str], *, urgent: bool, is_urgent: bool
+) -> None:
+    expose(hass, "binary_sensor.cellar", **attributes)
+
+    await run(hass, {"kind": "tell", "entity": "binary_sensor.cellar", "state": "off", "urgent": urgent})
+
+    assert [plan.is_urgent for plan in plans(hass)] == [is_urgent]
 
 
 async def test_what_is_so_already_is_not_waited_for(hass: HomeAssistant) -> None:

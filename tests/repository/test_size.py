@@ -23,9 +23,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 33_735,
+    "lines of code of the product": 33_781,
     "modules of the product": 277,
-    "lines of code of the tests": 63_893,
+    "lines of code of the tests": 63_958,
     "fragments": 5,
 }
 

@@ -10,6 +10,7 @@ import voluptuous as vol
 from homeassistant.const import Platform
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers import selector
+from homeassistant.util import dt as dt_util
 
 from .. import const
 from ..agent.messages import JsonValue
@@ -22,6 +23,7 @@ from ..settings.rules import (
     PinUse,
     Policy,
     Rule,
+    TimeWindow,
     ToolSource,
     Verdict,
     pin_rules,
@@ -39,10 +41,12 @@ from .rule_form import (
     MORE,
     read_rules,
     row_of,
+    times_of,
 )
 from .service_form import PASSWORD
 
 SECTION_WHO_SPEAKS: Final = "who_speaks"
+SECTION_NIGHT: Final = "night_hours"
 FIELD_DEVICE: Final = "device"
 FIELD_PERSON: Final = "person"
 
@@ -79,6 +83,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
             vol.Optional(const.CONF_TRUSTED_CALLERS): callers,
         }
     )
+    night = vol.Schema({vol.Optional(name): selector.TimeSelector() for name in (FIELD_AFTER, FIELD_BEFORE)})
     return vol.Schema(
         {
             vol.Optional(const.CONF_RULES): _rows(const.CONF_RULES, _rule_fields(labels)),
@@ -87,6 +92,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
             vol.Optional(FIELD_PIN_FOR): PIN_USES,
             vol.Optional(const.CONF_NOTIFY): notified_entities,
             vol.Required(SECTION_WHO_SPEAKS): section(who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}),
+            vol.Required(SECTION_NIGHT): section(night, {"collapsed": SECTION_NIGHT not in opened}),
         }
     )
 
@@ -149,6 +155,7 @@ def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, An
             ],
             const.CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
         },
+        SECTION_NIGHT: times_of(home_rules.night),
     }
 
 
@@ -167,9 +174,10 @@ def read_approvals(
     who_speaks = form.get(SECTION_WHO_SPEAKS, {})
     policy = read_rules(form.get(const.CONF_RULES), labels, has_pin=pin is not None)
     people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
-    if isinstance(policy, list) or isinstance(people, Problem):
+    night = _read_night(form.get(SECTION_NIGHT, {}))
+    if isinstance(policy, list) or isinstance(people, Problem) or isinstance(night, Problem):
         problems = policy if isinstance(policy, list) else []
-        return problems + ([people] if isinstance(people, Problem) else [])
+        return problems + [problem for problem in (people, night) if isinstance(problem, Problem)]
     uses = form.get(FIELD_PIN_FOR, ()) if pin else ()
     if pin and (problem := find_pin_problem(policy.rules, uses)):
         return [problem]
@@ -180,6 +188,7 @@ def read_approvals(
         notify=tuple(form.get(const.CONF_NOTIFY) or ()),
         trusted_callers=frozenset(who_speaks.get(const.CONF_TRUSTED_CALLERS) or ()),
         people_at_satellites=people,
+        night=night,
     )
 
 
@@ -203,3 +212,12 @@ def _read_people(rows: JsonValue) -> dict[str, str] | Problem:
             return Problem(SECTION_WHO_SPEAKS, "satellite_twice", {"row": str(number)})
         people[device] = person
     return people
+
+
+def _read_night(times: Mapping[str, Any]) -> TimeWindow | Problem | None:
+    """Return the night hours; None if there are none, or the problem of times that make none."""
+    given = [times.get(name) or "" for name in (FIELD_AFTER, FIELD_BEFORE)]
+    after, before = map(dt_util.parse_time, given)
+    if after and before and after != before:
+        return TimeWindow(after, before)
+    return Problem(SECTION_NIGHT, "night_incomplete", {}) if any(given) else None

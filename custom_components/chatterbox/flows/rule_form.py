@@ -17,7 +17,7 @@ from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_PIN, CONF_RULES
 from ..runtime.rule_labels import RuleLabels
 from ..settings.options import Problem
-from ..settings.rules import Policy, PolicyError, Rule, Verdict, policy_from_json
+from ..settings.rules import Policy, PolicyError, Rule, TimeWindow, Verdict, policy_from_json
 
 FIELD_VERDICT: Final = "verdict"
 FIELD_AFTER: Final = "after"
@@ -51,11 +51,16 @@ def row_of(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
         if values:
             known = labels.of_conditions.get(name)
             row[name] = sorted(known.label(value) if known else value for value in values)
-    if rule.window:
-        row[FIELD_AFTER] = rule.window.after.isoformat("seconds")
-        row[FIELD_BEFORE] = rule.window.before.isoformat("seconds")
+    row |= times_of(rule.window)
     more = {name: row.pop(name) for name in MORE if name in row}
     return row | ({FIELD_MORE: more} if more else {})
+
+
+def times_of(window: TimeWindow | None) -> dict[str, str]:
+    """Return the fields of a part of the day."""
+    if window is None:
+        return {}
+    return {FIELD_AFTER: window.after.isoformat("seconds"), FIELD_BEFORE: window.before.isoformat("seconds")}
 
 
 def read_rules(rows: JsonValue, labels: RuleLabels, *, has_pin: bool = True) -> Policy | list[Problem]:

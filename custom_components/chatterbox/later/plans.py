@@ -150,6 +150,8 @@ class FuturePlan:
     call: PlannedCall | None = None
     until: AwareDatetime | None = None
     """The time after which its condition is not worth waiting for; None if it has a time."""
+    is_urgent: bool = False
+    """Whether it is told at night, too."""
     is_begun: bool = False
     """It is marked before it acts, so that it never acts twice."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
@@ -177,6 +179,8 @@ class News:
     """The plan that they are about. A reminder can be put off."""
     missed: str = ""
     """Of an action that can still be done, why it was not; it is asked about then."""
+    is_urgent: bool = False
+    """Whether they are told at night, too."""
     is_kept: bool = False
     """Whether it waits until somebody speaks in its place."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))

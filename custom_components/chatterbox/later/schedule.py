@@ -29,6 +29,7 @@ from ..const import DOMAIN, LOGGER
 from ..data import singleton
 from ..people.speakers import Asking, Speaker
 from ..repairs import async_report_plans
+from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from ..turns.input import TurnInput
 from .acting import Begin
@@ -278,7 +279,8 @@ class Schedule:
         text = state_text(self._hass, state) if state and plan.kind is PlanKind.TELL else plan.text
         is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
         words = await self._async_say("later_late" if is_late else "later_remind", replace(plan, text=text))
-        await self._async_conclude(plan, PlanChange.DONE, words)
+        is_urgent = plan.is_urgent or (plan.due is not None and not is_late)
+        await self._async_conclude(plan, PlanChange.DONE, words, is_urgent=is_urgent)
 
     async def _async_act(self, plan: FuturePlan) -> None:
         runner = None if _is_late(plan) else await self._async_agent(plan.agent)
@@ -315,11 +317,14 @@ class Schedule:
                     await self._served.wait()
         return self._agents.get(agent)
 
-    async def _async_conclude(self, plan: FuturePlan, change: PlanChange, words: str, missed: str = "") -> None:
+    async def _async_conclude(
+        self, plan: FuturePlan, change: PlanChange, words: str, missed: str = "", *, is_urgent: bool = False
+    ) -> None:
         """Replace a plan by its next time and by news, in one step."""
         following = await self._async_following(plan)
         about = replace(plan, is_begun=False)
-        news = [News(text=words, language=plan.language, asker=plan.asker, plan=about, missed=missed)] if words else []
+        one = News(text=words, language=plan.language, asker=plan.asker, plan=about, missed=missed, is_urgent=is_urgent)
+        news = [one] if words else []
 
         def conclude(stored: Stored) -> Stored:
             left = stored.replacing(plan, following) if following else stored.replacing(plan)
@@ -339,8 +344,18 @@ class Schedule:
         moment = await async_resolve(self._hass, plan.words, plan.language, plan.due)
         return replace(plan, due=moment.due, is_begun=False) if moment else None
 
+    @callback
     def _deliver(self, news: News) -> None:
-        if not news.is_kept:
+        """Tell news, unless it is night: then at its end."""
+        night = None if news.is_urgent else async_get_home_rules(self._hass).current.night
+        self._unwatch(news.id)
+        if news.is_kept:
+            return
+        if night and night.holds((now := dt_util.now()).time()):
+            end = datetime.combine(now.date() + timedelta(days=now.time() >= night.before), night.before, now.tzinfo)
+            deliver = partial(_at_time, partial(self._deliver, news))
+            self._watched[news.id] = async_track_point_in_time(self._hass, deliver, end)
+        else:
             self._run(self._async_deliver(news), f"chatterbox news {news.id}")
 
     async def _async_deliver(self, news: News) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.const import ATTR_ID
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ID
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canonical_json
@@ -48,19 +48,25 @@ _EVERY: Final = "every"
 _TEXT: Final = "text"
 _ENTITY: Final = "entity"
 _STATE: Final = "state"
-_MINUTES: Final = "for_minutes"
+_URGENT: Final = "urgent"
 _LIST: Final = "list"
 _MOVE: Final = "move"
 _CANCEL: Final = "cancel"
 _ALL: Final = "all"
 _ME: Final = "me"
-_MOST_MINUTES: Final = 24 * 60
+_LONGEST_WAIT: Final = 24 * 60 * 60
+"""Seconds."""
 _STATES: Final = {"open": "on", "opened": "on", "closed": "off", "running": "on", "done": "off", "finished": "off"}
 """States of binary sensors and switches by the words for them."""
 _REPETITIONS: Final[Mapping[str, Repetition]] = {"day": "day", "week": "week"}
 _PLANS: Final = frozenset({*PlanKind})
 _KINDS: Final = (*PlanKind, _LIST, _MOVE, _CANCEL)
 _BOUND: Final = re.compile(r"([<>])\s*(-?\d+(?:[.,]\d+)?)")
+_LASTING: Final = re.compile(r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?", re.IGNORECASE)
+"""A state, and how long it has to hold."""
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
+_DANGERS: Final = frozenset({"carbon_monoxide", "gas", "moisture", "safety", "smoke", "tamper"})
+"""Device classes of binary sensors whose states are told at night, too."""
 _MODEL: Final = parameters(
     {
         _KIND: ("string", "act calls tool; tell says when entity is in state", *_KINDS),
@@ -69,8 +75,8 @@ _MODEL: Final = parameters(
         ARGUMENTS: ("object", ""),
         _TEXT: ("string", "Reminder, words of a plan, or all"),
         _ENTITY: ("string", "To wait for or check; or me"),
-        _STATE: ("string", "'on', '> 20'"),
-        _MINUTES: ("integer", ""),
+        _STATE: ("string", "'on', '> 20 for 5 min'"),
+        _URGENT: ("boolean", ""),
     },
     _KIND,
 )
@@ -194,21 +200,28 @@ def _entity(call: OwnCall) -> str:
 
 
 def _state(call: OwnCall, entity_id: str) -> str:
-    """Return a state as Home Assistant writes it, or a bound such as "> 20". Raises `_Unplannable`."""
-    state = str(call.arguments.get(_STATE) or "").strip()
+    """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
+    state, seconds = _lasting(str(call.arguments.get(_STATE) or ""))
+    lasting = f" for {seconds} s" if seconds else ""
     if _BOUND.match(state):
-        return state
+        return f"{state}{lasting}"
     if not (state := plain_name(state).replace(" ", "_")):
         raise _Unplannable("Give the state, or a bound such as '> 20'.")
     is_binary = entity_id.partition(".")[0] in {"binary_sensor", "input_boolean", "switch"}
-    return _STATES.get(state, state) if is_binary else state
+    return f"{_STATES.get(state, state) if is_binary else state}{lasting}"
+
+
+def _lasting(text: str) -> tuple[str, int]:
+    """Return a state, and the seconds for which it has to hold."""
+    if (found := _LASTING.fullmatch(text.strip())) is None or not found[2]:
+        return text.strip(), 0
+    return found[1], min(int(found[2]) * _UNITS[found[3].lower()], _LONGEST_WAIT)
 
 
 def _condition(given: JsonObject) -> Condition | None:
     if not (entity_id := str(given.get(_ENTITY) or "")):
         return None
-    minutes, state = given.get(_MINUTES), str(given.get(_STATE) or "")
-    seconds = 60 * min(max(minutes, 0), _MOST_MINUTES) if isinstance(minutes, int) else 0
+    state, seconds = _lasting(str(given.get(_STATE) or ""))
     if not (bound := _BOUND.match(state)):
         return Condition(entity_id, state, seconds=seconds)
     number = float(bound[2].replace(",", "."))
@@ -218,6 +231,9 @@ def _condition(given: JsonObject) -> Condition | None:
 
 def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> FuturePlan:
     due: datetime | None = dt_util.parse_datetime(str(given.get(_DUE) or ""))
+    condition = _condition(given)
+    state = call.hass.states.get(condition.entity_id) if condition else None
+    is_danger = state is not None and state.attributes.get(ATTR_DEVICE_CLASS) in _DANGERS
     return FuturePlan(
         kind=kind,
         agent=call.agent,
@@ -227,8 +243,9 @@ def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> Fu
         due=due,
         words=str(given.get(_WHEN) or ""),
         every=_REPETITIONS.get(str(given.get(_EVERY)), ""),
-        condition=_condition(given),
+        condition=condition,
         until=None if due else dt_util.utcnow() + FURTHEST,
+        is_urgent=given.get(_URGENT) is True or is_danger,
     )
 
 

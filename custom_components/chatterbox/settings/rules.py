@@ -363,6 +363,8 @@ class HomeRules:
     """Entity ids of the persons who speak, by the ids of satellite devices."""
     shows_page_to_all: bool = False
     """Whether all users see the page of the side bar, and there their own turns."""
+    night: TimeWindow | None = None
+    """When news of plans wait, unless they are urgent or come at a time that a person chose."""
 
 
 _LOCKED: Final = HomeRules(Policy(only_reads=True))
@@ -383,9 +385,11 @@ class _Stored(TypedDict, total=False):
     trusted_callers: list[str]
     people_at_satellites: list[_PersonAtSatellite]
     shows_page_to_all: bool
+    night: TimeWindow
 
 
 _STORED: Final = TypeAdapter(_Stored)
+_NIGHT: Final = TypeAdapter(TimeWindow | None)
 HOME_RULE_KEYS: Final = frozenset(_Stored.__annotations__)
 """The names of what is stored."""
 
@@ -405,6 +409,7 @@ def home_rules_of(data: Mapping[str, JsonValue]) -> HomeRules:
         trusted_callers=frozenset(stored.get("trusted_callers", ())),
         people_at_satellites={row["device"]: row["person"] for row in stored.get("people_at_satellites", ())},
         shows_page_to_all=stored.get("shows_page_to_all", False),
+        night=stored.get("night"),
     )
 
 
@@ -421,6 +426,7 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
         const.CONF_TRUSTED_CALLERS: [*sorted(rules.trusted_callers)],
         const.CONF_PEOPLE_AT_SATELLITES: [{"device": device, "person": person} for device, person in people],
         "shows_page_to_all": rules.shows_page_to_all,
+        const.CONF_NIGHT: _NIGHT.dump_python(rules.night, mode="json"),
     }
     return {key: value for key, value in written.items() if value}
 

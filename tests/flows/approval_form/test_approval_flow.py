@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Mapping
+from datetime import time
 
 import pytest
 from homeassistant.auth.const import GROUP_ID_ADMIN
@@ -23,8 +24,10 @@ from custom_components.chatterbox.flows.dialog import escaped
 from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
 from custom_components.chatterbox.settings.rules import (
     HomeRules,
+    TimeWindow,
     Verdict,
     async_get_home_rules,
+    home_rules_of,
     home_rules_to_json,
 )
 from tests.demo_house.move_in import move_in
@@ -74,6 +77,7 @@ def approvals(**changes: object) -> dict[str, object]:
         "pin_for": ["unlock", "open", "disarm"],
         "notify": [],
         "who_speaks": NOBODY_SPEAKS,
+        "night_hours": {},
     }
     return form | changes
 
@@ -496,6 +500,20 @@ async def test_people_at_satellites_that_make_no_sense_are_refused_and_kept(
     assert text_of_error(step, "who_speaks").startswith(message)
     assert is_open(step, "who_speaks")
     assert suggested(step)["who_speaks"]["people_at_satellites"] == people
+
+
+async def test_night_hours_are_two_times(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    for times in ({"after": "22:00:00"}, {"after": "22:00:00", "before": "22:00:00"}):
+        step = await sent(hass, entry, night_hours=times)
+        assert text_of_error(step, "night_hours").startswith("Enter both times")
+        assert is_open(step, "night_hours")
+
+    times = {"after": "22:00:00", "before": "06:30:00"}
+    rules = await saved(hass, entry, night_hours=times)
+    assert rules == HomeRules(night=TimeWindow(time(22), time(6, 30)))
+    assert home_rules_of(stored(hass)) == rules
+    assert suggested(await open_approvals(hass, entry))["night_hours"] == times
+    assert await saved(hass, entry) == HomeRules()
 
 
 async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
