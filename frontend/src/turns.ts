@@ -14,7 +14,7 @@ const FIRST_PAGE = 50;
 const NEXT_PAGE = 200;
 /** Rows above and below what can be seen. */
 const MARGIN = 8;
-const TYPING_MS = 150;
+const TYPING_MS = 100;
 
 @customElement("chatterbox-turns")
 export class TurnsView extends View {

@@ -119,6 +119,7 @@ export abstract class View extends LitElement {
   }
 }
 
+/** Open a dialog as soon as it is in the page; used with `ref`. */
 export function openModal(dialog: Element | undefined): void {
-  if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+  if (dialog instanceof HTMLDialogElement) queueMicrotask(() => dialog.isConnected && dialog.showModal());
 }
