@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 33_781,
     "modules of the product": 277,
-    "lines of code of the tests": 63_958,
+    "lines of code of the tests": 64_039,
     "fragments": 5,
 }
 

@@ -4,8 +4,11 @@ Knows the words on the screen; must not know what any test wants. Every wait is 
 and ends with an error after `TIMEOUT_SECONDS`.
 """
 
+import asyncio
 import re
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from playwright.async_api import Locator, Page, expect
@@ -18,6 +21,19 @@ _WIDE = 870
 """Pixels, from which on the side bar is always there."""
 COUNT_CLICKS = Path(__file__).with_name("clicks.js").read_text()
 _MISFITS = Path(__file__).with_name("misfits.js").read_text()
+_FAULTS = Path(__file__).with_name("faults.js").read_text()
+_REPOSITORY = Path(__file__).parents[3]
+_INSTALLATION_SECONDS = 300
+
+
+@cache
+def axe() -> str:
+    """Return the source of axe-core, which is installed for building the page of the side bar."""
+    program = _REPOSITORY / "script" / "frontend"
+    path = subprocess.run(
+        [program, "--axe"], check=True, stdout=subprocess.PIPE, text=True, timeout=_INSTALLATION_SECONDS
+    ).stdout
+    return Path(path.strip()).read_text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,11 @@ class Frontend:
         """Return the texts that are cut, and what one has to scroll sideways for."""
         found: list[str] = await content.evaluate(_MISFITS)
         return found
+
+    async def see_that_all_can_use_it(self, content: Locator) -> None:
+        """Check a page for what keeps people from using it by keyboard, by screen reader or with weak eyes."""
+        faults: list[str] = await content.evaluate(_FAULTS, await asyncio.to_thread(axe))
+        assert faults == [], "\n".join(faults)
 
     async def clicks(self) -> int:
         """Return how often somebody has clicked since the last time that this was asked."""

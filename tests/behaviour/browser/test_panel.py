@@ -1,0 +1,100 @@
+"""A person opens the page of the side bar: what is now, what was said, and how one turn went."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator, expect
+from pydantic import JsonValue
+
+from demo.web_api import HomeAssistantClient
+from tests.behaviour.browser.camera import Camera
+from tests.behaviour.browser.frontend import Frontend
+from tests.behaviour.browser.looks import Look
+from tests.repository.test_translations import LANGUAGES
+from tests.support.sentences import sentence
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+
+_UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
+_LIGHTS_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"name": "Kitchen Pendant", "domain": ["light"]})
+_ANSWERS = (
+    ScriptedAnswer(tool_calls=(_LIGHTS_ON,)),
+    ScriptedAnswer(content="The kitchen is bright."),
+    ScriptedAnswer(tool_calls=(_UNLOCK,)),
+)
+_SCRIPT = Script(models=("small-model",), answers=_ANSWERS)
+_VIEWS = ("now", "turns")
+
+
+def text(key: str, **values: str) -> str:
+    """Return a text of the page."""
+    return sentence(f"config_panel.{key}", **values)
+
+
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+async def test_a_turn_is_found_looked_at_and_deleted(
+    frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
+) -> None:
+    panel = await _open_after_talking(frontend, home, tmp_path)
+    await panel.get_by_role("link", name=text("page.turns")).click()
+    row = panel.get_by_role("listitem").filter(has_text="I cannot see what I am cooking")
+    await expect(row).to_contain_text("The kitchen is bright.")
+    await expect(row).to_contain_text("Kitchen Pendant")
+    await _see_that_all_can_use_it(frontend, panel)
+    await camera.take_page(frontend.page, "page-conversations")
+    search = panel.get_by_role("searchbox")
+    await search.fill("postman")
+    await expect(row).to_be_hidden()
+    await search.fill("cooking")
+    await row.get_by_role("link").press("Enter")
+
+    await expect(panel.get_by_role("heading", name="I cannot see what I am cooking")).to_be_visible()
+    await expect(panel.get_by_role("heading", name=text("turn.times"))).to_be_visible()
+    raw_call = panel.get_by_text(text("turn.raw")).first
+    await raw_call.click()
+    await expect(panel.get_by_text('"Kitchen Pendant"').first).to_be_visible()
+    await raw_call.click()
+    await _see_that_all_can_use_it(frontend, panel)
+    await camera.take_page(frontend.page, "page-turn")
+    await panel.get_by_role("button", name=text("turn.delete"), exact=True).click()
+    await panel.get_by_role("dialog").get_by_role("button", name=text("turn.delete")).click()
+    await frontend.page.wait_for_url(re.compile(r"/chatterbox/turns$"))
+    await expect(panel.get_by_text(text("turns.total", count="1"))).to_be_visible()
+
+
+@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+    misfits: list[str] = []
+    try:
+        for language in LANGUAGES:
+            await home.command("frontend/set_user_data", type(None), key="language", value={"language": language})
+            for view in _VIEWS:
+                await frontend.page.goto(f"{frontend.url}/chatterbox/{view}")
+                panel = frontend.page.locator("chatterbox-panel")
+                tab = panel.get_by_role("link", name=sentence(f"config_panel.page.{view}", language))
+                await expect(tab).to_have_attribute("aria-current", "page")
+                misfits += [f"{language}, {view}: {one}" for one in await frontend.misfits(panel)]
+    finally:
+        await home.command("frontend/set_user_data", type(None), key="language", value=None)
+    assert misfits == [], "\n".join(misfits)
+
+
+async def _open_after_talking(frontend: Frontend, home: HomeAssistantClient, folder: Path) -> Locator:
+    """Turn on a light, ask for a door, which is asked about, and open the page; return it."""
+    async with scripted_server(_SCRIPT, folder) as server:
+        await frontend.open_devices_and_services()
+        await frontend.add_model(server.base_url)
+        for words in ("I cannot see what I am cooking", "Let the postman in"):
+            request = {"text": words, "agent_id": "conversation.chatterbox"}
+            await home.command("conversation/process", dict[str, JsonValue], **request)
+    await frontend.go("/chatterbox")
+    return frontend.page.locator("chatterbox-panel")
+
+
+async def _see_that_all_can_use_it(frontend: Frontend, panel: Locator) -> None:
+    """Check that nothing is cut in the view that is open, and that people with any abilities can use it."""
+    await frontend.see_that_it_fits(panel)
+    await frontend.see_that_all_can_use_it(panel)
