@@ -24,6 +24,7 @@ from custom_components.chatterbox.later.plans import (
     Condition,
     FuturePlan,
     NotPlanned,
+    PlanKind,
     PlannedCall,
     Plans,
     async_get_plans,
@@ -206,15 +207,71 @@ async def test_a_state_is_looked_at_when_it_is_due(
 @pytest.mark.parametrize(
     ("condition", "state", "holds"),
     [
-        (Condition("s", above=20), "20.5", True),
-        (Condition("s", above=20), "20", False),
-        (Condition("s", below=5), "4", True),
-        (Condition("s", below=5), "warm", False),
+        (Condition("sensor.s", above=20), "20.5", True),
+        (Condition("sensor.s", above=20), "20", False),
+        (Condition("sensor.s", below=5), "4", True),
+        (Condition("sensor.s", below=5), "warm", None),
+        (Condition("sensor.s", below=5), "-inf", None),
+        (Condition("sensor.s", above="sensor.other"), "21.5", True),
+        (Condition("sensor.s", above="sensor.other"), "21", False),
+        (Condition("sensor.s", below="sensor.other"), "9", True),
+        (Condition("sensor.s", below="sensor.in_fahrenheit"), "9", None),
+        (Condition("sensor.s", below="sensor.gone"), "9", None),
+        (Condition("sensor.s", "off"), "unavailable", None),
     ],
 )
-def test_a_number_is_compared(hass: HomeAssistant, condition: Condition, state: str, *, holds: bool) -> None:
-    hass.states.async_set("sensor.s", state)
-    assert condition.holds(hass.states.get("sensor.s")) is holds
+def test_a_number_is_compared(hass: HomeAssistant, condition: Condition, state: str, *, holds: bool | None) -> None:
+    celsius = {"unit_of_measurement": "°C"}
+    hass.states.async_set("sensor.s", state, celsius)
+    hass.states.async_set("sensor.other", "21", celsius)
+    hass.states.async_set("sensor.in_fahrenheit", "70", {"unit_of_measurement": "°F"})
+    assert condition.holds(hass.states) is holds
+
+
+async def test_it_tells_when_one_thing_passes_another(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    hass.states.async_set("sensor.outside", "20")
+    hass.states.async_set("sensor.inside", "22")
+    condition = Condition("sensor.outside", above="sensor.inside")
+    await home.schedule.async_add(replace(wait_for("Outside", condition), kind=PlanKind.TELL))
+
+    hass.states.async_set("sensor.outside", "21")
+    await pass_time(hass, freezer, seconds=1)
+    assert home.texts == []
+    hass.states.async_set("sensor.inside", "20")
+    await pass_time(hass, freezer, seconds=1)
+
+    assert home.texts == ["A reminder: outside: 21, inside: 20."]
+
+
+async def test_it_tells_each_time_but_once_an_hour(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    plan = replace(wait_for("Freezer", Condition("binary_sensor.garage", "on")), kind=PlanKind.TELL, repeats=True)
+    events = async_capture_events(hass, EVENT_PLAN)
+    await home.schedule.async_add(plan)
+
+    async def become(state: str, **time: float) -> int:
+        hass.states.async_set("binary_sensor.garage", state)
+        await pass_time(hass, freezer, **time)
+        return types(events).count("done")
+
+    assert await become("on", seconds=1) == 1
+    assert await become("on", hours=2) == 1
+    assert await become("unavailable", seconds=1) == 1
+    assert await become("on", seconds=1) == 1
+    await home.restart()
+    assert await become("on", hours=2) == 1
+    assert await become("off", seconds=1) == 1
+    assert await become("on", seconds=1) == 2
+    assert await become("off", minutes=10) == 2
+    assert await become("on", minutes=10) == 2
+    assert await become("on", minutes=41) == 3
+    assert len(home.texts) == 1, "only the last one is news"
+    await home.schedule.async_cancel(plan.id)
+    assert await become("off", hours=2) == 3
+    assert await become("on", hours=2) == 3
 
 
 async def fail(*_: object) -> None:

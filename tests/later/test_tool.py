@@ -195,6 +195,30 @@ async def test_a_state_may_have_to_last(hass: HomeAssistant, state: str, conditi
     assert [plan.condition for plan in plans(hass)] == [condition]
 
 
+async def test_two_entities_are_compared(hass: HomeAssistant) -> None:
+    for entity_id, unit in (("sensor.outside", "°C"), ("sensor.inside", "°C"), ("sensor.wind", "km/h")):
+        expose(hass, entity_id, "20", unit_of_measurement=unit)
+    hass.states.async_set("sensor.cellar", "20", {"unit_of_measurement": "°C"})
+
+    answer = await run(hass, {"kind": "tell", "entity": "outside", "state": "> inside for 1 min"})
+    assert answer == "As soon as this is so (outside: > inside): outside."
+    condition = Condition("sensor.outside", above="sensor.inside", seconds=60)
+    assert [plan.condition for plan in plans(hass)] == [condition]
+
+    for other, why in (("wind", "no numbers of one unit"), ("sensor.cellar", "no entity that you may use")):
+        assert why in await run(hass, {"kind": "tell", "entity": "outside", "state": f"< {other}"})
+    assert len(plans(hass)) == 1
+
+
+async def test_each_time_begins_after_this_time(hass: HomeAssistant) -> None:
+    expose(hass, "binary_sensor.cellar")
+
+    answer = await run(hass, {"kind": "tell_always", "entity": "binary_sensor.cellar", "state": "on"})
+
+    assert answer == "Each time that this is so (cellar: on): cellar."
+    assert [(plan.repeats, plan.told_at) for plan in plans(hass)] == [(True, dt_util.utcnow() - timedelta(hours=1))]
+
+
 @pytest.mark.parametrize(
     ("attributes", "urgent", "is_urgent"),
     [({}, False, False), ({}, True, True), ({"device_class": "moisture"}, False, True)],

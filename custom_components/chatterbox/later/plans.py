@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
+from math import isfinite
 from typing import Any, Final
 
-from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
-from homeassistant.core import HomeAssistant, State
+from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT, STATE_UNAVAILABLE, STATE_UNKNOWN
+from homeassistant.core import HomeAssistant, State, StateMachine
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
@@ -99,23 +100,44 @@ class Condition:
     entity_id: str
     state: str = ""
     """Empty for a number."""
-    above: float | None = None
-    below: float | None = None
+    above: float | str | None = None
+    """A number, or the id of an entity with the same unit."""
+    below: float | str | None = None
     seconds: int = 0
     """For how long it has to hold."""
 
-    def holds(self, state: State | None) -> bool:
-        """Return whether a state fulfils it. What is not known fulfils nothing."""
+    @property
+    def entity_ids(self) -> list[str]:
+        """The entities whose states it is about."""
+        return [self.entity_id, *(one for one in (self.above, self.below) if isinstance(one, str))]
+
+    def holds(self, states: StateMachine) -> bool | None:
+        """Return whether the states fulfil it; None if they are not known."""
+        state = states.get(self.entity_id)
         if state is None or state.state in {STATE_UNAVAILABLE, STATE_UNKNOWN}:
-            return False
+            return None
         if self.state:
             return state.state == self.state
-        try:
-            value = float(state.state)
-        except ValueError:
-            return False
-        is_over = self.above is None or value > self.above
-        return is_over and (self.below is None or value < self.below)
+        numbers = [_number(state, one, states) for one in (self.entity_id, self.above, self.below) if one is not None]
+        if None in numbers:
+            return None
+        value, *bounds = (number for number in numbers if number is not None)
+        signs = (sign for sign, bound in ((1, self.above), (-1, self.below)) if bound is not None)
+        return all(sign * value > sign * bound for sign, bound in zip(signs, bounds, strict=True))
+
+
+def _number(like: State, value: float | str, states: StateMachine) -> float | None:
+    """Return a number, or the state of an entity that has the unit of another one."""
+    if not isinstance(value, str):
+        return value
+    state, unit = states.get(value), like.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
+    if state is None or state.attributes.get(ATTR_UNIT_OF_MEASUREMENT) != unit:
+        return None
+    try:
+        number = float(state.state)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +174,10 @@ class FuturePlan:
     """The time after which its condition is not worth waiting for; None if it has a time."""
     is_urgent: bool = False
     """Whether it is told at night, too."""
+    repeats: bool = False
+    """Whether it tells its condition each time that it begins to hold, at most once an hour."""
+    told_at: AwareDatetime | None = None
+    """When it last did."""
     is_begun: bool = False
     """It is marked before it acts, so that it never acts twice."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
@@ -209,6 +235,10 @@ class Stored:
     def without_news(self, ids: AbstractSet[str]) -> Stored:
         """Return it without some news."""
         return replace(self, news=tuple(one for one in self.news if one.id not in ids))
+
+    def without_news_of(self, plan_id: str) -> Stored:
+        """Return it without the news of a plan."""
+        return self.without_news({one.id for one in self.news if one.plan and one.plan.id == plan_id})
 
     def with_same_news(self, changed: News) -> Stored:
         """Return it with news replaced by their id, if they still wait."""

@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.event import async_call_later, async_track_point_in_time, async_track_state_change_event
 from homeassistant.helpers.sun import get_astral_event_date
@@ -46,7 +46,7 @@ from .plans import (
     async_get_plans,
     waiting_news,
 )
-from .telling import Button, async_announce, async_notify, buttons_of, can_announce, moment_text, plan_text, state_text
+from .telling import Button, async_announce, async_notify, buttons_of, can_announce, moment_text, plan_text, states_text
 from .when import FURTHEST, Moment, prepare, resolve_time
 
 EVENT_PLAN: Final = f"{DOMAIN}_plan"
@@ -58,6 +58,8 @@ _RETRY: Final = timedelta(minutes=1)
 """Time until a file that could not be read is read again."""
 _FILE: Final = ""
 """Stands for the file where ids of plans stand."""
+SELDOM: Final = timedelta(hours=1)
+"""Least time between two messages of a plan that repeats."""
 _JUST: Final = timedelta(minutes=10)
 """Time after a reminder was heard in which it can be put off without naming it."""
 _AGAIN: Final = timedelta(minutes=10)
@@ -246,7 +248,7 @@ class Schedule:
                 begin = partial(_at_time, partial(self._begin, plan.id))
                 self._watched[plan.id] = async_track_point_in_time(self._hass, begin, plan.due)
         elif plan.condition is not None:
-            self._watched[plan.id] = _when_it_holds(self._hass, plan.condition, partial(self._begin, plan.id))
+            self._watched[plan.id] = _when_it_holds(self._hass, plan, plan.condition, partial(self._begin, plan.id))
 
     @callback
     def _unwatch(self, plan_id: str) -> None:
@@ -267,16 +269,19 @@ class Schedule:
         plan = self.plans.get(plan_id)
         if plan is None or plan.is_begun:
             return
-        self._fire(plan, PlanChange.DUE)
         condition = plan.condition
-        state = self._hass.states.get(condition.entity_id) if condition else None
-        if condition and not condition.holds(state):
-            await self._async_conclude(plan, PlanChange.NOT_DONE, "")
+        if condition and not condition.holds(self._hass.states):
+            if plan.due is None:  # it was so a moment ago
+                self._watch(plan)
+            else:
+                self._fire(plan, PlanChange.DUE)
+                await self._async_conclude(plan, PlanChange.NOT_DONE, "")
             return
+        self._fire(plan, PlanChange.DUE)
         if plan.kind is PlanKind.ACT:
             await self._async_act(plan)
             return
-        text = state_text(self._hass, state) if state and plan.kind is PlanKind.TELL else plan.text
+        text = states_text(self._hass, condition) if condition and plan.kind is PlanKind.TELL else plan.text
         is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
         words = await self._async_say("later_late" if is_late else "later_remind", replace(plan, text=text))
         is_urgent = plan.is_urgent or (plan.due is not None and not is_late)
@@ -328,7 +333,7 @@ class Schedule:
 
         def conclude(stored: Stored) -> Stored:
             left = stored.replacing(plan, following) if following else stored.replacing(plan)
-            return left.with_news(*news)
+            return (left.without_news_of(plan.id) if plan.repeats else left).with_news(*news)
 
         await self.plans.async_change(conclude, even_unstored=True)
         self._fire(plan, change)
@@ -339,6 +344,8 @@ class Schedule:
 
     async def _async_following(self, plan: FuturePlan) -> FuturePlan | None:
         """Return a plan at its next time; None if it is not repeated."""
+        if plan.repeats:
+            return replace(plan, told_at=dt_util.utcnow())
         if not plan.every or plan.due is None:
             return None
         moment = await async_resolve(self._hass, plan.words, plan.language, plan.due)
@@ -359,6 +366,8 @@ class Schedule:
             self._run(self._async_deliver(news), f"chatterbox news {news.id}")
 
     async def _async_deliver(self, news: News) -> None:
+        if all(one.id != news.id for one in self.plans.stored.news):  # there are newer ones
+            return
         if not news.missed or self._can_ask(news):
             question = await self.async_ask(news) if news.missed else None
             if await self._async_tell(news, question):
@@ -498,9 +507,13 @@ def _at_time(begin: CALLBACK_TYPE, _now: datetime) -> None:
 
 
 @callback
-def _when_it_holds(hass: HomeAssistant, condition: Condition, begin: CALLBACK_TYPE) -> CALLBACK_TYPE:
-    """Call `begin` once a condition has held for its time; return what ends that."""
+def _when_it_holds(hass: HomeAssistant, plan: FuturePlan, condition: Condition, begin: CALLBACK_TYPE) -> CALLBACK_TYPE:
+    """Call `begin` once a condition has held for its time; return what ends that.
+
+    If it was told before, it has to have ended meanwhile, and an hour ago.
+    """
     ends: list[CALLBACK_TYPE] = []
+    is_new = plan.told_at is None
 
     @callback
     def stop_timer() -> None:
@@ -508,18 +521,18 @@ def _when_it_holds(hass: HomeAssistant, condition: Condition, begin: CALLBACK_TY
             ends.pop()()
 
     @callback
-    def check(state: State | None) -> None:
-        if not condition.holds(state):
+    def check(_event: Event[EventStateChangedData] | None = None) -> None:
+        nonlocal is_new
+        holds = condition.holds(hass.states)
+        if not holds:
             stop_timer()
-        elif not ends:
-            ends.append(async_call_later(hass, condition.seconds, partial(_at_time, begin)))
+            is_new = is_new or holds is False
+        elif is_new and not ends:
+            rest = (plan.told_at + SELDOM - dt_util.utcnow()).total_seconds() if plan.told_at else 0
+            ends.append(async_call_later(hass, max(condition.seconds, rest), partial(_at_time, begin)))
 
-    @callback
-    def follow(event: Event[EventStateChangedData]) -> None:
-        check(event.data["new_state"])
-
-    stop = async_track_state_change_event(hass, condition.entity_id, follow)
-    check(hass.states.get(condition.entity_id))
+    stop = async_track_state_change_event(hass, condition.entity_ids, check)
+    check()
 
     @callback
     def end() -> None:

@@ -53,14 +53,20 @@ def time_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePla
     """Return when a plan is due, in words, without a full stop."""
     if plan.due is None:
         condition = plan.condition or Condition("")
-        return sentences["later_when"].format(what=condition_text(hass, condition))
+        return sentences["later_whenever" if plan.repeats else "later_when"].format(
+            what=condition_text(hass, condition)
+        )
     return spoken_time(dt_util.as_local(plan.due), now=dt_util.now(), language=language, every=plan.every)
 
 
 def condition_text(hass: HomeAssistant, condition: Condition) -> str:
     """Return a condition, such as "Washing Machine: off"."""
-    bounds = [f"> {condition.above:g}"] if condition.above is not None else []
-    bounds += [f"< {condition.below:g}"] if condition.below is not None else []
+    signs = ((">", condition.above), ("<", condition.below))
+    bounds = [
+        f"{sign} {entity_name(hass, bound) if isinstance(bound, str) else f'{bound:g}'}"
+        for sign, bound in signs
+        if bound is not None
+    ]
     return f"{entity_name(hass, condition.entity_id)}: {condition.state or ' '.join(bounds)}"
 
 
@@ -78,8 +84,13 @@ def moment_text(due: datetime | None) -> str:
     return f"{local:%H:%M}" if local.date() == dt_util.now().date() else f"{local:%Y-%m-%d %H:%M}"
 
 
-def state_text(hass: HomeAssistant, state: State) -> str:
-    """Return an entity and its state, in the language of the home."""
+def states_text(hass: HomeAssistant, condition: Condition) -> str:
+    """Return the entities of a condition and their states, in the language of the home."""
+    states = filter(None, map(hass.states.get, condition.entity_ids))
+    return ", ".join(_state_text(hass, state) for state in states)
+
+
+def _state_text(hass: HomeAssistant, state: State) -> str:
     entry = er.async_get(hass).async_get(state.entity_id)
     platform, key = (entry.platform, entry.translation_key) if entry else (None, None)
     device_class = state.attributes.get(ATTR_DEVICE_CLASS)

@@ -37,7 +37,7 @@ from .plans import (
     PlanProblem,
     plans_of,
 )
-from .schedule import async_get_schedule, async_resolve, is_within_bounds
+from .schedule import SELDOM, async_get_schedule, async_resolve, is_within_bounds
 from .telling import plan_text, time_text
 from .when import FURTHEST, Repetition
 
@@ -52,6 +52,7 @@ _URGENT: Final = "urgent"
 _LIST: Final = "list"
 _MOVE: Final = "move"
 _CANCEL: Final = "cancel"
+_TELL_ALWAYS: Final = "tell_always"
 _ALL: Final = "all"
 _ME: Final = "me"
 _LONGEST_WAIT: Final = 24 * 60 * 60
@@ -59,9 +60,10 @@ _LONGEST_WAIT: Final = 24 * 60 * 60
 _STATES: Final = {"open": "on", "opened": "on", "closed": "off", "running": "on", "done": "off", "finished": "off"}
 """States of binary sensors and switches by the words for them."""
 _REPETITIONS: Final[Mapping[str, Repetition]] = {"day": "day", "week": "week"}
-_PLANS: Final = frozenset({*PlanKind})
-_KINDS: Final = (*PlanKind, _LIST, _MOVE, _CANCEL)
-_BOUND: Final = re.compile(r"([<>])\s*(-?\d+(?:[.,]\d+)?)")
+_PLANS: Final = {**{str(kind): kind for kind in PlanKind}, _TELL_ALWAYS: PlanKind.TELL}
+_KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL)
+_BOUND: Final = re.compile(r"([<>])\s*(.+)")
+_NUMBER: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\b.*")
 _LASTING: Final = re.compile(r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?", re.IGNORECASE)
 """A state, and how long it has to hold."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -75,7 +77,7 @@ _MODEL: Final = parameters(
         ARGUMENTS: ("object", ""),
         _TEXT: ("string", "Reminder, words of a plan, or all"),
         _ENTITY: ("string", "To wait for or check; or me"),
-        _STATE: ("string", "'on', '> 20 for 5 min'"),
+        _STATE: ("string", "'on', '> 20 for 5 min', '> other entity'"),
         _URGENT: ("boolean", ""),
     },
     _KIND,
@@ -99,7 +101,7 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
         await async_get_schedule(call.hass).plans.async_load()
         kind = str(call.arguments.get(_KIND))
         if kind in _PLANS:
-            return await _async_prepare_plan(call, PlanKind(kind))
+            return await _async_prepare_plan(call, _PLANS[kind])
         if kind == _LIST:
             return Prepared(call.arguments)
         if kind == _MOVE and (once_more := await _async_put_off(call)):
@@ -131,7 +133,7 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
     text, is_act = _text(call, kind), kind is PlanKind.ACT
     given = {name: value for name, value in call.arguments.items() if is_act or name not in {TOOL, ARGUMENTS}}
     if given.get(_ENTITY):
-        entity_id = _entity(call)
+        entity_id = _entity(call, str(call.arguments[_ENTITY]))
         given |= {_ENTITY: entity_id, _STATE: _state(call, entity_id)}
     elif kind is PlanKind.TELL:
         raise _Unplannable("Name the entity and its state.")
@@ -140,7 +142,7 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
     elif not given.get(_ENTITY):
         raise _Unplannable("Say when: a time, or an entity and its state.")
     condition = _condition(given)
-    if condition and not given.get(_DUE) and condition.holds(call.hass.states.get(condition.entity_id)):
+    if condition and not given.get(_DUE) and given[_KIND] != _TELL_ALWAYS and condition.holds(call.hass.states):
         raise _Unplannable("Not planned: it is so already. Say so.")
     sentences = await async_get_sentences(call.hass, call.language)
     plan = _new_plan(call, kind, given, text)
@@ -185,9 +187,8 @@ async def _async_timed(call: OwnCall, given: JsonObject) -> JsonObject:
     return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
 
 
-def _entity(call: OwnCall) -> str:
+def _entity(call: OwnCall, name: str) -> str:
     """Return the id of the entity that is meant. Raises `_Unplannable`."""
-    name = str(call.arguments[_ENTITY])
     persons = call.hass.states.async_all("person")
     person = next((one for one in persons if one.attributes.get(ATTR_ID) == call.speaker.person_id), None)
     if person and (plain_name(name) == _ME or name == person.entity_id):
@@ -203,12 +204,21 @@ def _state(call: OwnCall, entity_id: str) -> str:
     """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
     state, seconds = _lasting(str(call.arguments.get(_STATE) or ""))
     lasting = f" for {seconds} s" if seconds else ""
-    if _BOUND.match(state):
-        return f"{state}{lasting}"
+    if bound := _BOUND.fullmatch(state):
+        number = _NUMBER.fullmatch(bound[2])
+        return f"{bound[1]} {number[1].replace(',', '.') if number else _like(call, entity_id, bound[2])}{lasting}"
     if not (state := plain_name(state).replace(" ", "_")):
         raise _Unplannable("Give the state, or a bound such as '> 20'.")
     is_binary = entity_id.partition(".")[0] in {"binary_sensor", "input_boolean", "switch"}
     return f"{_STATES.get(state, state) if is_binary else state}{lasting}"
+
+
+def _like(call: OwnCall, entity_id: str, name: str) -> str:
+    """Return the id of an entity that can be compared with another one. Raises `_Unplannable`."""
+    other = _entity(call, name)
+    if Condition(entity_id, above=other).holds(call.hass.states) is None:
+        raise _Unplannable(f"Not planned: {entity_id} and {other} are no numbers of one unit. Say so.")
+    return other
 
 
 def _lasting(text: str) -> tuple[str, int]:
@@ -222,10 +232,10 @@ def _condition(given: JsonObject) -> Condition | None:
     if not (entity_id := str(given.get(_ENTITY) or "")):
         return None
     state, seconds = _lasting(str(given.get(_STATE) or ""))
-    if not (bound := _BOUND.match(state)):
+    if not (bound := _BOUND.fullmatch(state)):
         return Condition(entity_id, state, seconds=seconds)
-    number = float(bound[2].replace(",", "."))
-    above, below = (number, None) if bound[1] == ">" else (None, number)
+    other = float(bound[2]) if _NUMBER.fullmatch(bound[2]) else bound[2]
+    above, below = (other, None) if bound[1] == ">" else (None, other)
     return Condition(entity_id, above=above, below=below, seconds=seconds)
 
 
@@ -233,6 +243,7 @@ def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> Fu
     due: datetime | None = dt_util.parse_datetime(str(given.get(_DUE) or ""))
     condition = _condition(given)
     state = call.hass.states.get(condition.entity_id) if condition else None
+    repeats = due is None and given.get(_KIND) == _TELL_ALWAYS
     is_danger = state is not None and state.attributes.get(ATTR_DEVICE_CLASS) in _DANGERS
     return FuturePlan(
         kind=kind,
@@ -246,6 +257,8 @@ def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> Fu
         condition=condition,
         until=None if due else dt_util.utcnow() + FURTHEST,
         is_urgent=given.get(_URGENT) is True or is_danger,
+        repeats=repeats,
+        told_at=dt_util.utcnow() - SELDOM if repeats and condition and condition.holds(call.hass.states) else None,
     )
 
 
@@ -289,7 +302,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     say = partial(plan_text, call.hass, sentences, language=call.language)
     try:
         if kind in _PLANS:
-            plan = _with_call(call, _new_plan(call, PlanKind(kind), call.arguments, _text_of(call, PlanKind(kind))))
+            plan = _with_call(call, _new_plan(call, _PLANS[kind], call.arguments, _text_of(call, _PLANS[kind])))
             await schedule.async_add(plan)
             return ToolAnswer({}, speech=say(plan))
         if kind == _LIST:
