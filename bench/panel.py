@@ -95,11 +95,11 @@ async def measure(page: Page) -> dict[str, Sequence[float]]:
         await page.evaluate(_GO, "/chatterbox/turns")
         await panel.locator("[role=listitem]").first.wait_for()
         opening.append(1_000 * (time.perf_counter() - began))
-        shown = panel.get_by_role("status").first
-        before = await shown.inner_text()
+        count = panel.get_by_role("status").first
+        before = await count.inner_text()
         began = time.perf_counter()
         await panel.get_by_role("searchbox").fill(("the house", "noon", "light", "Schlafzimmer")[number % 4])
-        await shown.evaluate(_CHANGED, before)
+        await count.evaluate(_CHANGED, before)
         filtering.append(1_000 * (time.perf_counter() - began))
         await page.evaluate(_GO, "/chatterbox/now")
         await panel.locator("chatterbox-now").wait_for()
@@ -141,7 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="end with status 1 when it takes longer than is allowed")
     options = parser.parse_args()
-    found = subprocess.run([_BROWSER], check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603  # a program of ours
+    found = subprocess.run([_BROWSER], check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603  # of this repository
     measured = asyncio.run(run(found.stdout.strip()))
     for name, values in measured.items():
         sys.stdout.write(f"{name}: {median(values):.0f} ms, at most {max(values):.0f} ms\n")

@@ -29,10 +29,8 @@ _INSTALLATION_SECONDS = 300
 @cache
 def axe() -> str:
     """Return the source of axe-core, which is installed for building the page of the side bar."""
-    program = _REPOSITORY / "script" / "frontend"
-    path = subprocess.run(
-        [program, "--axe"], check=True, stdout=subprocess.PIPE, text=True, timeout=_INSTALLATION_SECONDS
-    ).stdout
+    command = [str(_REPOSITORY / "script" / "frontend"), "--axe"]
+    path = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=_INSTALLATION_SECONDS).stdout
     return Path(path.strip()).read_text()
 
 

@@ -1,4 +1,4 @@
-"""A person opens the page of the side bar: what is now, what was said, and how one turn went."""
+"""A person opens the page of the side bar: what is now, what was said, and how one turn went (Decision 54)."""
 
 import re
 from pathlib import Path
