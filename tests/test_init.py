@@ -52,6 +52,7 @@ async def test_an_agent_is_a_service_device(hass: HomeAssistant) -> None:
     assert device.id == entity.device_id
     assert device.entry_type is dr.DeviceEntryType.SERVICE
     assert (device.name, device.model) == ("Talker", "scripted-model")
+    assert device.configuration_url == f"homeassistant://chatterbox/turns?agent={agent.subentry_id}"
 
 
 async def test_the_service_is_asked_for_its_models_and_no_more(hass: HomeAssistant) -> None:

@@ -29,6 +29,7 @@ class AgentDeviceEntity(Entity):
             self._attr_unique_id += f"_{part}"
             self._attr_translation_key = part
         self._attr_device_info = DeviceInfo(
+            configuration_url=f"homeassistant://{DOMAIN}/turns?agent={subentry.subentry_id}",
             entry_type=DeviceEntryType.SERVICE,
             identifiers={(DOMAIN, subentry.subentry_id)},
             manufacturer="Chatterbox",

@@ -52,7 +52,7 @@ class NumberDescription(SensorEntityDescription):
     value: Callable[[AgentNumbers], float | None]
     needs_model: bool = True
     """Whether only agents with a model have it."""
-    attributes: Callable[[AgentNumbers], Mapping[str, int]] | None = None
+    attributes: Callable[[AgentNumbers], Mapping[str, int | str]] | None = None
     period_start: Callable[[date], date] | None = None
     """Returns the first day of the current period; None for a sum over the lifetime of the agent."""
 
@@ -81,10 +81,17 @@ def _money(
     )
 
 
-def _seconds(key: str, value: Callable[[LastTurn], float | None], *, needs_model: bool = True) -> NumberDescription:
+def _seconds(
+    key: str,
+    value: Callable[[LastTurn], float | None],
+    attributes: Callable[[AgentNumbers], Mapping[str, int | str]] | None = None,
+    *,
+    needs_model: bool = True,
+) -> NumberDescription:
     return NumberDescription(
         key=key,
         value=lambda numbers: value(numbers.last_turn) if numbers.last_turn else None,
+        attributes=attributes,
         needs_model=needs_model,
         device_class=SensorDeviceClass.DURATION,
         native_unit_of_measurement=UnitOfTime.SECONDS,
@@ -96,7 +103,7 @@ def _seconds(key: str, value: Callable[[LastTurn], float | None], *, needs_model
 def _percent(
     key: str,
     value: Callable[[AgentNumbers], float | None],
-    attributes: Callable[[AgentNumbers], Mapping[str, int]] | None = None,
+    attributes: Callable[[AgentNumbers], Mapping[str, int | str]] | None = None,
 ) -> NumberDescription:
     return NumberDescription(
         key=key,
@@ -113,7 +120,13 @@ def _cache_hit_ratio(numbers: AgentNumbers) -> float | None:
     return 100 * usage.cached_tokens / usage.input_tokens if usage and usage.input_tokens else None
 
 
-def _window_parts(numbers: AgentNumbers) -> Mapping[str, int]:
+def _turn_page(numbers: AgentNumbers) -> Mapping[str, int | str]:
+    """Return where the page of the side bar shows the last turn."""
+    stored_id = numbers.last_turn.stored_id if numbers.last_turn else None
+    return {"page": f"/{DOMAIN}/turns/{stored_id}"} if stored_id else {}
+
+
+def _window_parts(numbers: AgentNumbers) -> Mapping[str, int | str]:
     """Return the tokens of the last request, and of the model's context window."""
     if (size := numbers.prompt) is None:
         return {}
@@ -144,7 +157,7 @@ NUMBERS: Final = (
     _total("failures", lambda usage: usage.failures, needs_model=False),
     _total("failovers", lambda usage: usage.failovers),
     _seconds("time_to_first_token", lambda turn: turn.first_token),
-    _seconds("turn_time", lambda turn: turn.duration, needs_model=False),
+    _seconds("turn_time", lambda turn: turn.duration, _turn_page, needs_model=False),
     _percent("cache_hit_ratio", _cache_hit_ratio),
     _percent("window_used", lambda numbers: 100 * numbers.prompt.share if numbers.prompt else None, _window_parts),
 )
@@ -183,7 +196,7 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
 
     entity_description: NumberDescription
     _attr_should_poll = False
-    _unrecorded_attributes = frozenset({"tools", "instructions", "history", "window", "dropped_messages"})
+    _unrecorded_attributes = frozenset({"page", "tools", "instructions", "history", "window", "dropped_messages"})
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, description: NumberDescription) -> None:
         """Show a figure of the agent of a subentry."""

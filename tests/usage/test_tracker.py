@@ -166,6 +166,7 @@ async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freez
     assert [number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")] == [pytest.approx(COST)] * 3
     assert number_of(hass, "cache_hit_ratio") == pytest.approx(100 * 1400 / 2100)
     assert number_of(hass, "turn_time") >= 0 <= number_of(hass, "time_to_first_token")
+    assert state_of(hass, "turn_time").attributes["page"] == f"/chatterbox/turns/{turns[0].data['turn_id']}"
 
 
 async def test_a_cost_right_before_midnight_is_shown_for_its_day(

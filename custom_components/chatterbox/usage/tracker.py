@@ -248,6 +248,8 @@ class LastTurn:
     """Seconds."""
     first_token: float | None = None
     """Seconds until the model began its answer; None without an answer."""
+    stored_id: str | None = None
+    """Its id in the history; None if it is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,8 +357,9 @@ class UsageTracker:
             return
         before = self._last_turns.get(record.agent)
         began = (one.first_token for one in facts.inferences if one.first_token is not None)
-        last = LastTurn(facts.duration, next(began, before.first_token if before else None))
-        self._last_turns[record.agent] = last
+        first_token = next(began, before.first_token if before else None)
+        stored_id = turn_id if record.is_stored else None
+        self._last_turns[record.agent] = LastTurn(facts.duration, first_token, stored_id)
         usages = defaultdict[str, Usage](Usage)  # of each model that has answered
         for one in facts.inferences:
             if one.usage is not None and one.answered_by:
