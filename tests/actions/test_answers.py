@@ -113,7 +113,7 @@ async def test_a_pin_cannot_be_sent_but_a_no_can(hass: HomeAssistant, hass_admin
     error = await refusal(hass, context=of(hass_admin_user))
     assert isinstance(error, ServiceValidationError)
     assert "Say it where the question was asked" in str(error)
-    assert "can only be spoken" in str(await refusal(hass))
+    assert "type it on the page" in str(await refusal(hass))
     await call(hass, SERVICE_DENY, context=of(hass_admin_user))
 
     assert turn.answers == [GivenAnswer(approved=False, way=ApprovalWay.ACTION, user_id=hass_admin_user.id)]

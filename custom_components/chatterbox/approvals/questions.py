@@ -377,7 +377,7 @@ class AnswerRefusal(StrEnum):
     NEEDS_CHOICE = "needs_choice"
     """The question is which one is meant, which is only said where it was asked."""
     NEEDS_PIN = "needs_pin"
-    """The PIN is only ever spoken, where the question was asked."""
+    """The PIN is spoken where the question was asked, or typed on the page."""
     OF_A_TURN = "of_a_turn"
     """An agent caused the answer, or may have: too much has happened meanwhile to rule it out."""
     UNKNOWN_USER = "unknown_user"
@@ -390,9 +390,9 @@ class AnswerRefusal(StrEnum):
 
 
 async def async_refusal(
-    hass: HomeAssistant, question: Question, context: Context, *, approved: bool
+    hass: HomeAssistant, question: Question, context: Context, *, approved: bool, has_pin: bool = False
 ) -> AnswerRefusal | None:
-    """Return why an answer in a context is not accepted; None if it is.
+    """Return why an answer in a context is not accepted; None if it is. With a PIN, that is compared afterwards.
 
     A context without a user is that of an automation, which may answer. An answer is never accepted from anything that
     a turn of an agent has triggered: no agent approves its own calls, or those of another agent.
@@ -400,7 +400,7 @@ async def async_refusal(
     await asyncio.sleep(0)  # until listeners have seen the events that led here
     if approved and question.options:
         return AnswerRefusal.NEEDS_CHOICE
-    if approved and question.needs_pin:
+    if approved and question.needs_pin and not has_pin:
         return AnswerRefusal.NEEDS_PIN
     if _is_of_a_turn(hass, question, context):
         return AnswerRefusal.OF_A_TURN

@@ -40,6 +40,8 @@ class ApprovalWay(StrEnum):
     NOTIFICATION = "notification"
     ACTION = "action"
     """By a Home Assistant action."""
+    PAGE = "page"
+    """On the page of the side bar."""
     CHOICE = "choice"
     """No rule required a yes, and the person has told which one is meant."""
     API = "api"
@@ -57,11 +59,13 @@ class GivenAnswer(Answer):
     way: ApprovalWay
     user_id: str | None = None
     """The user who answered, if known."""
+    pin_channel: ApprovalWay = ApprovalWay.VOICE
+    """The channel that a PIN came through."""
 
     @property
     def channel(self) -> ApprovalWay:
-        """The channel that it came through: a PIN is spoken."""
-        return ApprovalWay.VOICE if self.way is ApprovalWay.PIN else self.way
+        """The channel that it came through."""
+        return self.pin_channel if self.way is ApprovalWay.PIN else self.way
 
 
 class CallState(StrEnum):

@@ -51,6 +51,8 @@ class PlanProblem(StrEnum):
     """It cannot be stored; nothing was changed."""
     UNREADABLE = "later_unreadable"
     """The stored plans cannot be read; the file is left as it is."""
+    NO_TIME = "later_no_time"
+    """Its time has passed or is too far away, or its text is too long."""
     FIXED = "later_fixed"
     """The yes was given for its time."""
     GONE = "later_gone"

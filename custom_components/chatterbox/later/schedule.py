@@ -34,6 +34,7 @@ from ..speech.sentences import async_get_sentences
 from ..turns.input import TurnInput
 from .acting import Begin
 from .plans import (
+    LONGEST_TEXT,
     MOST_NEWS,
     Asker,
     Condition,
@@ -473,6 +474,23 @@ def _is_late(plan: FuturePlan) -> bool:
     """Return whether a call is not worth doing any more."""
     last = plan.due + WORTH if plan.due else plan.until
     return last is not None and dt_util.utcnow() > last
+
+
+def edited_plan(plan: FuturePlan, text: str, due: datetime | None) -> FuturePlan:
+    """Return a plan with another time; a reminder with another text, too, unless that is empty. Raises `NotPlanned`."""
+    if plan.kind is PlanKind.REMIND and (words := " ".join(text.split())):
+        plan = replace(plan, text=words)
+    if due != plan.due:
+        if due is None or not is_within_bounds(due):
+            raise NotPlanned(PlanProblem.NO_TIME)
+        local = dt_util.as_local(due)
+        # English is understood in each language.
+        every = {"day": "day", "week": f"{local:%A}"}.get(plan.every)
+        words = f"every {every} at {local:%H:%M}" if every else due.isoformat()
+        plan = replace(plan, due=due, words=words)
+    if len(plan.text) > LONGEST_TEXT:
+        raise NotPlanned(PlanProblem.NO_TIME)
+    return plan
 
 
 async def _logged(work: Awaitable[None]) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from typing import Final, override
@@ -17,8 +16,8 @@ from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
 from ..speech.sentences import translated
-from .plans import LONGEST_TEXT, SIGNAL_PLANS, FuturePlan, NotPlanned, PlanKind
-from .schedule import async_get_schedule, is_within_bounds
+from .plans import SIGNAL_PLANS, FuturePlan, NotPlanned
+from .schedule import async_get_schedule, edited_plan
 
 _PART: Final = "later"
 
@@ -76,22 +75,9 @@ class LaterList(TodoListEntity):
 
 
 def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
-    """Return a plan as it was edited. Raises `ServiceValidationError`."""
-    text = " ".join((item.summary or "").split())
-    if plan.kind is PlanKind.REMIND and text:
-        plan = replace(plan, text=text)
+    """Return a plan as it was edited. Raises `NotPlanned`."""
     due = item.due if isinstance(item.due, datetime) else _at_midnight(item.due)
-    if due != plan.due:
-        if due is None or not is_within_bounds(due):
-            raise translated(ServiceValidationError, "later_no_time")
-        local = dt_util.as_local(due)
-        # English is understood in each language.
-        every = {"day": "day", "week": f"{local:%A}"}.get(plan.every)
-        words = f"every {every} at {local:%H:%M}" if every else due.isoformat()
-        plan = replace(plan, due=due, words=words)
-    if len(plan.text) > LONGEST_TEXT:
-        raise translated(ServiceValidationError, "later_no_time")
-    return plan
+    return edited_plan(plan, item.summary or "", due)
 
 
 def _at_midnight(day: date | None) -> datetime | None:

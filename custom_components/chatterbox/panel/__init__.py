@@ -21,6 +21,7 @@ from ..const import DOMAIN, SUBENTRY_CONVERSATION
 from ..settings.agent import keeps_history
 from ..settings.rules import SIGNAL_HOME_RULES, async_get_home_rules
 from .commands import NO_FIELDS, Viewer, async_register_command
+from .now import async_register_now
 from .permissions import async_register_permissions
 from .turn_view import TurnViews
 from .turns import async_register_turns
@@ -37,6 +38,7 @@ async def async_setup_panel(hass: HomeAssistant) -> None:
     """Register the commands, and show the page for as long as there is a service. Homes without a frontend get none."""
     async_register_command(hass, "page", NO_FIELDS, _async_page, for_users=True)
     async_register_command(hass, "page/share", vol.Schema({vol.Required("everyone"): bool}), _async_share)
+    async_register_now(hass)
     async_register_turns(hass)
     async_register_permissions(hass)
     if FRONTEND_DOMAIN in hass.config.components:

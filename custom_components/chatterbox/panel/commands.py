@@ -27,13 +27,15 @@ _SHARED_KEYS: Final = ("id", "type")
 
 
 class CommandRefused(Exception):
-    """A command is not carried out. The code tells why; its text may be a translated one of the integration."""
+    """A command is not carried out. The code tells why, and a translated exception of the integration may, too."""
 
     def __init__(self, code: str, key: str = "", **placeholders: str) -> None:
         """Take a code, and the translation key of an exception with its placeholders."""
         super().__init__(code)
         self.code = code
         self.error = translated(HomeAssistantError, key, **placeholders) if key else None
+        self.key = key or code
+        """Home Assistant sends no placeholders without a key."""
         self.placeholders = placeholders
 
 
@@ -97,8 +99,8 @@ def async_register_command(
             where = ".".join(map(str, error.path)) or "?"
             connection.send_error(number, websocket_api.ERR_INVALID_FORMAT, f"{where} is invalid")
         except CommandRefused as refused:
-            key, text = (refused.error.translation_key, str(refused.error)) if refused.error else (None, refused.code)
-            connection.send_error(number, refused.code, text, key, DOMAIN if key else None, refused.placeholders)
+            text, key = str(refused.error or refused.code), refused.key
+            connection.send_error(number, refused.code, text, key, DOMAIN, refused.placeholders)
         except StoreUnavailable as error:
             connection.send_error(number, "history_down", str(error))
         else:

@@ -1,13 +1,13 @@
 """The views of stored turns on the page. Their JSON has the names of these fields; times are in milliseconds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
-from typing import Final
+from typing import Annotated, Final
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AliasPath, Field, TypeAdapter, ValidationError
 
 from ..agent.events import StopReason
 from ..agent.messages import AssistantMessage, JsonValue, ToolResult, Usage, UserMessage
@@ -45,28 +45,56 @@ _CHANGED: Final = frozenset({CallState.DONE, CallState.PARTLY, CallState.UNCONFI
 _UNASKED: Final = frozenset({ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING, ApprovalWay.TRUSTED_AUTOMATION})
 
 
-@dataclass(frozen=True, slots=True)
-class _Inference:
-    """An inference as it is stored, in milliseconds."""
+def _stored(*path: str) -> object:
+    """Return where the field of a view is stored."""
+    return Field(validation_alias=AliasPath(*path))
 
-    began: float
-    first_token: float | None = None
-    duration: float | None = None
-    usage: Usage | None = None
+
+type _Milliseconds = float | None
+type _Tokens = int | None
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceView:
+    """One request to a model."""
+
+    began_ms: Annotated[float, _stored("began")]
+    first_token_ms: Annotated[_Milliseconds, _stored("first_token")] = None
+    """From `began_ms`."""
+    duration_ms: Annotated[_Milliseconds, _stored("duration")] = None
     answered_by: str = ""
+    """The agent whose model answered: its id as it is stored, its name on the page; empty without an answer."""
+    input_tokens: Annotated[_Tokens, _stored("usage", "input_tokens")] = None
+    cached_tokens: Annotated[_Tokens, _stored("usage", "cached_tokens")] = None
+    output_tokens: Annotated[_Tokens, _stored("usage", "output_tokens")] = None
+    reasoning_tokens: Annotated[_Tokens, _stored("usage", "reasoning_tokens")] = None
+    cost: float | None = None
+    """US dollars; None if they are unknown."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens; None without an answer."""
+        if self.input_tokens is None:
+            return None
+        counts = self.output_tokens or 0, self.cached_tokens or 0, self.reasoning_tokens or 0
+        return Usage(self.input_tokens, *counts)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tool:
+class ToolView:
+    """The time of one call."""
+
     name: str
-    began: float | None = None
-    duration: float | None = None
+    began_ms: Annotated[_Milliseconds, _stored("began")] = None
+    duration_ms: Annotated[_Milliseconds, _stored("duration")] = None
     is_error: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Handover:
-    at: float
+class HandoverView:
+    """Another model took over."""
+
+    at_ms: Annotated[float, _stored("at")]
     to: str
     reason: str
 
@@ -76,9 +104,9 @@ class _Timings:
     """The timings of a turn as they are stored; see `TurnFacts.timings`."""
 
     first_words: float | None = None
-    inferences: tuple[_Inference, ...] = ()
-    tools: tuple[_Tool, ...] = ()
-    handovers: tuple[_Handover, ...] = ()
+    inferences: tuple[InferenceView, ...] = ()
+    tools: tuple[ToolView, ...] = ()
+    handovers: tuple[HandoverView, ...] = ()
 
 
 _TIMINGS: Final = TypeAdapter(_Timings)
@@ -119,34 +147,6 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InferenceView:
-    """One request to a model."""
-
-    began_ms: float
-    first_token_ms: float | None
-    """From `began_ms`."""
-    duration_ms: float | None
-    answered_by: str
-    """The name of the agent whose model answered; empty without an answer."""
-    input_tokens: int | None
-    cached_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-    cost: float | None
-    """US dollars; None if they are unknown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolView:
-    """The time of one call."""
-
-    name: str
-    began_ms: float | None
-    duration_ms: float | None
-    is_error: bool | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallView:
     """One call of a tool."""
 
@@ -159,24 +159,6 @@ class CallView:
     has_run: bool
     is_outside: bool
     """Whether its result came from outside the home."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeView:
-    """A change, a question or an approval."""
-
-    at: float
-    tool_call_id: JsonValue
-    message: JsonValue
-    outcome: JsonValue
-    verdict: JsonValue
-    decided_by: JsonValue
-    approval: JsonValue
-    answered_through: JsonValue
-    answered_by: str | None
-    entity_ids: JsonValue
-    error: JsonValue
-    rules: JsonValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,10 +176,11 @@ class TurnView(TurnRow):
     phases: Sequence[Mapping[str, JsonValue]]
     inferences: Sequence[InferenceView]
     tools: Sequence[ToolView]
-    handovers: Sequence[Mapping[str, JsonValue]]
+    handovers: Sequence[HandoverView]
     calls: Sequence[CallView]
-    changes: Sequence[ChangeView]
-    usage: Mapping[str, int]
+    changes: Sequence[Mapping[str, JsonValue]]
+    """The fields of audit records, `answered_by` by the name of the user, and their times `at`."""
+    usage: Usage
     cost: float | None
     outside: Sequence[str]
     previous: str | None
@@ -292,31 +275,24 @@ class TurnViews:
             context=self._cleared("\n".join(filter(None, contexts)))[:_LONGEST],
             phases=[{"phase": str(one.phase), "at_ms": one.at * 1000} for one in turn.phases],
             inferences=inferences,
-            tools=[
-                ToolView(name=one.name, began_ms=one.began, duration_ms=one.duration, is_error=one.is_error)
-                for one in timings.tools
-            ],
-            handovers=[{"at_ms": one.at, "to": one.to, "reason": one.reason} for one in timings.handovers],
+            tools=timings.tools,
+            handovers=timings.handovers,
             calls=[*islice(self._calls(turn, found.changes), _MOST_CALLS)],
             changes=[await self._async_change(one) for one in found.changes],
-            usage=_tokens(turn.usage),
+            usage=turn.usage,
             cost=None if None in costs else sum(cost for cost in costs if cost is not None),
             outside=[*dict.fromkeys(tool_name(result.name) for result in outside_results(turn.messages))],
             previous=found.previous,
             next=found.next,
         )
 
-    def _inference(self, one: _Inference) -> InferenceView:
-        usage, by = one.usage, one.answered_by
-        tracker = async_get_usage_tracker(self.hass)
-        return InferenceView(
-            began_ms=one.began,
-            first_token_ms=one.first_token,
-            duration_ms=one.duration,
-            answered_by=self.agents.get(by, by or _HOME_ASSISTANT) if usage else "",
-            **(_tokens(usage) if usage else dict.fromkeys(_tokens(Usage()))),
-            cost=None if usage is None else tracker.cost(by, usage) if by else 0.0,
-        )
+    def _inference(self, one: InferenceView) -> InferenceView:
+        """Return a stored inference with the name of the agent, and its price."""
+        if one.usage is None:
+            return replace(one, answered_by="")
+        cost = async_get_usage_tracker(self.hass).cost(one.answered_by, one.usage) if one.answered_by else 0.0
+        name = self.agents.get(one.answered_by, one.answered_by or _HOME_ASSISTANT)
+        return replace(one, answered_by=name, cost=cost)
 
     def _calls(self, turn: StoredTurn, changes: Sequence[AuditRecord]) -> Iterator[CallView]:
         """Yield the calls of a turn; the sentence tells its change."""
@@ -336,12 +312,11 @@ class TurnViews:
                     is_outside=result is not None and result.open_world,
                 )
 
-    async def _async_change(self, change: AuditRecord) -> ChangeView:
-        body = {name: self._json(value) for name, value in change.body.items()}
-        user_id = body.get("answered_by")
+    async def _async_change(self, change: AuditRecord) -> Mapping[str, JsonValue]:
+        user_id = change.body.get("answered_by")
         user = await self.hass.auth.async_get_user(user_id) if isinstance(user_id, str) else None
-        plain = {name: body.get(name) for name in _SHOWN_OF_CHANGE}
-        return ChangeView(at=change.at, answered_by=user.name if user else None, **plain)
+        plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
+        return {**plain, "at": change.at, "answered_by": user.name if user else None}
 
     def _json(self, value: JsonValue) -> JsonValue:
         return without_secrets(without_secret_fields(value), self._secrets)
@@ -350,14 +325,7 @@ class TurnViews:
         return str(without_secrets(text, self._secrets))
 
 
-_SHOWN_OF_CHANGE: Final = tuple(one.name for one in fields(ChangeView) if one.name not in {"at", "answered_by"})
-
-
-def _tokens(usage: Usage) -> dict[str, int]:
-    """Return the numbers of tokens."""
-    return {
-        "input_tokens": usage.input_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-    }
+_SHOWN_OF_CHANGE: Final = (
+    *("tool_call_id", "message", "outcome", "verdict", "decided_by", "approval", "answered_through"),
+    *("entity_ids", "error", "rules"),
+)

@@ -11,9 +11,10 @@ from typing import Final, override
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 from homeassistant.util import dt as dt_util
+from homeassistant.util.signal_type import SignalType
 
 from ..agent.errors import (
     ModelNotFound,
@@ -46,6 +47,8 @@ _CONFIRMATION: Final = 8.0
 """Seconds after which a service that failed is asked once more, before it counts as down."""
 _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
+SIGNAL_HEALTH: Final[SignalType[()]] = SignalType(f"{DOMAIN}_health")
+"""Sent when a model was found to work, or not to work."""
 _NOTHING_WRONG: Final = (None, None, None, "")
 
 
@@ -131,6 +134,12 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Have agents of other entries follow, too: they may fall back on a model of this one."""
         for other in _monitors(self.hass) - {self}:
             other.async_update_listeners()
+        async_dispatcher_send(self.hass, SIGNAL_HEALTH)
+
+    @property
+    def down_since(self) -> datetime | None:
+        """Since when no model of the service answers; None while they do."""
+        return self._down_since
 
     async def _async_ask(self, service: HTTPProvider) -> None:
         try:
@@ -215,6 +224,8 @@ def async_check_health(hass: HomeAssistant) -> None:
     changed = [monitor for monitor in monitors if monitor.async_check()]
     for monitor in monitors if changed else ():
         monitor.async_update_listeners()
+    if changed:
+        async_dispatcher_send(hass, SIGNAL_HEALTH)
 
 
 _monitors: Final = singleton(lambda _: set[HealthMonitor]())

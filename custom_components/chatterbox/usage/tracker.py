@@ -115,6 +115,8 @@ class AgentUsage:
     spent: Mapping[str, float] = field(default_factory=dict)
     """US dollars by day (ISO 8601) and by month ("2026-11"), the latest addition at the end."""
     turns: int = 0
+    turns_in: Mapping[str, float] = field(default_factory=dict)
+    """Turns by day and by month, as in `spent`."""
     tool_calls: int = 0
     """Calls that have run."""
     failures: int = 0
@@ -133,18 +135,23 @@ class AgentUsage:
             reasoning_tokens=min(self.reasoning_tokens + usage.reasoning_tokens, _MOST_TOKENS),
             inferences=self.inferences + 1,
             cost=self.cost + cost,
-            spent=_spent(self.spent, cost, day) if cost else self.spent,
+            spent=_added(self.spent, cost, day) if cost else self.spent,
         )
 
-    def with_turn(self, facts: TurnFacts) -> Self:
+    def with_turn(self, facts: TurnFacts, day: date) -> Self:
         """Add a turn, without its requests to models."""
         return replace(
             self,
             turns=self.turns + 1,
+            turns_in=_added(self.turns_in, 1, day),
             tool_calls=self.tool_calls + len([tool for tool in facts.tools if tool.began is not None]),
             failures=self.failures + (facts.stop_reason not in _ANSWERED or _came_to_nothing(facts)),
             failovers=self.failovers + len(facts.handovers),
         )
+
+    def turns_on(self, day: date) -> int:
+        """Return the turns of a day."""
+        return int(self.turns_in.get(day.isoformat(), 0))
 
     def spent_on(self, day: date) -> float:
         """Return the US dollars that were spent on a day."""
@@ -191,7 +198,7 @@ class UsageTotals:
         """Count a turn, unless it has been counted."""
         if turn_id in self.turns:
             return self
-        agents = {**self.agents, agent: self.of(agent).with_turn(facts)}
+        agents = {**self.agents, agent: self.of(agent).with_turn(facts, day)}
         for one in facts.inferences:
             if one.usage is not None and (by := one.answered_by):
                 agents[by] = agents.get(by, _NOTHING).with_request(one.usage, price_of(by), day)
@@ -225,11 +232,11 @@ def _month(day: date) -> str:
     return f"{day:%Y-%m}"
 
 
-def _spent(spent: Mapping[str, float], cost: float, day: date) -> Mapping[str, float]:
+def _added(sums: Mapping[str, float], more: float, day: date) -> Mapping[str, float]:
     """Add to a day and its month, and drop the periods with the oldest additions."""
-    changed = dict(spent)
+    changed = dict(sums)
     for span in (day.isoformat(), _month(day)):
-        changed[span] = changed.pop(span, 0.0) + cost
+        changed[span] = changed.pop(span, 0.0) + more
     for span in list(changed)[: max(len(changed) - _DAYS_KNOWN, 0)]:
         del changed[span]
     return changed

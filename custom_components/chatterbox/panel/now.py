@@ -1,0 +1,358 @@
+"""The present: the agents, the questions and the plans that wait; and how a user answers or changes them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+import voluptuous as vol
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntryState, ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.debounce import Debouncer
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.util import dt as dt_util
+
+from ..agent.errors import ModelNotFound, ProviderRejectedKey
+from ..agent.providers.managed_provider import BreakerState
+from ..approvals.pin.pin_guard import Locked
+from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
+from ..approvals.questions import SIGNAL_QUESTION, Question, QuestionGone, async_get_approvals, async_refusal
+from ..approvals.review import ApprovalWay, GivenAnswer
+from ..const import DOMAIN, LOGGER, REDACTED_PIN, SUBENTRY_CONVERSATION
+from ..home.entity_matches import tool_name
+from ..later.plans import SIGNAL_PLANS, FuturePlan, NotPlanned, PlanKind, PlanProblem, plans_of
+from ..later.schedule import async_get_schedule, edited_plan
+from ..later.telling import condition_text
+from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
+from ..runtime.agents import Agent, ChatterboxConfigEntry
+from ..runtime.health import SIGNAL_HEALTH
+from ..runtime.recent_turns import async_get_recent_turns
+from ..settings.rules import async_get_home_rules
+from ..speech.sentences import async_get_sentences
+from ..usage.tracker import async_get_usage_tracker, today
+from .commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .turn_view import TurnViews
+
+_PAUSE: Final = 0.5
+"""Seconds between two messages to a page."""
+_GONE: Final = "gone"
+_REFUSED: Final = "refused"
+_CHANGES: Final = (SIGNAL_QUESTION, SIGNAL_PLANS, SIGNAL_TURN, SIGNAL_USAGE, SIGNAL_HEALTH, SIGNAL_CONFIG_ENTRY_CHANGED)
+"""The signals after which the present is another."""
+_HOME_ASSISTANT: Final = "Home Assistant"
+
+_ID: Final = vol.All(str, vol.Length(min=1, max=100))
+_ANSWER: Final = vol.Schema(
+    {
+        vol.Required("question_id"): _ID,
+        vol.Required("approved"): bool,
+        vol.Optional("pin"): vol.All(str, vol.Match(r"^[0-9]{1,40}$")),
+    }
+)
+_PLAN: Final = vol.Schema({vol.Required("plan_id"): _ID})
+_EDIT: Final = _PLAN.extend(
+    {
+        vol.Optional("due_at"): vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11)),
+        vol.Optional("text", default=""): vol.All(str, vol.Length(max=1000)),
+    }
+)
+
+
+def async_register_now(hass: HomeAssistant) -> None:
+    """Register the commands."""
+    async_register_command(hass, "now/subscribe", NO_FIELDS, _async_subscribe, for_users=True)
+    async_register_command(hass, "question/answer", _ANSWER, _async_answer, for_users=True)
+    async_register_command(hass, "plan/change", _EDIT, _async_change_plan, for_users=True)
+    async_register_command(hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentNow:
+    """An agent."""
+
+    id: str
+    name: str
+    entity_id: str | None
+    service: str
+    state: str
+    since_at: float | None
+    """Since when its own model does not answer, if that is known; in seconds since the epoch, like all times here."""
+    stands_in: str | None
+    """The name of the agent that answers in its place."""
+    is_available: bool
+    detail: str
+    """Why its own model does not answer, as a sentence."""
+    turns_today: int | None = None
+    """Like all figures, for administrators alone."""
+    usual_wait_ms: float | None = None
+    """Until the first words: the median of the last turns since the start."""
+    cost_today: float | None = None
+    """US dollars; None for an unknown price."""
+    cost_month: float | None = None
+    last_turn_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionNow:
+    """A question that waits."""
+
+    id: str
+    text: str
+    agent: str
+    person: str | None
+    place: str | None
+    words: str
+    expires_at: float
+    asked_at: float | None
+    needs_pin: bool
+    is_choice: bool
+    calls: Sequence[Mapping[str, object]]
+    may_answer: str | None
+    """The translation key of the reason for which the user may not say yes."""
+    who: str
+    turn_id: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanNow:
+    """A plan for later."""
+
+    id: str
+    kind: PlanKind
+    text: str
+    agent: str
+    person: str | None
+    place: str | None
+    due_at: float | None
+    every: str
+    condition: str | None
+    is_begun: bool
+    can_change: bool
+    can_rename: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The present."""
+
+    agents: Sequence[AgentNow]
+    questions: Sequence[QuestionNow]
+    plans: Sequence[PlanNow]
+
+
+async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
+    """Send the present now, and whenever it has changed, until the page is closed."""
+    hass, number, connection = viewer.hass, data["id"], viewer.connection
+
+    async def send() -> None:
+        if viewer.is_allowed:
+            connection.send_event(number, await _async_now(viewer))
+
+    sending = Debouncer(hass, LOGGER, cooldown=_PAUSE, immediate=True, function=send, background=True)
+
+    @callback
+    def follow(*_changed: object) -> None:
+        sending.async_schedule_call()
+
+    ends = [async_dispatcher_connect(hass, signal, follow) for signal in _CHANGES]
+
+    @callback
+    def end() -> None:
+        sending.async_shutdown()
+        for one in ends:
+            one()
+
+    connection.subscriptions[number] = end
+    hass.loop.call_soon(follow)  # after the answer to the command
+
+
+async def _async_now(viewer: Viewer) -> Now:
+    views = TurnViews(viewer.hass)
+    sentences = await async_get_sentences(viewer.hass, viewer.hass.config.language)
+    questions = [await _async_question(viewer, views, question) for question in _questions(viewer)]
+    return Now([*_agents(viewer, sentences)], questions, [_plan(views, plan) for plan in _plans(viewer)])
+
+
+def _agents(viewer: Viewer, sentences: Mapping[str, str]) -> Iterator[AgentNow]:
+    entries: list[ChatterboxConfigEntry] = viewer.hass.config_entries.async_entries(DOMAIN, include_ignore=False)
+    for entry in entries:
+        for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+            yield _agent(viewer, entry, subentry, sentences)
+
+
+def _agent(
+    viewer: Viewer, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, sentences: Mapping[str, str]
+) -> AgentNow:
+    hass, agent_id = viewer.hass, subentry.subentry_id
+    runtime = entry.runtime_data if entry.state is ConfigEntryState.LOADED else None
+    agent = runtime.agents.get(agent_id) if runtime else None
+    state = _state(agent, has_model=runtime is not None and agent_id in runtime.models)
+    is_troubled = agent is not None and state not in {"ok", "offline"}
+    since = runtime.health.down_since if runtime and state == "down" else None
+    return AgentNow(
+        id=agent_id,
+        name=subentry.title,
+        entity_id=er.async_get(hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, agent_id),
+        service=entry.title,
+        state=state,
+        since_at=since.timestamp() if since else None,
+        stands_in=_stand_in(agent) if agent and is_troubled else None,
+        is_available=agent is not None and agent.chain.is_available,
+        detail=agent.took_over(sentences) if agent and is_troubled else "",
+        **(_figures(hass, agent_id) if viewer.is_admin else {}),
+    )
+
+
+def _state(agent: Agent | None, *, has_model: bool) -> str:
+    """Return the state of an agent, as far as its own model is concerned."""
+    if agent is None or not has_model:
+        return "not_loaded" if agent is None else "offline"
+    if agent.chain.own.spent():
+        return "budget"
+    breaker = agent.chain.own.breaker
+    if breaker.state is BreakerState.CLOSED:
+        return "ok"
+    if breaker.last_error is ProviderRejectedKey:
+        return "key"
+    return "model_gone" if breaker.last_error is ModelNotFound else "down"
+
+
+def _stand_in(agent: Agent) -> str | None:
+    """Return the name of the first agent that would answer in its place."""
+    working = (one.name for one in agent.chain.models()[1:] if one.breaker.state is BreakerState.CLOSED)
+    return next((name for name in working), _HOME_ASSISTANT if agent.chain.ends_offline else None)
+
+
+def _figures(hass: HomeAssistant, agent: str) -> dict[str, Any]:
+    tracker, recent = async_get_usage_tracker(hass), async_get_recent_turns(hass).of(agent)
+    usage, waits = tracker.usage(agent), [one.facts.first_words for one in recent if one.facts.first_words is not None]
+    return {
+        "turns_today": usage.turns_on(today()),
+        "usual_wait_ms": median(waits) * 1000 if waits else None,
+        "cost_today": usage.spent_on(today()) if tracker.has_price(agent) else None,
+        "cost_month": usage.spent_in_month_of(today()) if tracker.has_price(agent) else None,
+        "last_turn_at": recent[-1].facts.began_at if recent else None,
+    }
+
+
+def _questions(viewer: Viewer) -> list[Question]:
+    """Return the questions that a user sees: their own, or all."""
+    return [one for one in async_get_approvals(viewer.hass).waiting if viewer.sees(one.speaker.person_id)]
+
+
+async def _async_question(viewer: Viewer, views: TurnViews, question: Question) -> QuestionNow:
+    refusal = await async_refusal(viewer.hass, question, viewer.context, approved=True, has_pin=True)
+    entity = er.async_get(viewer.hass).async_get(question.scope.agent_id)
+    agent_id = entity.config_subentry_id if entity else None
+    return QuestionNow(
+        id=question.id,
+        text=shown_text(question.text),
+        agent=views.agents.get(agent_id or "", ""),
+        person=question.speaker.name,
+        place=views.place(question.scope.device_id, question.scope.satellite_id),
+        words="" if question.request == REDACTED_PIN else shown_text(question.request),
+        expires_at=question.pending.expires_at,
+        asked_at=None,
+        needs_pin=question.needs_pin,
+        is_choice=bool(question.options),
+        calls=[
+            {"sentence": tool_name(one.acting_call.name), "entity_ids": sorted(one.entity_ids)}
+            for one in question.calls
+        ],
+        may_answer=f"question_{refusal}" if refusal else None,
+        who="control" if question.is_foreseen else "admin",
+        turn_id=question.origin.get("turn_id"),
+    )
+
+
+async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
+    """Answer a question, and return what the agent says."""
+    hass, approved = viewer.hass, data["approved"]
+    question = next((one for one in _questions(viewer) if one.id == data["question_id"]), None)
+    if question is None:
+        raise CommandRefused(_GONE)
+    refusal = await async_refusal(hass, question, viewer.context, approved=approved, has_pin="pin" in data)
+    if refusal is not None:
+        raise CommandRefused(_REFUSED, f"question_{refusal}")
+    way = ApprovalWay.PAGE
+    if approved and question.needs_pin:
+        await _async_compare_pin(hass, data["pin"])
+        way = ApprovalWay.PIN
+    answer = GivenAnswer(approved, way=way, user_id=viewer.user.id, pin_channel=ApprovalWay.PAGE)
+    try:
+        return {"speech": await async_get_approvals(hass).answer(question.id, answer)}
+    except QuestionGone as error:
+        raise CommandRefused(_GONE) from error
+
+
+async def _async_compare_pin(hass: HomeAssistant, digits: str) -> None:
+    """Compare a PIN that was typed, which costs a try. Raises `CommandRefused` unless it is right."""
+    if (pin := async_get_home_rules(hass).current.pin) is None:  # it was removed meanwhile
+        raise CommandRefused(_GONE)
+    match await async_get_pin_tries(hass).async_try(async_tried_device(hass, None), pin, digits):
+        case Right():
+            return
+        case Locked(seconds_left):
+            raise CommandRefused("locked", seconds=f"{seconds_left:.0f}")
+        case Wrong(tries_left):
+            raise CommandRefused("wrong_pin", tries_left=str(tries_left))
+        case None:
+            raise CommandRefused("wrong_pin")
+
+
+def _plans(viewer: Viewer) -> Sequence[FuturePlan]:
+    """Return the plans that a user may change: their own and those of the household, or all."""
+    plans = async_get_schedule(viewer.hass).plans.stored.plans
+    return plans if viewer.is_admin else plans_of(plans, viewer.person_id)
+
+
+def _plan(views: TurnViews, plan: FuturePlan) -> PlanNow:
+    is_fixed = plan.is_begun or bool(plan.call and plan.call.terms)
+    return PlanNow(
+        id=plan.id,
+        kind=plan.kind,
+        text=plan.text,
+        agent=views.agents.get(plan.agent, ""),
+        person=plan.asker.name,
+        place=views.place(plan.asker.device_id, plan.asker.satellite_id),
+        due_at=plan.due.timestamp() if plan.due else None,
+        every=plan.every,
+        condition=condition_text(views.hass, plan.condition) if plan.condition else None,
+        is_begun=plan.is_begun,
+        can_change=plan.due is not None and not is_fixed,
+        can_rename=plan.kind is PlanKind.REMIND and not is_fixed,
+    )
+
+
+async def _async_change_plan(viewer: Viewer, data: Mapping[str, Any]) -> PlanNow:
+    """Change the time of a plan, and the text of a reminder."""
+    due = dt_util.utc_from_timestamp(data["due_at"]) if "due_at" in data else None
+    plan = _known_plan(viewer, data["plan_id"])
+    try:
+        changed = await async_get_schedule(viewer.hass).async_change(
+            plan.id, lambda known: edited_plan(known, data["text"], due or known.due)
+        )
+    except NotPlanned as error:
+        raise _not_planned(error) from error
+    return _plan(TurnViews(viewer.hass), changed)
+
+
+async def _async_cancel_plan(viewer: Viewer, data: Mapping[str, Any]) -> None:
+    """Cancel a plan."""
+    try:
+        await async_get_schedule(viewer.hass).async_cancel(_known_plan(viewer, data["plan_id"]).id)
+    except NotPlanned as error:
+        raise _not_planned(error) from error
+
+
+def _known_plan(viewer: Viewer, plan_id: str) -> FuturePlan:
+    if plan := next((one for one in _plans(viewer) if one.id == plan_id), None):
+        return plan
+    raise CommandRefused(NOT_FOUND)
+
+
+def _not_planned(error: NotPlanned) -> CommandRefused:
+    is_gone = error.problem is PlanProblem.GONE
+    return CommandRefused(NOT_FOUND) if is_gone else CommandRefused(_REFUSED, error.problem.value)
