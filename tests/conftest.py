@@ -7,17 +7,15 @@ import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, override
 
+import orjson
 import pytest
 from aiohttp.test_utils import TestServer
 from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
 from hassil import intents
-from hassil.parse_expression import parse_sentence
 from homeassistant.components import conversation
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
@@ -45,11 +43,18 @@ sys.modules["MySQLdb"] = None  # type: ignore[assignment]  # not to be had
 gc.set_threshold(1_000_000)
 # It interrupts threads that do not end within a moment, of which an overloaded machine has many.
 vars(executor).update(EXECUTOR_SHUTDOWN_TIMEOUT=300)
-# Each home parses the sentences of its languages anew, which takes longer than all else that a sentence needs.
-_parsed = cache(parse_sentence)
-# A sentence keeps what it needs of the rules of its language: each gets a copy.
-vars(intents).update(parse_sentence=lambda *args, **kwargs: replace(_parsed(*args, **kwargs), required_clauses=None))
+# Each home parses the sentences of its languages anew, which takes longer than all else that a sentence needs. What is
+# parsed is read only, so homes with the same sentences share it.
+_intents_of, _intents_of_homes = intents.Intents.from_dict, dict[bytes, intents.Intents]()
 
+
+def _shared_intents(sentences: dict[str, Any]) -> intents.Intents:
+    """Return the intents of the sentences of a language, as `Intents.from_dict` does."""
+    key = orjson.dumps(sentences)
+    return _intents_of_homes.get(key) or _intents_of_homes.setdefault(key, _intents_of(sentences))
+
+
+intents.Intents.from_dict = staticmethod(_shared_intents)  # type: ignore[assignment,method-assign]
 # No verdict depends on the speed of the machine.
 settings.register_profile("any speed", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any speed")
