@@ -38,8 +38,8 @@ async def _read_dialogs(frontend: Frontend, language: str) -> list[str]:
     """Open each dialog of the only agent; return what does not fit."""
     text, page, misfits = partial(sentence, language=language), frontend.page, list[str]()
     dialog = page.locator("dialog-data-entry-flow")
+    await page.goto(f"{frontend.url}/config/integrations/integration/chatterbox")
     for form in ("settings", "advanced", "tools", "approvals"):
-        await page.goto(f"{frontend.url}/config/integrations/integration/chatterbox")
         await page.get_by_role("button", name=text(f"{_AGENT}.initiate_flow.reconfigure")).click()
         choice = dialog.get_by_text(text(f"{_AGENT}.step.reconfigure.menu_options.{form}"), exact=True)
         await expect(choice).to_be_visible()
@@ -48,6 +48,9 @@ async def _read_dialogs(frontend: Frontend, language: str) -> list[str]:
         await expect(dialog.get_by_text(text(f"{_AGENT}.step.{form}.title")).first).to_be_visible()
         await expect(dialog.locator("ha-form").first).to_be_visible()
         misfits += [f"{form}: {one}" for one in await frontend.misfits(dialog)]
+        if form != "approvals":
+            await dialog.locator("[slot=headerNavigationIcon]").first.click()
+            await expect(dialog.locator("ha-form").first).to_be_hidden()
     await dialog.get_by_role("button", name=text(f"{_AGENT}.step.approvals.submit")).click()
     await expect(dialog.get_by_role("table").last).to_be_visible()
     return misfits + [f"home: {one}" for one in await frontend.misfits(dialog)]
