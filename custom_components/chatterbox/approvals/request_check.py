@@ -21,7 +21,7 @@ from ..agent.text import contains_phrase, fold, heard_words, read_data_file, wor
 from ..effects.effect import EntityAction, Touches, actions_of
 from ..home.description import listed, quoted
 from ..home.entities import ExposedEntity, Home, async_get_home, telling_words
-from ..home.entity_matches import is_named_in
+from ..home.entity_matches import has_name_in, is_named_in
 from ..home.request import Request
 from ..home.search import async_kind_names
 from .answers.language import is_about_all, may_except
@@ -66,11 +66,18 @@ class RequestCheck:
     """The tools and arguments of calls that the person has chosen."""
     _returned: set[tuple[str, str]] = field(default_factory=set)
     """Calls that went back to the model."""
-    _words: Sequence[str] = field(init=False)
+    _wishes: AbstractSet[str] | None = None
 
-    def __post_init__(self) -> None:
-        """Find the words of the request once."""
-        self._words = self.request.words
+    @property
+    def _words(self) -> Sequence[str]:
+        return self.request.words
+
+    @property
+    def _wanted(self) -> AbstractSet[str]:
+        """The wishes of the words, found once."""
+        if self._wishes is None:
+            self._wishes = self.request.wanted
+        return self._wishes
 
     async def async_objection(
         self, tool: ToolDefinition, arguments: JsonObject, effects: Touches, review_of: _ReviewOf
@@ -113,7 +120,7 @@ class RequestCheck:
 
         It names the entity and what it can do. The call is the model's, and is judged like each of its calls.
         """
-        text, language, wanted = self.request.text, self.request.language, self.request.wanted
+        text, language, wanted = self.request.text, self.request.language, self._wanted
         is_plain = wanted and not text.rstrip().endswith(_QUESTION_ENDS) and self.can_ask
         if not is_plain or may_except(text, language) or is_about_all(text, language):
             return ""
@@ -138,7 +145,7 @@ class RequestCheck:
 
     async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
-        wanted = self.request.wanted
+        wanted = self._wanted
         if self._agrees(done, wanted) or may_except(self.request.text, self.request.language):
             return ""
         opposite = next((one for one in sorted(wanted) if not done.isdisjoint(_TABLES["opposites"][one])), "")
@@ -168,31 +175,31 @@ class RequestCheck:
             return (), False
         (target,) = targets
         domain = target.partition(".")[0]
-        kind = _kind(self.hass, target)
-        alike = [one for one in home.all_entities if _kind(self.hass, one.entity_id) == kind]
-        if domain in _UNCHOSEN or self._is_named(target, alike):
+        is_plain = domain == TODO or self._agrees(done, self._wanted)
+        if not is_plain or domain in _UNCHOSEN or is_about_all(request.text, request.language):
+            return (), False
+        kind, of_domain = _kind(self.hass, target), [one for one in home.all_entities if one.domain == domain]
+        alike = [one for one in of_domain if _kind(self.hass, one.entity_id) == kind]
+        if all(one.entity_id != target for one in alike) or self._is_named(target, alike):
             return (), False
         meant = {one.entity_id: self._words_for(home, one) for one in alike}
-        rivals = [one for one in alike if meant[one.entity_id] >= meant.get(target, frozenset())]
+        rivals = [one for one in alike if meant[one.entity_id] >= meant[target]]
         near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
         needless = frozenset[str]({STATE_UNAVAILABLE}).union(*(_TABLES["reached"].get(one, ()) for one in done))
         states = {one.entity_id: self.hass.states.get(one.entity_id) for one in rivals}
         useful = [one for one in rivals if (state := states[one.entity_id]) and state.state not in needless]
-        if target not in meant:
-            return (), False
         # Words that lead to another one outweigh the room of the person, and what needs doing.
         led_to = [one for one in rivals if meant[one.entity_id] > meant[target]]
         is_only = any([one.entity_id for one in those] == [target] for those in (near, rivals, useful))
         if not led_to and (is_only or not useful):
             return (), False
-        is_another_named = any(is_named_in(self.hass, one.entity_id, self._words) for one in rivals)
+        is_another_named = any(has_name_in(self._words, one.names) for one in rivals)
         area = next((one.area_id for one in rivals if one.entity_id == target), None)
         if not led_to and not is_another_named and request.has_word_of(*_room(home, area)):
             return (), False
-        is_plain = domain == TODO or self._agrees(done, request.wanted)
         shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in rivals))
         is_about_kind = not shared.isdisjoint(self._words) or await self._of_named_kind(targets, _VERBS)
-        if not (is_plain and (is_another_named or is_about_kind)) or is_about_all(request.text, request.language):
+        if not (is_another_named or is_about_kind):
             return (), False
         if led_to:
             return [*(one for one in rivals if one.entity_id == target), *led_to], True
@@ -228,7 +235,7 @@ class RequestCheck:
         if is_named_in(self.hass, entity_id, self._words):
             return True
         for words in map(heard_words, reversed(self.earlier)):
-            if named := [one.entity_id for one in alike if is_named_in(self.hass, one.entity_id, words)]:
+            if named := [one.entity_id for one in alike if has_name_in(words, one.names)]:
                 return entity_id in named
         return False
 

@@ -107,6 +107,11 @@ def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bo
     """Return whether words contain the name of an entity, or an alias."""
     entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
     names = intent.async_get_entity_aliases(hass, entry, state=state) if state else ()
+    return has_name_in(words, names)
+
+
+def has_name_in(words: Sequence[str], names: Iterable[str]) -> bool:
+    """Return whether words contain one of some names."""
     return any(contains_phrase(words, _words_of_name(name)) for name in names)
 
 

@@ -6,7 +6,7 @@ endings that languages give to names: "Küche" is in "Küchenlicht", "kuchnia" i
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -65,11 +65,14 @@ class Request:
     area_id: str | None = None
     """The area of the device that heard them."""
     language: str = "en"
+    words: tuple[str, ...] = field(init=False, compare=False)
+    """The words, the last ones of a long text."""
+    _meant: dict[str, frozenset[str]] = field(init=False, compare=False, repr=False, default_factory=dict)
+    """Those words that are forms of a word, by that word."""
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words, the last ones of a long text."""
-        return heard_words(self.text[-MOST_COMPARED:])
+    def __post_init__(self) -> None:
+        """Find the words."""
+        object.__setattr__(self, "words", heard_words(self.text[-MOST_COMPARED:]))
 
     @property
     def places(self) -> frozenset[str]:
@@ -110,7 +113,11 @@ class Request:
 
     def words_of(self, names: Iterable[str]) -> frozenset[str]:
         """Return those words that are words of some names, or forms of them."""
-        return words_alike(self.words, _telling(tuple(names)))
+        if not self.words:
+            return frozenset()
+        forms = _telling(tuple(names))
+        self._meant.update({form: words_alike(self.words, (form,)) for form in forms - self._meant.keys()})
+        return frozenset[str]().union(*(self._meant[form] for form in forms))
 
 
 @lru_cache(maxsize=4096)
