@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 34_085,
     "modules of the product": 278,
-    "lines of code of the tests": 64_360,
+    "lines of code of the tests": 64_357,
     "fragments": 5,
 }
 
