@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
+from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import (
     async_capture_events,
@@ -42,6 +44,8 @@ class Home:
     def __init__(self, hass: HomeAssistant) -> None:
         self.hass = hass
         self.done: list[str] = []
+        self.may_end = asyncio.Event()
+        self.may_end.set()
         self.schedule = self.awake()
 
     def awake(self) -> Schedule:
@@ -54,7 +58,7 @@ class Home:
     async def async_act(self, plan: FuturePlan) -> str:
         await asyncio.sleep(0)
         self.done.append(plan.text)
-        await asyncio.sleep(0)
+        await self.may_end.wait()
         return "It is stuck." if plan.text == "stuck" else ""
 
     async def async_ask(self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None) -> None:
@@ -76,6 +80,9 @@ class Home:
 async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Home:
     freezer.move_to("2026-11-26 22:00:00+00:00")
     await hass.config.async_set_time_zone("UTC")
+    assert await async_setup_component(hass, "homeassistant", {})
+    for entity_id in ("sensor.washer", "binary_sensor.garage", "sensor.outside", "sensor.inside"):
+        async_expose_entity(hass, "conversation", entity_id, should_expose=True)
     home = Home(hass)
     await home.schedule.async_start(hass)
     return home
@@ -228,7 +235,7 @@ def test_a_number_is_compared(hass: HomeAssistant, condition: Condition, state: 
     assert condition.holds(hass.states) is holds
 
 
-async def test_it_tells_when_one_thing_passes_another(
+async def test_it_tells_when_one_number_passes_another(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
 ) -> None:
     hass.states.async_set("sensor.outside", "20")

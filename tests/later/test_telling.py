@@ -12,6 +12,7 @@ from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.components.assist_pipeline import async_get_pipelines
 from homeassistant.components.assist_satellite import AssistSatelliteEntityFeature
 from homeassistant.components.assist_satellite.entity import AssistSatelliteState
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -110,6 +111,7 @@ async def test_at_night_only_what_is_urgent_or_asked_for_then_is_heard(
     condition = Condition("binary_sensor.washer", "off") if "due" in change else None
     plan = replace(remind(), asker=AT_SATELLITE, condition=condition, **change)
     hass.states.async_set("binary_sensor.washer", "off")
+    async_expose_entity(hass, "conversation", "binary_sensor.washer", should_expose=True)
     await async_get_schedule(hass).async_add(plan)
     await pass_time(hass, freezer, minutes=10)
     assert bool(satellite.heard) is not is_held

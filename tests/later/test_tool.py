@@ -91,6 +91,10 @@ async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -
         ({**CALL_MUM, "entity": "me", "state": "x" * (LONGEST_TEXT + 1)}, str(LONGEST_TEXT)),
         ({**CALL_MUM, "text": f"The code is {REDACTED_PIN}."}, "PIN"),
         ({"kind": "act", "when": "in 20 minutes"}, "Name the tool"),
+        (
+            {"kind": "act", "when": "in 20 minutes", "tool": "x", "arguments": {"message": "x" * 4000}},
+            "4000 characters",
+        ),
         ({"kind": "tell", "when": "in 20 minutes"}, "Name the entity"),
         ({"kind": "tell", "entity": "Nothing", "state": "on"}, "no entity"),
         ({"kind": "cancel", "text": "x"}, "Nothing is planned."),

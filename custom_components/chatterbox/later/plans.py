@@ -55,6 +55,8 @@ class PlanProblem(StrEnum):
     """Its time has passed or is too far away, or its text is too long."""
     FIXED = "later_fixed"
     """The yes was given for its time."""
+    BEGUN = "later_begun"
+    """It is being done, and cannot be cancelled any more."""
     GONE = "later_gone"
     """There is no such plan."""
 

@@ -47,7 +47,17 @@ from .plans import (
     async_get_plans,
     waiting_news,
 )
-from .telling import Button, async_announce, async_notify, buttons_of, can_announce, moment_text, plan_text, states_text
+from .telling import (
+    Button,
+    async_announce,
+    async_notify,
+    buttons_of,
+    can_announce,
+    may_see,
+    moment_text,
+    plan_text,
+    states_text,
+)
 from .when import FURTHEST, Moment, prepare, resolve_time
 
 EVENT_PLAN: Final = f"{DOMAIN}_plan"
@@ -178,10 +188,16 @@ class Schedule:
         self._watch(changed)
         return changed
 
-    async def async_cancel(self, plan_id: str) -> None:
-        """Remove a plan. Raises `NotPlanned`."""
+    async def async_cancel(self, plan_id: str, *, even_begun: bool = False) -> None:
+        """Remove a plan that has not begun. Raises `NotPlanned`."""
+
+        def cancel(stored: Stored) -> Stored:
+            if (known := stored.plan(plan_id)).is_begun and not even_begun:
+                raise NotPlanned(PlanProblem.BEGUN)
+            return stored.replacing(known)
+
         plan = self.plans.get(plan_id)
-        await self.plans.async_change(lambda stored: stored.replacing(stored.plan(plan_id)))
+        await self.plans.async_change(cancel)
         self._unwatch(plan_id)
         if plan:
             self._fire(plan, PlanChange.CANCELLED)
@@ -190,7 +206,7 @@ class Schedule:
         """Remove plans whose agent or person is gone."""
         for plan in filter(is_gone, self.plans.stored.plans):
             with suppress(NotPlanned):
-                await self.async_cancel(plan.id)
+                await self.async_cancel(plan.id, even_begun=True)
 
     def news_for(self, speaker: Speaker, satellite_id: str | None) -> list[News]:
         """Return the news that wait for a person or for somebody in a place."""
@@ -271,6 +287,9 @@ class Schedule:
         if plan is None or plan.is_begun:
             return
         condition = plan.condition
+        if condition and not all(may_see(self._hass, one, plan.asker.person_id) for one in condition.entity_ids):
+            await self._async_conclude(plan, PlanChange.CANCELLED, await self._async_say("later_hidden", plan))
+            return
         if condition and not condition.holds(self._hass.states):
             if plan.due is None:  # it was so a moment ago
                 self._watch(plan)
@@ -327,7 +346,7 @@ class Schedule:
         self, plan: FuturePlan, change: PlanChange, words: str, missed: str = "", *, is_urgent: bool = False
     ) -> None:
         """Replace a plan by its next time and by news, in one step."""
-        following = await self._async_following(plan)
+        following = None if change is PlanChange.CANCELLED else await self._async_following(plan)
         about = replace(plan, is_begun=False)
         one = News(text=words, language=plan.language, asker=plan.asker, plan=about, missed=missed, is_urgent=is_urgent)
         news = [one] if words else []

@@ -6,8 +6,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from homeassistant.components.conversation import DOMAIN as CONVERSATION
+from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, ATTR_UNIT_OF_MEASUREMENT
+from homeassistant.const import (
+    ATTR_DEVICE_CLASS,
+    ATTR_ENTITY_ID,
+    ATTR_ID,
+    ATTR_SUPPORTED_FEATURES,
+    ATTR_UNIT_OF_MEASUREMENT,
+)
 from homeassistant.core import Context, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
@@ -28,6 +36,8 @@ ANNOUNCEMENT_TIMEOUT: Final = 120.0
 """Seconds to wait for a satellite that is busy, and for it to speak."""
 _BUSY: Final = "SatelliteBusyError"
 """Source: homeassistant.components.assist_satellite.errors. Importing it would load the dependencies of satellites."""
+PERSON: Final = "person"
+"""The domain of persons. Source: homeassistant.components.person."""
 _SATELLITE: Final = "assist_satellite"
 _IDLE: Final = "idle"
 """Source: `AssistSatelliteState.IDLE` (homeassistant.components.assist_satellite.entity)."""
@@ -82,6 +92,13 @@ def moment_text(due: datetime | None) -> str:
     """Return a time that has passed as a clock shows it, with its date on another day."""
     local = dt_util.as_local(due or dt_util.utcnow())
     return f"{local:%H:%M}" if local.date() == dt_util.now().date() else f"{local:%Y-%m-%d %H:%M}"
+
+
+def may_see(hass: HomeAssistant, entity_id: str, person_id: str | None) -> bool:
+    """Return whether plans of a person may depend on an entity: it is exposed, or is that person."""
+    state = hass.states.get(entity_id)
+    is_person = state is not None and state.domain == PERSON and state.attributes.get(ATTR_ID) == person_id
+    return (is_person and person_id is not None) or async_should_expose(hass, CONVERSATION, entity_id)
 
 
 def states_text(hass: HomeAssistant, condition: Condition) -> str:

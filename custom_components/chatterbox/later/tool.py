@@ -38,7 +38,7 @@ from .plans import (
     plans_of,
 )
 from .schedule import SELDOM, async_get_schedule, async_resolve, is_within_bounds
-from .telling import plan_text, time_text
+from .telling import PERSON, plan_text, time_text
 from .when import FURTHEST, Repetition
 
 _KIND: Final = "kind"
@@ -55,6 +55,8 @@ _CANCEL: Final = "cancel"
 _TELL_ALWAYS: Final = "tell_always"
 _ALL: Final = "all"
 _ME: Final = "me"
+_LONGEST_CALL: Final = 4_000
+"""Characters of arguments, as many as an audit record shows."""
 _LONGEST_WAIT: Final = 24 * 60 * 60
 """Seconds."""
 _STATES: Final = {"open": "on", "opened": "on", "closed": "off", "running": "on", "done": "off", "finished": "off"}
@@ -157,6 +159,8 @@ def _text(call: OwnCall, kind: PlanKind) -> str:
         raise _Unplannable("Name the tool that is to be called then, and its arguments.")
     if kind is PlanKind.REMIND and not text:
         raise _Unplannable("Say in text what the reminder is about.")
+    if len(canonical_json({ARGUMENTS: call.arguments.get(ARGUMENTS)})) > _LONGEST_CALL:
+        raise _Unplannable(f"Not planned: the arguments have at most {_LONGEST_CALL} characters. Make them shorter.")
     if max(map(len, (text, *others))) > LONGEST_TEXT:
         raise _Unplannable(f"Not planned: a text has at most {LONGEST_TEXT} characters. Make it shorter.")
     if REDACTED_PIN in text:
@@ -189,7 +193,7 @@ async def _async_timed(call: OwnCall, given: JsonObject) -> JsonObject:
 
 def _entity(call: OwnCall, name: str) -> str:
     """Return the id of the entity that is meant. Raises `_Unplannable`."""
-    persons = call.hass.states.async_all("person")
+    persons = call.hass.states.async_all(PERSON)
     person = next((one for one in persons if one.attributes.get(ATTR_ID) == call.speaker.person_id), None)
     if person and (plain_name(name) == _ME or name == person.entity_id):
         return person.entity_id
@@ -284,7 +288,7 @@ def _meant(call: OwnCall) -> Sequence[FuturePlan]:
     plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
     words = plain_name(str(call.arguments.get(_TEXT) or ""))
     if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
-        return plans
+        return [plan for plan in plans if not plan.is_begun]
     found = [plan for plan in plans if words == plan.id] or [
         plan for plan in plans if words and (words in plain_name(plan.text) or words in plain_name(plan.words))
     ]
@@ -368,6 +372,7 @@ _PROBLEMS: Final[Mapping[PlanProblem, str]] = {
     PlanProblem.NOT_KEPT: "Nothing was changed: it could not be stored. Say so.",
     PlanProblem.UNREADABLE: "Nothing was changed: the plans cannot be read at the moment. Say so.",
     PlanProblem.FIXED: "Not moved: the yes was given for its time. Plan it anew with act, and then cancel this one.",
+    PlanProblem.BEGUN: "Not cancelled: it is being done right now. Say so.",
     PlanProblem.GONE: "There is no such plan any more.",
 }
 
