@@ -104,7 +104,7 @@ class KilledHome:
 
     async def talk_until_killed(self, talk: Talk, moment: float, *, after_an_answer: bool) -> None:
         """Start Home Assistant, talk to it, and kill it `moment` seconds after the first sentence or answer."""
-        async with self._started() as (home_assistant, session), asyncio.TaskGroup() as people:
+        async with self.started() as (home_assistant, session), asyncio.TaskGroup() as people:
             for speaker in range(SPEAKERS):
                 people.create_task(self._speak(session, f"talk {speaker}", talk))
             if after_an_answer:
@@ -114,12 +114,13 @@ class KilledHome:
 
     async def talk(self, talk: Talk) -> None:
         """Start Home Assistant once more, let everybody say one thing, and stop it in order."""
-        async with self._started() as (_, session):
+        async with self.started() as (_, session):
             for speaker in range(SPEAKERS):
                 await self._say(session, f"talk {speaker}", talk)
 
     @contextlib.asynccontextmanager
-    async def _started(self) -> AsyncIterator[tuple[RunningHomeAssistant, aiohttp.ClientSession]]:
+    async def started(self) -> AsyncIterator[tuple[RunningHomeAssistant, aiohttp.ClientSession]]:
+        """Start Home Assistant until the block is left; the session has the token of the owner."""
         headers = {"Authorization": f"Bearer {self.token}"}
         async with (
             running_home_assistant(self.folder, self.port, self.log) as home_assistant,
