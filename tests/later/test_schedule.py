@@ -32,7 +32,7 @@ from custom_components.chatterbox.later.plans import (
     async_get_plans,
     waiting_news,
 )
-from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule
+from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule, async_resolve
 from custom_components.chatterbox.later.when import Repetition
 from custom_components.chatterbox.turns.input import TurnInput
 from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
@@ -464,3 +464,57 @@ async def test_a_change_that_changes_nothing_does_nothing_twice(tmp_path: Path, 
 
         assert (home.done, home.texts) == (["turn off the heater"], [])
         await hass.async_stop(force=True)
+
+
+@pytest.mark.parametrize(
+    ("begin", "at", "days"),
+    [
+        ("2027-03-26 12:00:00+00:00", "07:00", ["27 07:00 +0100", "28 07:00 +0200", "29 07:00 +0200"]),
+        ("2027-10-29 12:00:00+00:00", "07:00", ["30 07:00 +0200", "31 07:00 +0100", "01 07:00 +0100"]),
+        ("2027-03-26 12:00:00+00:00", "02:30", ["27 02:30 +0100", "28 03:30 +0200", "29 02:30 +0200"]),
+        ("2027-10-29 12:00:00+00:00", "02:30", ["30 02:30 +0200", "31 02:30 +0200", "01 02:30 +0100"]),
+    ],
+)
+async def test_every_day_keeps_its_time_over_changes_of_the_clock(
+    home: Home, freezer: FrozenDateTimeFactory, begin: str, at: str, days: list[str]
+) -> None:
+    freezer.move_to(begin)
+    await home.hass.config.async_set_time_zone("Europe/Berlin")
+    words = f"every day at {at}"
+    moment = await async_resolve(home.hass, words, "en")
+    assert moment
+    await home.schedule.async_add(replace(remind(), due=moment.due, words=words, every="day"))
+
+    rung = []
+    for _ in days:
+        (plan,) = home.schedule.plans.stored.plans
+        assert plan.due
+        rung.append(f"{dt_util.as_local(plan.due):%d %H:%M %z}")
+        freezer.move_to(plan.due)
+        await pass_time(home.hass, freezer)
+    assert (rung, len(home.texts)) == (days, len(days))
+
+
+async def test_every_day_is_at_its_time_where_the_home_has_moved_to(home: Home, freezer: FrozenDateTimeFactory) -> None:
+    due = dt_util.parse_datetime("2026-11-27 07:00:00+00:00")
+    await home.schedule.async_add(replace(remind(), due=due, words="every day at 07:00", every="day"))
+
+    await home.hass.config.async_set_time_zone("America/New_York")
+    await pass_time(home.hass, freezer, hours=9)
+
+    (plan,) = home.schedule.plans.stored.plans
+    assert plan.due
+    assert f"{dt_util.as_local(plan.due):%d %H:%M}" == "27 07:00"
+
+
+async def test_a_clock_that_is_put_back_does_nothing_early_or_twice(home: Home, freezer: FrozenDateTimeFactory) -> None:
+    await home.schedule.async_add(act())
+    freezer.move_to("2026-11-26 21:00:00+00:00")
+    async_fire_time_changed(home.hass, dt_util.utcnow() + timedelta(minutes=11))
+    await home.hass.async_block_till_done(wait_background_tasks=True)
+    assert home.done == []
+
+    await pass_time(home.hass, freezer, hours=1, minutes=10)
+    freezer.move_to("2026-11-26 22:00:00+00:00")
+    await pass_time(home.hass, freezer, minutes=10)
+    assert home.done == ["turn off the heater"]

@@ -369,6 +369,9 @@ class Schedule:
         if not plan.every or plan.due is None:
             return None
         moment = await async_resolve(self._hass, plan.words, plan.language, plan.due)
+        if moment and moment.due.replace(tzinfo=None) == dt_util.as_local(plan.due).replace(tzinfo=None):
+            # Clocks show it twice that day.
+            moment = await async_resolve(self._hass, plan.words, plan.language, moment.due)
         return replace(plan, due=moment.due, is_begun=False) if moment else None
 
     @callback
@@ -480,7 +483,7 @@ class Schedule:
 async def async_resolve(hass: HomeAssistant, words: str, language: str, after: datetime | None = None) -> Moment | None:
     """Return the time that words mean now, or after a later time; None if they mean none within a year."""
     await hass.async_add_executor_job(prepare, language)
-    now = max(dt_util.now(), dt_util.as_local(after)) if after else dt_util.now()
+    now = max(dt_util.now(), dt_util.as_local(after or dt_util.now()), key=datetime.timestamp)
     return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass))
 
 
