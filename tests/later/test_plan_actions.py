@@ -44,7 +44,15 @@ async def test_an_automation_plans_and_cancels_a_reminder(hass: HomeAssistant) -
 
 
 @pytest.mark.parametrize(
-    "data", [{"message": " "}, {"message": "x" * 201}, {"when": "whenever"}, {"agent_id": "conversation.nobody"}]
+    "data",
+    [
+        {"message": " "},
+        {"message": "x" * 201},
+        {"when": "whenever"},
+        {"when": "2027-11-28T18:00:00+00:00"},
+        {"when": "2026-11-26T16:00:00+00:00"},
+        {"agent_id": "conversation.nobody"},
+    ],
 )
 async def test_what_cannot_be_planned_is_refused(hass: HomeAssistant, data: dict[str, str]) -> None:
     with pytest.raises(ServiceValidationError):
@@ -72,11 +80,23 @@ async def test_a_user_cancels_no_plan_of_somebody_else(hass: HomeAssistant) -> N
     assert plans(hass) == ()
 
 
-async def test_plans_go_with_their_agent(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    await plan(hass)
-    assert len(plans(hass)) == 1
+@pytest.mark.parametrize("what", ["the last service", "one agent", "the user"])
+async def test_plans_go_with_their_agent_and_their_user(hass: HomeAssistant, entry: MockConfigEntry, what: str) -> None:
+    await hass.auth.async_create_user("Owner")
+    anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER])
+    if what == "one agent":
+        await set_up(hass, offline_entry())
+    data = {"message": "the bins", "when": "in 20 minutes"}
+    await hass.services.async_call(DOMAIN, "plan", data, blocking=True, context=Context(user_id=anna.id))
+    (planned,) = plans(hass)
 
-    await hass.config_entries.async_remove(entry.entry_id)
+    if what == "the last service":
+        await hass.config_entries.async_remove(entry.entry_id)
+    elif what == "one agent":
+        holder = next(one for one in hass.config_entries.async_entries(DOMAIN) if planned.agent in one.subentries)
+        assert hass.config_entries.async_remove_subentry(holder, planned.agent)
+    else:
+        await hass.auth.async_remove_user(anna)
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert plans(hass) == ()

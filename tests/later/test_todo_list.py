@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.util import dt as dt_util
 
-from custom_components.chatterbox.later.plans import FuturePlan, async_get_plans
+from custom_components.chatterbox.later.plans import LONGEST_TEXT, FuturePlan, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from tests.later.talk import act, remind
 from tests.support.config_entries import offline_entry, set_up
@@ -72,6 +72,15 @@ async def test_a_plan_keeps_a_time_within_a_year(hass: HomeAssistant, due: str |
         await change(hass, "update_item", item="turn off the heater", due_datetime=due)
 
     assert plans(hass) == before
+
+
+async def test_a_reminder_stays_short(hass: HomeAssistant) -> None:
+    await async_get_schedule(hass).async_add(remind())
+
+    with pytest.raises(ServiceValidationError):
+        await change(hass, "update_item", item="call Mum", rename="x" * (LONGEST_TEXT + 1))
+
+    assert [plan.text for plan in plans(hass)] == ["call Mum"]
 
 
 @pytest.mark.parametrize("action", ["remove_item", "update_item"])
