@@ -8,7 +8,7 @@ from custom_components.chatterbox.agent.messages import ToolCall
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.review import ApprovalWay, CallReview, CallState, DecidedBy, GivenAnswer
 from custom_components.chatterbox.effects.effect import EntityAction, Touches
-from custom_components.chatterbox.settings.rules import DEFAULT_RULES, Verdict
+from custom_components.chatterbox.settings.rules import DEFAULT_RULES, Rule, Verdict
 
 UNLOCK = EntityAction("lock.front", "lock.unlock")
 JUDGED = CallReview(
@@ -27,6 +27,14 @@ def test_no_step_loses_the_verdict(state: CallState) -> None:
     by_script = [DecidedBy.SCRIPT] if state is CallState.REFUSED_BY_SCRIPT else []
     assert record["decided_by"] == [DecidedBy.DEFAULT, *by_script]
     assert (record["approval"], record["answered_through"], record["answered_by"]) == ("notification",) * 2 + ("anna",)
+
+
+def test_the_record_names_the_rules_of_the_user_that_decided() -> None:
+    rules = [Rule(verdict=Verdict.ASK, areas=frozenset({area})) for area in "abcd"]
+    decisions = [Decision(UNLOCK, Verdict.ASK, rule) for rule in (rules[0], *rules, DEFAULT_RULES[0], None)]
+    record = replace(JUDGED, judgement=Judgement(Verdict.ASK, tuple(decisions))).as_record({})
+
+    assert record["rules"] == [{"verdict": "ask", "areas": [area]} for area in "abc"]
 
 
 def test_a_call_that_needed_approval_and_has_none_did_not_run_or_was_trusted() -> None:

@@ -128,6 +128,7 @@ async def test_a_turn_is_shown_with_its_times_calls_and_changes(
         "outcome": "done",
         "approval": "pin",
         "decided_by": ["rule"],
+        "rules": [{"verdict": "pin", "entities": ["lock.door"]}],
     }
     record = replace(audit(7, agent=agent), turn_id="turn 2", body={**change, "arguments": {"code": "4711"}})
     store.record(record)
@@ -152,6 +153,7 @@ async def test_a_turn_is_shown_with_its_times_calls_and_changes(
         {"name": "Door", "code": "**REDACTED**"},
         {"done": True, "token": "**REDACTED**"},
     )
+    assert [one["rules"] for one in detail["changes"]] == [["Use the door only with the PIN."]]
     assert [(one["outcome"], one["approval"], one["decided_by"]) for one in detail["changes"]] == [
         ("done", "pin", ["rule"])
     ]
@@ -199,7 +201,19 @@ async def test_a_turn_is_deleted_with_all_that_tells_of_it(page: OpenPage, store
     assert await page.error("turns/delete", turn_id="turn 1") == "not_found"
 
 
-@pytest.mark.parametrize("command", ["turns/list", "turns/get", "turns/delete", "turns/subscribe"])
+async def test_a_report_names_nobody(page: OpenPage, store: HistoryStore, agent: str) -> None:
+    messages = (UserMessage("Tell Ben and BENJAMIN about Ann's door", context="Ann speaks."), *CALLED[1:])
+    told = replace(turn(1, "a-talk", agent=agent, messages=messages), stop_reason=None)
+    await stored(store, replace(told, origin=replace(told.origin, person="Ann", person_id="ann")))
+
+    report = (await page.ask("turns/report", turn_id="turn 1"))["report"]
+
+    assert report.startswith("Chatterbox ")
+    assert "Tell (a person) and BENJAMIN about (a person)'s door" in report
+    assert not [one for one in ("Ann", "ann", "4711", "a-token", "a-talk", agent) if f"{one}" in report]
+
+
+@pytest.mark.parametrize("command", ["turns/list", "turns/get", "turns/report", "turns/delete", "turns/subscribe"])
 async def test_a_user_gets_nothing_of_a_page_that_is_for_administrators(
     store: HistoryStore, open_as_ben: Callable[[], Awaitable[OpenPage]], command: str, agent: str
 ) -> None:
@@ -232,8 +246,8 @@ async def test_a_user_sees_their_own_turns(
     assert ids(await ben.ask("turns/list", person_id="anna")) == []
     detail = await ben.ask("turns/get", turn_id="turn 2")
     assert (detail["previous"], detail["next"]) == (None, "turn 3")
-    assert await ben.error("turns/get", turn_id="turn 1") == "not_found"
-    assert await ben.error("turns/delete", turn_id="turn 1") == "not_found"
+    for command in ("turns/get", "turns/report", "turns/delete"):
+        assert await ben.error(command, turn_id="turn 1") == "not_found"
     assert await ben.ask("turns/delete", turn_id="turn 2") == {"deleted": 1}
 
 

@@ -18,11 +18,12 @@ from ..effects.effect import (
     actions_of,
 )
 from ..records.turn_record import shown_call, shown_text
-from ..settings.rules import DEFAULT_RULES, Rule, Verdict
+from ..settings.rules import DEFAULT_RULES, Policy, Rule, Verdict, policy_to_json
 from .policy import Decision, Judgement
 
 _MAX_ARGUMENTS: Final = 4_000
 """Bytes."""
+_MOST_RULES: Final = 3
 _MOST_ACTIONS: Final = 20
 """Actions of one record; those that decided come first."""
 
@@ -279,6 +280,12 @@ class CallReview:
         return frozenset(deciders or {DecidedBy.NOTHING})
 
     @property
+    def own_rules(self) -> tuple[Rule, ...]:
+        """The rules of the user that decided, each once."""
+        deciding = [decision.rule for decision in self.decisions if _decider(decision.rule) is DecidedBy.RULE]
+        return tuple(dict.fromkeys(rule for rule in deciding if rule))[:_MOST_RULES]
+
+    @property
     def approval(self) -> ApprovalWay:
         """How it was approved, or why it ran without a question."""
         if self.answer and self.answer.approved:
@@ -302,6 +309,7 @@ class CallReview:
             "unknown": [*sorted(map(str, self.unknown))],
             "verdict": str(verdict) if verdict else None,
             "decided_by": [*sorted(map(str, self.decided_by))],
+            "rules": policy_to_json(Policy(self.own_rules)),
             "outcome": str(self.state),
             "error": shown_text(self.error),
             "question_id": self.question_id,

@@ -127,7 +127,7 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
     language = await async_closest_language(hass, data["language"])
     every = Policy((*rules.policy.rules, *DEFAULT_RULES))
     labels = await async_get_rule_labels(hass, every, language, with_tools=False)
-    names = _registered_names(hass, rules.policy)
+    names = registered_names(hass, rules.policy)
     text = RuleText(hass, labels, names)
 
     def written(policy: Policy) -> list[_WrittenRule]:
@@ -158,7 +158,7 @@ def _version(rules: HomeRules) -> str:
     return sha256(canonical_json({"rules": content}).encode()).hexdigest()[:16]
 
 
-def _registered_names(hass: HomeAssistant, policy: Policy) -> Mapping[str, Mapping[str, str]]:
+def registered_names(hass: HomeAssistant, policy: Policy) -> Mapping[str, Mapping[str, str]]:
     """Return the names of areas, labels, satellites and the entities of rules, by condition and id."""
     devices, registry = dr.async_get(hass), er.async_get(hass)
     satellites = {one.device_id for one in registry.entities.values() if one.domain == Platform.ASSIST_SATELLITE}

@@ -19,9 +19,12 @@ from ..history.store.query import FoundTurn
 from ..history.store.records import AuditRecord, StoredTurn, answered_in, said_in
 from ..home.entity_matches import entity_name, tool_name, written
 from ..records.turn_record import shown_call, shown_result
+from ..runtime.rule_labels import async_get_rule_labels
 from ..settings.redaction import secrets_in, without_secret_fields, without_secrets
-from ..settings.rules import async_get_home_rules, home_rules_to_json
+from ..settings.rules import PolicyError, async_get_home_rules, home_rules_to_json, policy_from_json
 from ..usage.tracker import async_get_usage_tracker
+from .permissions import registered_names
+from .rule_text import RuleText
 
 _CLIPPED: Final = 200
 """Characters of words in a list."""
@@ -316,7 +319,20 @@ class TurnViews:
         user_id = change.body.get("answered_by")
         user = await self.hass.auth.async_get_user(user_id) if isinstance(user_id, str) else None
         plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
-        return {**plain, "at": change.at, "answered_by": user.name if user else None}
+        rules = await self._async_rules(change.body.get("rules"))
+        return {**plain, "rules": rules, "at": change.at, "answered_by": user.name if user else None}
+
+    async def _async_rules(self, stored: JsonValue) -> list[JsonValue]:
+        """Return stored rules in plain words; none for those that this version cannot read."""
+        try:
+            policy = policy_from_json(stored or [])
+        except PolicyError:
+            return []
+        if not policy.rules:
+            return []
+        labels = await async_get_rule_labels(self.hass, policy, self.hass.config.language, with_tools=False)
+        text = RuleText(self.hass, labels, registered_names(self.hass, policy))
+        return [text.of(rule) for rule in policy.rules]
 
     def _json(self, value: JsonValue) -> JsonValue:
         return without_secrets(without_secret_fields(value), self._secrets)
@@ -327,5 +343,5 @@ class TurnViews:
 
 _SHOWN_OF_CHANGE: Final = (
     *("tool_call_id", "message", "outcome", "verdict", "decided_by", "approval", "answered_through"),
-    *("entity_ids", "error", "rules"),
+    *("entity_ids", "error"),
 )

@@ -2,14 +2,20 @@
 
 import asyncio
 import heapq
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import voluptuous as vol
+from homeassistant.const import __version__ as ha_version
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.json import json_bytes
+from homeassistant.loader import async_get_integration
+from homeassistant.util.json import json_loads_object
 
 from ..agent.events import StopReason
 from ..const import DOMAIN
@@ -38,6 +44,8 @@ _ENDS: Final = {
 }
 """Stop reasons of the turns with a mark."""
 
+_PRIVATE: Final = frozenset({"person", "place", "conversation_id", "agent_id", "previous", "next"})
+"""What a report leaves out of a turn."""
 _ID: Final = vol.All(str, vol.Length(min=1, max=100))
 _TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
 _LIST: Final = vol.Schema(
@@ -60,6 +68,7 @@ def async_register_turns(hass: HomeAssistant) -> None:
     """Register the commands."""
     async_register_command(hass, "turns/list", _LIST, _async_list, for_users=True)
     async_register_command(hass, "turns/get", _ONE, _async_get, for_users=True)
+    async_register_command(hass, "turns/report", _ONE, _async_report, for_users=True)
     async_register_command(hass, "turns/delete", _ONE, _async_delete, for_users=True)
     async_register_command(hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True)
 
@@ -158,6 +167,21 @@ async def _async_found(viewer: Viewer, turn_id: str) -> tuple[HistoryStore, Foun
 async def _async_get(viewer: Viewer, data: Mapping[str, Any]) -> object:
     _, found = await _async_found(viewer, data["turn_id"])
     return await TurnViews(viewer.hass).async_turn(found)
+
+
+async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
+    """Return a turn as Markdown to be published: without names of people and places, and without ids of theirs."""
+    hass, (_, found) = viewer.hass, await _async_found(viewer, data["turn_id"])
+    view = await TurnViews(hass).async_turn(found)
+    written = {name: value for name, value in json_loads_object(json_bytes(view)).items() if name not in _PRIVATE}
+    text = json.dumps(written, ensure_ascii=False, indent=1)
+    names = {one.name for one in hass.states.async_all("person")} | {view.person or ""}
+    for user in await hass.auth.async_get_users():
+        names |= {user.name or ""}
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "(a person)", text, flags=re.IGNORECASE)
+    version = (await async_get_integration(hass, DOMAIN)).version
+    return {"report": f"Chatterbox {version}, Home Assistant {ha_version}\n\n```json\n{text}\n```\n"}
 
 
 async def _async_delete(viewer: Viewer, data: Mapping[str, Any]) -> object:
