@@ -195,7 +195,7 @@ export class NowView extends View {
     const pin = String(new FormData(form).get("pin") ?? "");
     form.reset();
     void this.attempt(async () => {
-      const fields = { question_id: question.id, approved, ...(approved && pin ? { pin } : {}) };
+      const fields = { question_id: question.id, approved, ...(approved && pin ? { password: pin } : {}) };
       this.outcome = (await this.call<{ speech: string }>("question/answer", fields)).speech;
     });
   }

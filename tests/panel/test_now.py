@@ -176,14 +176,14 @@ class TestPin:
         answer = await page.send("question/answer", question_id=pending.id, approved=True)
         assert answer["error"]["translation_key"] == "question_needs_pin"
         assert (
-            await page.error("question/answer", question_id=pending.id, approved=True, pin=f"{PIN}x")
+            await page.error("question/answer", question_id=pending.id, approved=True, password=f"{PIN}x")
             == "invalid_format"
         )
-        wrong = await page.send("question/answer", question_id=pending.id, approved=True, pin=WRONG)
+        wrong = await page.send("question/answer", question_id=pending.id, approved=True, password=WRONG)
         assert wrong["error"]["code"] == "wrong_pin"
         assert int(wrong["error"]["translation_placeholders"]["tries_left"]) > 0
         assert turn.answers == []
-        result = await page.ask("question/answer", question_id=pending.id, approved=True, pin=PIN)
+        result = await page.ask("question/answer", question_id=pending.id, approved=True, password=PIN)
 
         assert result == {"speech": "It is unlocked."}
         (given,) = turn.answers
@@ -200,14 +200,14 @@ class TestPin:
         turn = ask(hass, pending)
 
         codes = [
-            await page.error("question/answer", question_id=pending.id, approved=True, pin=f"859361420{digit}")
+            await page.error("question/answer", question_id=pending.id, approved=True, password=f"859361420{digit}")
             for digit in (0, 1, 2, 3, 4, 5, 6)
         ]
 
         assert codes[-1] == "locked"
         other = question(asked_call(needs_pin=True), conversation_id="another")
         ask(hass, other)
-        locked = await page.send("question/answer", question_id=other.id, approved=True, pin=PIN)
+        locked = await page.send("question/answer", question_id=other.id, approved=True, password=PIN)
         assert locked["error"]["code"] == "locked"
         assert int(locked["error"]["translation_placeholders"]["seconds"]) > 0
         assert turn.answers == []
@@ -216,7 +216,7 @@ class TestPin:
         pending = question(asked_call(needs_pin=True))
         turn = ask(hass, pending)
 
-        assert await page.error("question/answer", question_id=pending.id, approved=True, pin=PIN) == "gone"
+        assert await page.error("question/answer", question_id=pending.id, approved=True, password=PIN) == "gone"
         await page.ask("question/answer", question_id=pending.id, approved=False)
         assert [answer.approved for answer in turn.answers] == [False]
 

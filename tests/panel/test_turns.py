@@ -203,8 +203,8 @@ async def test_a_turn_is_deleted_with_all_that_tells_of_it(page: OpenPage, store
 
 async def test_a_report_names_nobody(page: OpenPage, store: HistoryStore, agent: str) -> None:
     messages = (UserMessage("Tell Ben and BENJAMIN about Ann's door", context="Ann speaks."), *CALLED[1:])
-    told = replace(turn(1, "a-talk", agent=agent, messages=messages), stop_reason=None)
-    await stored(store, replace(told, origin=replace(told.origin, person="Ann", person_id="ann")))
+    spoken = replace(turn(1, "a-talk", agent=agent, messages=messages), stop_reason=None)
+    await stored(store, replace(spoken, origin=replace(spoken.origin, person="Ann", person_id="ann")))
 
     report = (await page.ask("turns/report", turn_id="turn 1"))["report"]
 
@@ -280,7 +280,7 @@ async def test_a_page_is_told_of_each_turn_that_its_user_sees(
         ("turns/list", {"marks": ["all"]}),
         ("turns/get", {}),
         ("turns/get", {"turn_id": ""}),
-        ("turns/get", {"turn_id": "turn 1", "pin": "4711"}),
+        ("turns/get", {"turn_id": "turn 1", "password": "4711"}),
     ],
 )
 async def test_an_invalid_command_is_not_quoted(

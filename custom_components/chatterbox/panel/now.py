@@ -8,6 +8,7 @@ from typing import Any, Final
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntryState, ConfigSubentry
+from homeassistant.const import CONF_PASSWORD
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.debounce import Debouncer
@@ -45,10 +46,10 @@ _HOME_ASSISTANT: Final = "Home Assistant"
 
 _ID: Final = vol.All(str, vol.Length(min=1, max=100))
 _ANSWER: Final = vol.Schema(
-    {
+    {  # Home Assistant logs no field of the name that the PIN has here
         vol.Required("question_id"): _ID,
         vol.Required("approved"): bool,
-        vol.Optional("pin"): vol.All(str, vol.Match(r"^[0-9]{1,40}$")),
+        vol.Optional(CONF_PASSWORD): vol.All(str, vol.Match(r"^[0-9]{1,40}$")),
     }
 )
 _PLAN: Final = vol.Schema({vol.Required("plan_id"): _ID})
@@ -273,12 +274,12 @@ async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
     question = next((one for one in _questions(viewer) if one.id == data["question_id"]), None)
     if question is None:
         raise CommandRefused(_GONE)
-    refusal = await async_refusal(hass, question, viewer.context, approved=approved, has_pin="pin" in data)
+    refusal = await async_refusal(hass, question, viewer.context, approved=approved, has_pin=CONF_PASSWORD in data)
     if refusal is not None:
         raise CommandRefused(_REFUSED, f"question_{refusal}")
     way = ApprovalWay.PAGE
     if approved and question.needs_pin:
-        await _async_compare_pin(hass, data["pin"])
+        await _async_compare_pin(hass, data[CONF_PASSWORD])
         way = ApprovalWay.PIN
     answer = GivenAnswer(approved, way=way, user_id=viewer.user.id, pin_channel=ApprovalWay.PAGE)
     try:

@@ -308,7 +308,7 @@ async def _async_refusal(hass: HomeAssistant, data: Mapping[str, Any], refused: 
 
 @dataclass(frozen=True, slots=True)
 class _TriedCall:
-    """What would become of a call."""
+    """The outcome that a call would have."""
 
     sentence: str
     tool: str

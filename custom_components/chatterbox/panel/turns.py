@@ -45,7 +45,7 @@ _ENDS: Final = {
 """Stop reasons of the turns with a mark."""
 
 _PRIVATE: Final = frozenset({"person", "place", "conversation_id", "agent_id", "previous", "next"})
-"""What a report leaves out of a turn."""
+"""Fields that a report leaves out."""
 _ID: Final = vol.All(str, vol.Length(min=1, max=100))
 _TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
 _LIST: Final = vol.Schema(

@@ -300,7 +300,7 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
                 >${s.reason(t.may_answer)??this.text(`now.${t.who}`)}</span
               >`}
       </form>
-    `}answer(t,s){t.preventDefault();let i=t.target,o=t.submitter?.value!=="no",n=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:s.id,approved:o,...o&&n?{pin:n}:{}};this.outcome=(await this.call("question/answer",a)).speech})}plan(t){let{texts:s}=this.page,i=[t.due_at===null?"":s.moment(t.due_at),t.condition??"",t.every?s.choice("every",t.every):""].filter(Boolean),o=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return c`
+    `}answer(t,s){t.preventDefault();let i=t.target,o=t.submitter?.value!=="no",n=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:s.id,approved:o,...o&&n?{password:n}:{}};this.outcome=(await this.call("question/answer",a)).speech})}plan(t){let{texts:s}=this.page,i=[t.due_at===null?"":s.moment(t.due_at),t.condition??"",t.every?s.choice("every",t.every):""].filter(Boolean),o=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return c`
       <div>
         <h3 class="sentence">${t.text}</h3>
         <p class="quiet">${[s.choice("plan",t.kind),...i].join(" · ")}<br />${o}</p>

@@ -1,0 +1,98 @@
+"""The commands of the page tell no PIN, no key and no words that were withheld, whatever happened in the home."""
+
+import json
+from typing import Final
+
+import pytest
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockUser
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
+
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, ServiceKind
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
+from tests.panel.conftest import OpenPage
+from tests.support.servers.in_process import serving_script
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.talk import add_agent, move_into_the_demo_home, say
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+PIN, KEY, WITHHELD = "8593614207", "sk-a-key-of-a-service", "nobody-may-read-it"
+AGENT: Final[dict[str, object]] = {
+    "model": "scripted-model",
+    "llm_hass_api": ["assist"],
+    "user_prompt_submit": "script.judge",
+    "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
+    "rules": [{"verdict": "pin", "domains": ["lock"]}],
+}
+JUDGE: Final[list[dict[str, object]]] = [
+    {"variables": {"answer": {"decision": f"{{{{ 'deny' if '{WITHHELD}' in text else 'allow' }}}}"}}},
+    {"stop": "decided", "response_variable": "answer"},
+]
+UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+LEAKY = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "code": PIN, "area": KEY})
+ANSWERS = (
+    *(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")),
+    *(ScriptedAnswer(tool_calls=(LEAKY,)), ScriptedAnswer(content=f"I was told {KEY}.")),
+    ScriptedAnswer(tool_calls=(UNLOCK,)),
+)
+
+COMMANDS: Final[dict[str, dict[str, object]]] = {
+    "page": {},
+    "page/share": {"everyone": True},
+    "now/subscribe": {},
+    "question/answer": {"question_id": "a", "approved": True, "password": PIN},
+    "plan/change": {"plan_id": "a", "text": "a"},
+    "plan/cancel": {"plan_id": "a"},
+    "turns/list": {"limit": 200},
+    "turns/get": {},
+    "turns/report": {},
+    "turns/subscribe": {},
+    "permissions/get": {"language": "en"},
+    "permissions/devices": {"language": "en"},
+    "permissions/choose": {"language": "en", "version": "a", "entity_id": "lock.front_door", "verdict": "ask"},
+    "permissions/set_rules": {"language": "en", "version": "a", "rules": []},
+    "permissions/set_pin": {"language": "en", "version": "a", "new_password": PIN, "uses": []},
+    "permissions/try": {"language": "en", "sentence": "unlock the front door", "agent": "a"},
+    "turns/delete": {},
+}
+"""The fields of each command, in this order."""
+
+
+OF_A_TURN: Final = {"turns/get", "turns/report", "turns/delete"}
+SECRETS: Final = (PIN, KEY, WITHHELD, "scrypt", "digest")
+
+
+async def test_no_command_tells_a_secret(
+    hass: HomeAssistant, hass_ws_client: WebSocketGenerator, hass_admin_user: MockUser
+) -> None:
+    await move_into_the_demo_home(hass)
+    assert await async_setup_component(hass, "script", {"script": {"judge": {"sequence": JUDGE}}})
+    async with serving_script(Script(answers=ANSWERS)) as address:
+        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address, "api_key": KEY}
+        await add_agent(hass, service, AGENT)
+        for words in ("unlock the front door", PIN, "light!", f"It is {WITHHELD}", "unlock the front door"):
+            await say(hass, words, context=Context(user_id=hass_admin_user.id))
+        assert {f"{DOMAIN}/{one}" for one in COMMANDS} == {
+            one for one in hass.data["websocket_api"] if one.startswith(f"{DOMAIN}/")
+        }
+        page = OpenPage(await hass_ws_client(hass))
+        turns = [row["id"] for row in (await page.ask("turns/list"))["turns"]]
+        assert len(turns) == 5
+        assert len([turn for turn in turns if (await page.ask("turns/get", turn_id=turn))["withheld"]]) == 2
+
+        for command, data in COMMANDS.items():
+            for turn in turns if command in OF_A_TURN else [""]:
+                await answer(page, command, **data, **({"turn_id": turn} if turn else {}))
+
+
+async def answer(page: OpenPage, command: str, **data: object) -> None:
+    """Send a command, and look for secrets in its answer and in all events before it."""
+    await page.client.send_json_auto_id({"type": f"{DOMAIN}/{command}", **data})
+    while True:
+        message = await page.client.receive_json()
+        text = json.dumps(message)
+        assert [secret for secret in SECRETS if secret in text] == [], f"{command}: {text}"
+        if message["type"] == "result":
+            return
