@@ -2,7 +2,6 @@
 
 from datetime import datetime, time
 
-import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import (
     area_registry as ar,
@@ -124,7 +123,7 @@ async def test_a_judgement_names_what_decided_it(home: HomeAssistant) -> None:
     assert judged(home, Annotated(ToolAnnotations())).decisions == (Decision(None, Verdict.ASK, None),)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("given", "fits"),
     [
         ({"domains": "lock"}, True),
@@ -151,7 +150,8 @@ async def test_a_judgement_names_what_decided_it(home: HomeAssistant) -> None:
 async def test_a_rule_holds_where_all_its_conditions_are_met(
     home: HomeAssistant, given: dict[str, str], *, fits: bool
 ) -> None:
-    risky = lr.async_get(home).async_create("Risky")
+    labels = lr.async_get(home)
+    risky = labels.async_get_label_by_name("Risky") or labels.async_create("Risky")
     er.async_get(home).async_update_entity("lock.door", labels={risky.label_id})
 
     judgement = judged(home, UNLOCK, rule(Verdict.DENY, **given), speaker=Speaker("guest", "satellite"))
@@ -367,8 +367,8 @@ async def test_a_foreign_tool_is_risky_unless_it_only_adds_at_home(
     assert is_risky(home, Annotated(annotations)) is risky
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_a_rule_decides_nothing_where_a_condition_is_not_met(home: HomeAssistant, condition: str) -> None:
+@in_one_home("condition", CONDITIONS)
+async def test_a_rule_decides_nothing_where_a_condition_is_not_met(home: HomeAssistant, condition: str) -> None:
     """A condition that is not applied would let its rule decide on everything."""
     never = rule(Verdict.DENY, **{condition: "nowhere" if condition == "domains" else "nowhere.nothing"})
     assert judged(home, touching(("light.kitchen", "light.turn_on")), never).verdict is Verdict.ALLOW

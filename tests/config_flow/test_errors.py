@@ -8,6 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_SERVER
+from tests.support.one_home import in_one_home
 from tests.support.servers.in_process import (
     address_without_server,
     always,
@@ -49,7 +50,7 @@ async def test_an_address_that_is_none_is_refused_and_kept(hass: HomeAssistant, 
     assert suggested(step)[CONF_BASE_URL] == typed
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("status", "body", "content_type", "errors"),
     [
         (401, '{"error": "no"}', "application/json", KEY_REFUSED),

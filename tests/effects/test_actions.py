@@ -62,7 +62,7 @@ UNLOCK_ALL = frozenset({EntityAction("lock.door", "lock.unlock"), EntityAction("
 UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("step", "expected"),
     [
         ({"action": "lock.unlock", "target": {"entity_id": "lock.door"}}, UNLOCKED_DOOR),
@@ -120,7 +120,8 @@ UNLOCKED_DOOR = {("lock.door", "lock.unlock")}
 async def test_a_step_tells_what_it_would_do(
     home: HomeAssistant, step: ConfigType, expected: set[tuple[str, str]]
 ) -> None:
-    label = lr.async_get(home).async_create("Risky")
+    labels = lr.async_get(home)
+    label = labels.async_get_label_by_name("Risky") or labels.async_create("Risky")
     er.async_get(home).async_update_entity("lock.door", labels={label.label_id})
 
     effects = await steps(home, step)

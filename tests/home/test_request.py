@@ -1,6 +1,5 @@
 """The places that the words of a person may mean, and what they want done."""
 
-import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
@@ -52,7 +51,7 @@ def test_of_a_long_text_only_the_end_is_read(hass: HomeAssistant) -> None:
     assert request.wanted == frozenset()
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "text", "wanted"),
     [
         ("en", "Unlock the lock", {"unlock"}),
@@ -125,7 +124,7 @@ def test_of_a_long_text_only_the_end_is_read(hass: HomeAssistant) -> None:
         ("xx", "Turn it off", set()),
     ],
 )
-def test_the_longest_phrase_tells_what_is_wanted(
+async def test_the_longest_phrase_tells_what_is_wanted(
     hass: HomeAssistant, language: str, text: str, wanted: set[str]
 ) -> None:
     assert Request(hass, text, None, language).wanted == wanted

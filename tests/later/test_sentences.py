@@ -23,6 +23,7 @@ from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from tests.later.talk import SATELLITE, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT, Serve, move_into_the_demo_home, say, speech
 
@@ -67,12 +68,12 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@pytest.mark.parametrize("language", [*CASES])
+@in_one_home("language", [*CASES])
 async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None:
     assert {text: await described(home, text, language) for text in CASES[language]} == CASES[language]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "what"),
     [
         ("turn off the floor lamp", "theirs"),
@@ -159,7 +160,7 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
 
 
-@pytest.mark.parametrize("language", [*CASES])
+@in_one_home("language", [*CASES])
 async def test_no_sentence_of_home_assistant_is_about_plans(home: HomeAssistant, language: str) -> None:
     known = get_intents("zh-CN" if language == "zh-Hans" else language)
     assert known

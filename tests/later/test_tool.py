@@ -29,6 +29,7 @@ from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.own.own_tool import Prepared, Promise
 from tests.later.talk import SATELLITE
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.one_home import in_one_home
 from tests.support.own_tools import own_call
 
 ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
@@ -77,7 +78,7 @@ async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -
     assert answer.endswith(": call Mum.")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "why"),
     [
         ({"kind": "remind", "when": "in 20 minutes"}, "Say in text"),

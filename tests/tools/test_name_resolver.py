@@ -33,7 +33,8 @@ entities:
   - { name: Kitchen Ceiling Light, id: light.kitchen, area: kitchen, state: "off" }
   - { name: Bedroom Ceiling Light, id: light.bedroom, area: bedroom, state: "off", aliases: [Big Moon] }
   - { name: Bath Ceiling Light, id: light.bath, area: bath, state: "off" }
-  - { name: Kitchen Fan, id: fan.kitchen, area: kitchen, state: "off", attributes: { supported_features: [TURN_ON] } }
+  - { name: Kitchen Fan, id: fan.kitchen, area: kitchen, state: "off",
+      attributes: { supported_features: [TURN_ON, TURN_OFF] } }
   - { name: Lamp, id: light.lamp, area: kitchen, state: "off" }
   - { name: Bedroom Lamp, id: light.bedroom_lamp, area: bedroom, state: "off" }
   - { name: "Bath: a, b (c) [d]", id: light.marks, area: bath, state: "off" }
@@ -89,7 +90,14 @@ async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **argu
     return {state.entity_id for state in hass.states.async_all(("light", "fan")) if state.state == "on"}
 
 
-@pytest.mark.parametrize(
+async def turn_on_and_off(hass: HomeAssistant, **arguments: JsonValue) -> set[str]:
+    """Return what the tool turns on, and turn it off."""
+    entity_ids = await turn_on(hass, **arguments)
+    await hass.services.async_call("homeassistant", "turn_off", {"entity_id": [*entity_ids]}, blocking=True)
+    return entity_ids
+
+
+@in_one_home(
     ("arguments", "meant"),
     [
         ({"name": "Ceiling Light", "area": "Kitchen"}, "light.kitchen"),
@@ -117,7 +125,7 @@ async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **argu
     ],
 )
 async def test_an_entity_is_found_by_its_names(home: HomeAssistant, arguments: JsonObject, meant: str) -> None:
-    assert await turn_on(home, **arguments) == {meant}
+    assert await turn_on_and_off(home, **arguments) == {meant}
 
 
 @in_one_home(
@@ -450,7 +458,7 @@ async def test_a_form_that_may_mean_several_or_something_else_means_none(written
         assert await turn_on(written, name=name) == set(), name
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "meant"),
     [
         ({"area": unicodedata.normalize("NFD", "Büro")}, {"light.buero"}),
@@ -469,7 +477,7 @@ async def test_a_room_or_floor_is_found_in_whatever_form_it_is_written(
     written: HomeAssistant, arguments: JsonObject, meant: set[str]
 ) -> None:
     given: JsonObject = {"domain": ["light"], **arguments}
-    assert await turn_on(written, **given) == meant
+    assert await turn_on_and_off(written, **given) == meant
     offer = await offer_of(written, llm.LLM_API_ASSIST)
     if "floor" not in arguments:
         result = await call(offer, "homeassistant__GetLiveContext", **arguments)

@@ -70,7 +70,7 @@ async def words(hass: HomeAssistant) -> ChangeTexts:
     return await async_get_change_texts(hass)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("entity_id", "action", "sentence"),
     [
         ("lock.front", "lock.unlock", "unlocked Front Door"),
@@ -89,7 +89,7 @@ async def words(hass: HomeAssistant) -> ChangeTexts:
         ("climate.heater", "climate.set_temperature", "changed Heater"),
     ],
 )
-def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, action: str, sentence: str) -> None:
+async def test_every_kind_of_action_has_a_word(words: ChangeTexts, entity_id: str, action: str, sentence: str) -> None:
     assert words.message(record_of(touching((entity_id, action)))) == sentence
 
 

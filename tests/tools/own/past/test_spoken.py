@@ -20,6 +20,7 @@ from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENT
 from custom_components.chatterbox.people.speakers import NOBODY
 from custom_components.chatterbox.settings.rules import Policy, Rule, Verdict
 from custom_components.chatterbox.tools.own.past import TOOL_NAME, SpokenPast
+from tests.support.one_home import in_one_home
 from tests.support.recorded_home import DOOR, NAMES, WINDOW, Past
 
 LAST = {
@@ -74,7 +75,7 @@ async def door(past: Past) -> Past:
     return past
 
 
-@pytest.mark.parametrize("language", LAST)
+@in_one_home("language", LAST)
 async def test_the_last_time_is_told_in_each_language(door: Past, language: str) -> None:
     assert await answer(door, LAST[language], language) == ANSWERS[language]
 
