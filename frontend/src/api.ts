@@ -190,3 +190,73 @@ export interface Change {
   entity_ids: string[];
   error: string;
 }
+
+/** In the order of their strictness. */
+export type Verdict = "allow" | "ask" | "pin" | "deny";
+
+/** The conditions of a rule that are lists. */
+export type Condition =
+  "entities" | "areas" | "domains" | "actions" | "device_classes" | "labels" | "users" | "devices" | "tools";
+
+/** A rule of the home as it is stored: all given conditions hold, each by any of its values. */
+export type Rule = { verdict: Verdict; window?: { after: string; before: string } } & {
+  [name in Condition]?: string[];
+};
+
+export interface WrittenRule {
+  rule: Rule;
+  text: string;
+}
+
+export type PinUse = "unlock" | "open" | "disarm";
+
+/** `chatterbox/permissions/get`, and the result of each change */
+export interface Permissions {
+  /** A change names the version that it is one of. */
+  version: string;
+  /** Whether the stored rules cannot be read, so that agents change nothing. */
+  locked: boolean;
+  has_pin: boolean;
+  pin_uses: PinUse[];
+  rules: WrittenRule[];
+  /** Those that come after them. */
+  defaults: WrittenRule[];
+  choices: Record<Condition | "verdicts", Named[]>;
+  /** The names of the verdict and of the conditions. */
+  fields: Record<string, string>;
+}
+
+/** `chatterbox/permissions/devices` */
+export interface Devices {
+  total: number;
+  rows: Device[];
+}
+
+export interface Device {
+  entity_id: string;
+  name: string;
+  area: string;
+  verdict: Verdict;
+  /** Names of the first actions with the verdict. */
+  actions: string[];
+  more_actions: number;
+  why: "nothing" | "rule" | "default" | "source" | "unknown";
+  rule: number | null;
+  /** The verdict of the rule for this device alone. */
+  chosen: Verdict | null;
+}
+
+/** `chatterbox/permissions/try` */
+export interface Trial {
+  text: string;
+  calls: TriedCall[];
+}
+
+export interface TriedCall {
+  sentence: string;
+  tool: string;
+  outcome: "runs" | "held" | "refused" | "fails";
+  verdict: Verdict;
+  why: string;
+  rules: number[];
+}

@@ -7,6 +7,7 @@ import { style } from "./style";
 import { Texts } from "./texts";
 import type { Page } from "./view";
 import "./now";
+import "./permissions";
 import "./turn";
 import "./turns";
 
@@ -101,6 +102,8 @@ export class ChatterboxPanel extends LitElement {
         return path
           ? html`<chatterbox-turn .page=${page} .path=${decodeURIComponent(path)}></chatterbox-turn>`
           : html`<chatterbox-turns .page=${page}></chatterbox-turns>`;
+      case "permissions":
+        return html`<chatterbox-permissions .page=${page}></chatterbox-permissions>`;
       default:
         return html`<chatterbox-now .page=${page}></chatterbox-now>`;
     }

@@ -27,8 +27,9 @@ entities:
   - { name: Garage, id: cover.garage, area: garden, state: closed, attributes: { device_class: garage } }
   - { name: Blind, id: cover.blind, state: closed, attributes: { device_class: blind } }
   - { name: Attic, id: light.attic, state: "off" }
+  - { name: Noise, id: sensor.noise, state: 4 }
 """
-EXPOSED = ("light.lamp", "lock.door", "cover.garage", "cover.blind")
+EXPOSED = ("light.lamp", "lock.door", "cover.garage", "cover.blind", "sensor.noise")
 ENGLISH = {"language": "en"}
 PIN = "7391058264"
 NIGHT = {"after": "22:00:00", "before": "06:00:00"}

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.const import Platform
+from homeassistant.const import SERVICE_RELOAD, Platform
 from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import (
@@ -34,6 +34,7 @@ from ..runtime.rule_labels import Labels, async_action_names, async_get_rule_lab
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import (
     DEFAULT_RULES,
+    NEVER_WHERE_PEOPLE_WERE,
     HomeRules,
     PinUse,
     Policy,
@@ -52,6 +53,8 @@ from .rule_text import RuleText
 _MOST_ROWS: Final = 200
 _MOST_RULES: Final = 200
 _MOST_ACTIONS: Final = 4
+_READS: Final = "get_"
+"""The beginning of the names of actions that only read."""
 _LONGEST: Final = 500
 """Characters of a sentence to try."""
 _ERRORS: Final = f"component.{DOMAIN}.config_subentries.conversation.error."
@@ -135,6 +138,7 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
         return [_WrittenRule(stored, text.of(rule)) for stored, rule in rows]
 
     offered: Mapping[str, Labels] = {"verdicts": labels.verdicts, **labels.of_conditions}
+    unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(*(rule.actions for rule in rules.policy.rules))
     return _Permissions(
         version=_version(rules),
         locked=store.current is not rules,
@@ -143,7 +147,10 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
         rules=written(rules.policy),
         defaults=written(Policy(DEFAULT_RULES)),
         choices={
-            **{name: [_Named(key, label) for label, key in known.ids.items()] for name, known in offered.items()},
+            **{
+                name: [_Named(key, label) for label, key in known.ids.items() if key not in unnamed]
+                for name, known in offered.items()
+            },
             **{
                 name: sorted((_Named(*item) for item in known.items()), key=lambda one: one.name.casefold())
                 for name, known in names.items()
@@ -200,7 +207,7 @@ async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     hass, policy = viewer.hass, async_get_home_rules(viewer.hass).current.policy
     words, offset, wanted = fold(data["search"]).split(), data["offset"], data.get("verdict")
     area_ids, areas = areas_of_entities(hass), {one.id: one.name for one in ar.async_get(hass).async_list_areas()}
-    exposed = exposed_states(hass, CONVERSATION_DOMAIN)
+    exposed = exposed_states(hass, CONVERSATION_DOMAIN, _acting_domains(hass))
     places = {one.entity_id: areas.get(area_ids.get(one.entity_id) or "", "") for one in exposed}
     found = [state.entity_id for state in exposed if _has_words(state, places[state.entity_id], words)]
     entity_ids = sorted(found, key=lambda one: (not places[one], places[one].casefold()))
@@ -213,6 +220,13 @@ async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     language = await async_closest_language(hass, data["language"])
     actions = await async_action_names(hass, {action for one in judged for action in one.actions}, language)
     return _Devices(total, [_row(hass, policy, one, places[one.entity_id], actions) for one in judged])
+
+
+def _acting_domains(hass: HomeAssistant) -> list[str]:
+    """Return the domains with an action that changes something."""
+    services = hass.services.async_services()
+    reading = (SERVICE_RELOAD, _READS)
+    return [one for one, names in services.items() if any(not name.startswith(reading) for name in names)]
 
 
 def _has_words(state: State, place: str, words: Sequence[str]) -> bool:

@@ -24,7 +24,7 @@ _ANSWERS = (
     ScriptedAnswer(tool_calls=(_UNLOCK,)),
 )
 _SCRIPT = Script(models=("small-model",), answers=_ANSWERS)
-_VIEWS = ("now", "turns")
+_VIEWS = ("now", "turns", "permissions")
 
 
 def text(key: str, **values: str) -> str:
@@ -76,6 +76,7 @@ async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssi
                 panel = frontend.page.locator("chatterbox-panel")
                 tab = panel.get_by_role("link", name=sentence(f"config_panel.page.{view}", language))
                 await expect(tab).to_have_attribute("aria-current", "page")
+                await expect(panel.locator("[aria-busy=true]")).to_have_count(0)
                 misfits += [f"{language}, {view}: {one}" for one in await frontend.misfits(panel)]
     finally:
         await home.command("frontend/set_user_data", type(None), key="language", value=None)

@@ -1,6 +1,6 @@
-var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t,s)=>{for(var i=s>1?void 0:s?de(e,t):e,o=r.length-1,n;o>=0;o--)(n=r[o])&&(i=(s?n(e,t,i):n(i))||i);return s&&i&&ce(e,t,i),i};var X=globalThis,tt=X.ShadowRoot&&(X.ShadyCSS===void 0||X.ShadyCSS.nativeShadow)&&"adoptedStyleSheets"in Document.prototype&&"replace"in CSSStyleSheet.prototype,yt=Symbol(),Ht=new WeakMap,B=class{constructor(e,t,s){if(this._$cssResult$=!0,s!==yt)throw Error("CSSResult is not constructable. Use `unsafeCSS` or `css` instead.");this.cssText=e,this.t=t}get styleSheet(){let e=this.o,t=this.t;if(tt&&e===void 0){let s=t!==void 0&&t.length===1;s&&(e=Ht.get(t)),e===void 0&&((this.o=e=new CSSStyleSheet).replaceSync(this.cssText),s&&Ht.set(t,e))}return e}toString(){return this.cssText}},Ot=r=>new B(typeof r=="string"?r:r+"",void 0,yt),_=(r,...e)=>{let t=r.length===1?r[0]:e.reduce((s,i,o)=>s+(n=>{if(n._$cssResult$===!0)return n.cssText;if(typeof n=="number")return n;throw Error("Value passed to 'css' function must be a 'css' function result: "+n+". Use 'unsafeCSS' to pass non-literal values, but take care to ensure page security.")})(i)+r[o+1],r[0]);return new B(t,r,yt)},Ut=(r,e)=>{if(tt)r.adoptedStyleSheets=e.map(t=>t instanceof CSSStyleSheet?t:t.styleSheet);else for(let t of e){let s=document.createElement("style"),i=X.litNonce;i!==void 0&&s.setAttribute("nonce",i),s.textContent=t.cssText,r.appendChild(s)}},xt=tt?r=>r:r=>r instanceof CSSStyleSheet?(e=>{let t="";for(let s of e.cssRules)t+=s.cssText;return Ot(t)})(r):r;var{is:he,defineProperty:pe,getOwnPropertyDescriptor:ue,getOwnPropertyNames:me,getOwnPropertySymbols:fe,getPrototypeOf:ge}=Object,et=globalThis,Dt=et.trustedTypes,ve=Dt?Dt.emptyScript:"",$e=et.reactiveElementPolyfillSupport,G=(r,e)=>r,W={toAttribute(r,e){switch(e){case Boolean:r=r?ve:null;break;case Object:case Array:r=r==null?r:JSON.stringify(r)}return r},fromAttribute(r,e){let t=r;switch(e){case Boolean:t=r!==null;break;case Number:t=r===null?null:Number(r);break;case Object:case Array:try{t=JSON.parse(r)}catch{t=null}}return t}},st=(r,e)=>!he(r,e),Nt={attribute:!0,type:String,converter:W,reflect:!1,useDefault:!1,hasChanged:st};Symbol.metadata??=Symbol("metadata"),et.litPropertyMetadata??=new WeakMap;var E=class extends HTMLElement{static addInitializer(e){this._$Ei(),(this.l??=[]).push(e)}static get observedAttributes(){return this.finalize(),this._$Eh&&[...this._$Eh.keys()]}static createProperty(e,t=Nt){if(t.state&&(t.attribute=!1),this._$Ei(),this.prototype.hasOwnProperty(e)&&((t=Object.create(t)).wrapped=!0),this.elementProperties.set(e,t),!t.noAccessor){let s=Symbol(),i=this.getPropertyDescriptor(e,s,t);i!==void 0&&pe(this.prototype,e,i)}}static getPropertyDescriptor(e,t,s){let{get:i,set:o}=ue(this.prototype,e)??{get(){return this[t]},set(n){this[t]=n}};return{get:i,set(n){let a=i?.call(this);o?.call(this,n),this.requestUpdate(e,a,s)},configurable:!0,enumerable:!0}}static getPropertyOptions(e){return this.elementProperties.get(e)??Nt}static _$Ei(){if(this.hasOwnProperty(G("elementProperties")))return;let e=ge(this);e.finalize(),e.l!==void 0&&(this.l=[...e.l]),this.elementProperties=new Map(e.elementProperties)}static finalize(){if(this.hasOwnProperty(G("finalized")))return;if(this.finalized=!0,this._$Ei(),this.hasOwnProperty(G("properties"))){let t=this.properties,s=[...me(t),...fe(t)];for(let i of s)this.createProperty(i,t[i])}let e=this[Symbol.metadata];if(e!==null){let t=litPropertyMetadata.get(e);if(t!==void 0)for(let[s,i]of t)this.elementProperties.set(s,i)}this._$Eh=new Map;for(let[t,s]of this.elementProperties){let i=this._$Eu(t,s);i!==void 0&&this._$Eh.set(i,t)}this.elementStyles=this.finalizeStyles(this.styles)}static finalizeStyles(e){let t=[];if(Array.isArray(e)){let s=new Set(e.flat(1/0).reverse());for(let i of s)t.unshift(xt(i))}else e!==void 0&&t.push(xt(e));return t}static _$Eu(e,t){let s=t.attribute;return s===!1?void 0:typeof s=="string"?s:typeof e=="string"?e.toLowerCase():void 0}constructor(){super(),this._$Ep=void 0,this.isUpdatePending=!1,this.hasUpdated=!1,this._$Em=null,this._$Ev()}_$Ev(){this._$ES=new Promise(e=>this.enableUpdating=e),this._$AL=new Map,this._$E_(),this.requestUpdate(),this.constructor.l?.forEach(e=>e(this))}addController(e){(this._$EO??=new Set).add(e),this.renderRoot!==void 0&&this.isConnected&&e.hostConnected?.()}removeController(e){this._$EO?.delete(e)}_$E_(){let e=new Map,t=this.constructor.elementProperties;for(let s of t.keys())this.hasOwnProperty(s)&&(e.set(s,this[s]),delete this[s]);e.size>0&&(this._$Ep=e)}createRenderRoot(){let e=this.shadowRoot??this.attachShadow(this.constructor.shadowRootOptions);return Ut(e,this.constructor.elementStyles),e}connectedCallback(){this.renderRoot??=this.createRenderRoot(),this.enableUpdating(!0),this._$EO?.forEach(e=>e.hostConnected?.())}enableUpdating(e){}disconnectedCallback(){this._$EO?.forEach(e=>e.hostDisconnected?.())}attributeChangedCallback(e,t,s){this._$AK(e,s)}_$ET(e,t){let s=this.constructor.elementProperties.get(e),i=this.constructor._$Eu(e,s);if(i!==void 0&&s.reflect===!0){let o=(s.converter?.toAttribute!==void 0?s.converter:W).toAttribute(t,s.type);this._$Em=e,o==null?this.removeAttribute(i):this.setAttribute(i,o),this._$Em=null}}_$AK(e,t){let s=this.constructor,i=s._$Eh.get(e);if(i!==void 0&&this._$Em!==i){let o=s.getPropertyOptions(i),n=typeof o.converter=="function"?{fromAttribute:o.converter}:o.converter?.fromAttribute!==void 0?o.converter:W;this._$Em=i;let a=n.fromAttribute(t,o.type);this[i]=a??this._$Ej?.get(i)??a,this._$Em=null}}requestUpdate(e,t,s,i=!1,o){if(e!==void 0){let n=this.constructor;if(i===!1&&(o=this[e]),s??=n.getPropertyOptions(e),!((s.hasChanged??st)(o,t)||s.useDefault&&s.reflect&&o===this._$Ej?.get(e)&&!this.hasAttribute(n._$Eu(e,s))))return;this.C(e,t,s)}this.isUpdatePending===!1&&(this._$ES=this._$EP())}C(e,t,{useDefault:s,reflect:i,wrapped:o},n){s&&!(this._$Ej??=new Map).has(e)&&(this._$Ej.set(e,n??t??this[e]),o!==!0||n!==void 0)||(this._$AL.has(e)||(this.hasUpdated||s||(t=void 0),this._$AL.set(e,t)),i===!0&&this._$Em!==e&&(this._$Eq??=new Set).add(e))}async _$EP(){this.isUpdatePending=!0;try{await this._$ES}catch(t){Promise.reject(t)}let e=this.scheduleUpdate();return e!=null&&await e,!this.isUpdatePending}scheduleUpdate(){return this.performUpdate()}performUpdate(){if(!this.isUpdatePending)return;if(!this.hasUpdated){if(this.renderRoot??=this.createRenderRoot(),this._$Ep){for(let[i,o]of this._$Ep)this[i]=o;this._$Ep=void 0}let s=this.constructor.elementProperties;if(s.size>0)for(let[i,o]of s){let{wrapped:n}=o,a=this[i];n!==!0||this._$AL.has(i)||a===void 0||this.C(i,void 0,o,a)}}let e=!1,t=this._$AL;try{e=this.shouldUpdate(t),e?(this.willUpdate(t),this._$EO?.forEach(s=>s.hostUpdate?.()),this.update(t)):this._$EM()}catch(s){throw e=!1,this._$EM(),s}e&&this._$AE(t)}willUpdate(e){}_$AE(e){this._$EO?.forEach(t=>t.hostUpdated?.()),this.hasUpdated||(this.hasUpdated=!0,this.firstUpdated(e)),this.updated(e)}_$EM(){this._$AL=new Map,this.isUpdatePending=!1}get updateComplete(){return this.getUpdateComplete()}getUpdateComplete(){return this._$ES}shouldUpdate(e){return!0}update(e){this._$Eq&&=this._$Eq.forEach(t=>this._$ET(t,this[t])),this._$EM()}updated(e){}firstUpdated(e){}};E.elementStyles=[],E.shadowRootOptions={mode:"open"},E[G("elementProperties")]=new Map,E[G("finalized")]=new Map,$e?.({ReactiveElement:E}),(et.reactiveElementVersions??=[]).push("2.1.2");var _t=globalThis,Lt=r=>r,it=_t.trustedTypes,qt=it?it.createPolicy("lit-html",{createHTML:r=>r}):void 0,wt="$lit$",S=`lit$${Math.random().toFixed(9).slice(2)}$`,At="?"+S,ye=`<${At}>`,D=document,K=()=>D.createComment(""),Z=r=>r===null||typeof r!="object"&&typeof r!="function",kt=Array.isArray,Gt=r=>kt(r)||typeof r?.[Symbol.iterator]=="function",bt=`[ 	
-\f\r]`,V=/<(?:(!--|\/[^a-zA-Z])|(\/?[a-zA-Z][^>\s]*)|(\/?$))/g,It=/-->/g,jt=/>/g,O=RegExp(`>|${bt}(?:([^\\s"'>=/]+)(${bt}*=${bt}*(?:[^ 	
-\f\r"'\`<>=]|("|')|))|$)`,"g"),zt=/'/g,Ft=/"/g,Wt=/^(?:script|style|textarea|title)$/i,Et=r=>(e,...t)=>({_$litType$:r,strings:e,values:t}),c=Et(1),St=Et(2),We=Et(3),x=Symbol.for("lit-noChange"),d=Symbol.for("lit-nothing"),Bt=new WeakMap,U=D.createTreeWalker(D,129);function Vt(r,e){if(!kt(r)||!r.hasOwnProperty("raw"))throw Error("invalid template strings array");return qt!==void 0?qt.createHTML(e):e}var Kt=(r,e)=>{let t=r.length-1,s=[],i,o=e===2?"<svg>":e===3?"<math>":"",n=V;for(let a=0;a<t;a++){let l=r[a],p,g,h=-1,f=0;for(;f<l.length&&(n.lastIndex=f,g=n.exec(l),g!==null);)f=n.lastIndex,n===V?g[1]==="!--"?n=It:g[1]!==void 0?n=jt:g[2]!==void 0?(Wt.test(g[2])&&(i=RegExp("</"+g[2],"g")),n=O):g[3]!==void 0&&(n=O):n===O?g[0]===">"?(n=i??V,h=-1):g[1]===void 0?h=-2:(h=n.lastIndex-g[2].length,p=g[1],n=g[3]===void 0?O:g[3]==='"'?Ft:zt):n===Ft||n===zt?n=O:n===It||n===jt?n=V:(n=O,i=void 0);let m=n===O&&r[a+1].startsWith("/>")?" ":"";o+=n===V?l+ye:h>=0?(s.push(p),l.slice(0,h)+wt+l.slice(h)+S+m):l+S+(h===-2?a:m)}return[Vt(r,o+(r[t]||"<?>")+(e===2?"</svg>":e===3?"</math>":"")),s]},Q=class r{constructor({strings:e,_$litType$:t},s){let i;this.parts=[];let o=0,n=0,a=e.length-1,l=this.parts,[p,g]=Kt(e,t);if(this.el=r.createElement(p,s),U.currentNode=this.el.content,t===2||t===3){let h=this.el.content.firstChild;h.replaceWith(...h.childNodes)}for(;(i=U.nextNode())!==null&&l.length<a;){if(i.nodeType===1){if(i.hasAttributes())for(let h of i.getAttributeNames())if(h.endsWith(wt)){let f=g[n++],m=i.getAttribute(h).split(S),$=/([.?@])?(.*)/.exec(f);l.push({type:1,index:o,name:$[2],strings:m,ctor:$[1]==="."?ot:$[1]==="?"?nt:$[1]==="@"?at:L}),i.removeAttribute(h)}else h.startsWith(S)&&(l.push({type:6,index:o}),i.removeAttribute(h));if(Wt.test(i.tagName)){let h=i.textContent.split(S),f=h.length-1;if(f>0){i.textContent=it?it.emptyScript:"";for(let m=0;m<f;m++)i.append(h[m],K()),U.nextNode(),l.push({type:2,index:++o});i.append(h[f],K())}}}else if(i.nodeType===8)if(i.data===At)l.push({type:2,index:o});else{let h=-1;for(;(h=i.data.indexOf(S,h+1))!==-1;)l.push({type:7,index:o}),h+=S.length-1}o++}}static createElement(e,t){let s=D.createElement("template");return s.innerHTML=e,s}};function N(r,e,t=r,s){if(e===x)return e;let i=s!==void 0?t._$Co?.[s]:t._$Cl,o=Z(e)?void 0:e._$litDirective$;return i?.constructor!==o&&(i?._$AO?.(!1),o===void 0?i=void 0:(i=new o(r),i._$AT(r,t,s)),s!==void 0?(t._$Co??=[])[s]=i:t._$Cl=i),i!==void 0&&(e=N(r,i._$AS(r,e.values),i,s)),e}var rt=class{constructor(e,t){this._$AV=[],this._$AN=void 0,this._$AD=e,this._$AM=t}get parentNode(){return this._$AM.parentNode}get _$AU(){return this._$AM._$AU}u(e){let{el:{content:t},parts:s}=this._$AD,i=(e?.creationScope??D).importNode(t,!0);U.currentNode=i;let o=U.nextNode(),n=0,a=0,l=s[0];for(;l!==void 0;){if(n===l.index){let p;l.type===2?p=new z(o,o.nextSibling,this,e):l.type===1?p=new l.ctor(o,l.name,l.strings,this,e):l.type===6&&(p=new lt(o,this,e)),this._$AV.push(p),l=s[++a]}n!==l?.index&&(o=U.nextNode(),n++)}return U.currentNode=D,i}p(e){let t=0;for(let s of this._$AV)s!==void 0&&(s.strings!==void 0?(s._$AI(e,s,t),t+=s.strings.length-2):s._$AI(e[t])),t++}},z=class r{get _$AU(){return this._$AM?._$AU??this._$Cv}constructor(e,t,s,i){this.type=2,this._$AH=d,this._$AN=void 0,this._$AA=e,this._$AB=t,this._$AM=s,this.options=i,this._$Cv=i?.isConnected??!0}get parentNode(){let e=this._$AA.parentNode,t=this._$AM;return t!==void 0&&e?.nodeType===11&&(e=t.parentNode),e}get startNode(){return this._$AA}get endNode(){return this._$AB}_$AI(e,t=this){e=N(this,e,t),Z(e)?e===d||e==null||e===""?(this._$AH!==d&&this._$AR(),this._$AH=d):e!==this._$AH&&e!==x&&this._(e):e._$litType$!==void 0?this.$(e):e.nodeType!==void 0?this.T(e):Gt(e)?this.k(e):this._(e)}O(e){return this._$AA.parentNode.insertBefore(e,this._$AB)}T(e){this._$AH!==e&&(this._$AR(),this._$AH=this.O(e))}_(e){this._$AH!==d&&Z(this._$AH)?this._$AA.nextSibling.data=e:this.T(D.createTextNode(e)),this._$AH=e}$(e){let{values:t,_$litType$:s}=e,i=typeof s=="number"?this._$AC(e):(s.el===void 0&&(s.el=Q.createElement(Vt(s.h,s.h[0]),this.options)),s);if(this._$AH?._$AD===i)this._$AH.p(t);else{let o=new rt(i,this),n=o.u(this.options);o.p(t),this.T(n),this._$AH=o}}_$AC(e){let t=Bt.get(e.strings);return t===void 0&&Bt.set(e.strings,t=new Q(e)),t}k(e){kt(this._$AH)||(this._$AH=[],this._$AR());let t=this._$AH,s,i=0;for(let o of e)i===t.length?t.push(s=new r(this.O(K()),this.O(K()),this,this.options)):s=t[i],s._$AI(o),i++;i<t.length&&(this._$AR(s&&s._$AB.nextSibling,i),t.length=i)}_$AR(e=this._$AA.nextSibling,t){for(this._$AP?.(!1,!0,t);e!==this._$AB;){let s=Lt(e).nextSibling;Lt(e).remove(),e=s}}setConnected(e){this._$AM===void 0&&(this._$Cv=e,this._$AP?.(e))}},L=class{get tagName(){return this.element.tagName}get _$AU(){return this._$AM._$AU}constructor(e,t,s,i,o){this.type=1,this._$AH=d,this._$AN=void 0,this.element=e,this.name=t,this._$AM=i,this.options=o,s.length>2||s[0]!==""||s[1]!==""?(this._$AH=Array(s.length-1).fill(new String),this.strings=s):this._$AH=d}_$AI(e,t=this,s,i){let o=this.strings,n=!1;if(o===void 0)e=N(this,e,t,0),n=!Z(e)||e!==this._$AH&&e!==x,n&&(this._$AH=e);else{let a=e,l,p;for(e=o[0],l=0;l<o.length-1;l++)p=N(this,a[s+l],t,l),p===x&&(p=this._$AH[l]),n||=!Z(p)||p!==this._$AH[l],p===d?e=d:e!==d&&(e+=(p??"")+o[l+1]),this._$AH[l]=p}n&&!i&&this.j(e)}j(e){e===d?this.element.removeAttribute(this.name):this.element.setAttribute(this.name,e??"")}},ot=class extends L{constructor(){super(...arguments),this.type=3}j(e){this.element[this.name]=e===d?void 0:e}},nt=class extends L{constructor(){super(...arguments),this.type=4}j(e){this.element.toggleAttribute(this.name,!!e&&e!==d)}},at=class extends L{constructor(e,t,s,i,o){super(e,t,s,i,o),this.type=5}_$AI(e,t=this){if((e=N(this,e,t,0)??d)===x)return;let s=this._$AH,i=e===d&&s!==d||e.capture!==s.capture||e.once!==s.once||e.passive!==s.passive,o=e!==d&&(s===d||i);i&&this.element.removeEventListener(this.name,this,s),o&&this.element.addEventListener(this.name,this,e),this._$AH=e}handleEvent(e){typeof this._$AH=="function"?this._$AH.call(this.options?.host??this.element,e):this._$AH.handleEvent(e)}},lt=class{constructor(e,t,s){this.element=e,this.type=6,this._$AN=void 0,this._$AM=t,this.options=s}get _$AU(){return this._$AM._$AU}_$AI(e){N(this,e)}},Zt={M:wt,P:S,A:At,C:1,L:Kt,R:rt,D:Gt,V:N,I:z,H:L,N:nt,U:at,B:ot,F:lt},xe=_t.litHtmlPolyfillSupport;xe?.(Q,z),(_t.litHtmlVersions??=[]).push("3.3.3");var Qt=(r,e,t)=>{let s=t?.renderBefore??e,i=s._$litPart$;if(i===void 0){let o=t?.renderBefore??null;s._$litPart$=i=new z(e.insertBefore(K(),o),o,void 0,t??{})}return i._$AI(r),i};var Tt=globalThis,w=class extends E{constructor(){super(...arguments),this.renderOptions={host:this},this._$Do=void 0}createRenderRoot(){let e=super.createRenderRoot();return this.renderOptions.renderBefore??=e.firstChild,e}update(e){let t=this.render();this.hasUpdated||(this.renderOptions.isConnected=this.isConnected),super.update(e),this._$Do=Qt(t,this.renderRoot,this.renderOptions)}connectedCallback(){super.connectedCallback(),this._$Do?.setConnected(!0)}disconnectedCallback(){super.disconnectedCallback(),this._$Do?.setConnected(!1)}render(){return x}};w._$litElement$=!0,w.finalized=!0,Tt.litElementHydrateSupport?.({LitElement:w});var be=Tt.litElementPolyfillSupport;be?.({LitElement:w});(Tt.litElementVersions??=[]).push("4.2.2");var P=r=>(e,t)=>{t!==void 0?t.addInitializer(()=>{customElements.define(r,e)}):customElements.define(r,e)};var _e={attribute:!0,type:String,converter:W,reflect:!1,hasChanged:st},we=(r=_e,e,t)=>{let{kind:s,metadata:i}=t,o=globalThis.litPropertyMetadata.get(i);if(o===void 0&&globalThis.litPropertyMetadata.set(i,o=new Map),s==="setter"&&((r=Object.create(r)).wrapped=!0),o.set(t.name,r),s==="accessor"){let{name:n}=t;return{set(a){let l=e.get.call(this);e.set.call(this,a),this.requestUpdate(n,l,r,!0,a)},init(a){return a!==void 0&&this.C(n,void 0,r,a),a}}}if(s==="setter"){let{name:n}=t;return function(a){let l=this[n];e.call(this,a),this.requestUpdate(n,l,r,!0,a)}}throw Error("Unsupported decorator location: "+s)};function T(r){return(e,t)=>typeof t=="object"?we(r,e,t):((s,i,o)=>{let n=i.hasOwnProperty(o);return i.constructor.createProperty(o,s),n?Object.getOwnPropertyDescriptor(i,o):void 0})(r,e,t)}function v(r){return T({...r,state:!0,attribute:!1})}var q=(r,e,t)=>(t.configurable=!0,t.enumerable=!0,Reflect.decorate&&typeof e!="object"&&Object.defineProperty(r,e,t),t);function Ct(r,e){return(t,s,i)=>{let o=n=>n.renderRoot?.querySelector(r)??null;if(e){let{get:n,set:a}=typeof s=="object"?t:i??(()=>{let l=Symbol();return{get(){return this[l]},set(p){this[l]=p}}})();return q(t,s,{get(){let l=n.call(this);return l===void 0&&(l=o(this),(l!==null||this.hasUpdated)&&a.call(this,l)),l}})}return q(t,s,{get(){return o(this)}})}}function ct(r){return typeof r=="object"&&r!==null&&"code"in r&&"message"in r?r:{code:"unknown",message:String(r)}}function dt(r,e=!1){e?history.replaceState(history.state,"",r):history.pushState(null,"",r),dispatchEvent(new CustomEvent("location-changed",{detail:{replace:e}}))}var R=_`
+var ge=Object.defineProperty;var fe=Object.getOwnPropertyDescriptor;var h=(o,s,t,e)=>{for(var i=e>1?void 0:e?fe(s,t):s,r=o.length-1,n;r>=0;r--)(n=o[r])&&(i=(e?n(s,t,i):n(i))||i);return e&&i&&ge(s,t,i),i};var it=globalThis,rt=it.ShadowRoot&&(it.ShadyCSS===void 0||it.ShadyCSS.nativeShadow)&&"adoptedStyleSheets"in Document.prototype&&"replace"in CSSStyleSheet.prototype,kt=Symbol(),Nt=new WeakMap,K=class{constructor(s,t,e){if(this._$cssResult$=!0,e!==kt)throw Error("CSSResult is not constructable. Use `unsafeCSS` or `css` instead.");this.cssText=s,this.t=t}get styleSheet(){let s=this.o,t=this.t;if(rt&&s===void 0){let e=t!==void 0&&t.length===1;e&&(s=Nt.get(t)),s===void 0&&((this.o=s=new CSSStyleSheet).replaceSync(this.cssText),e&&Nt.set(t,s))}return s}toString(){return this.cssText}},qt=o=>new K(typeof o=="string"?o:o+"",void 0,kt),x=(o,...s)=>{let t=o.length===1?o[0]:s.reduce((e,i,r)=>e+(n=>{if(n._$cssResult$===!0)return n.cssText;if(typeof n=="number")return n;throw Error("Value passed to 'css' function must be a 'css' function result: "+n+". Use 'unsafeCSS' to pass non-literal values, but take care to ensure page security.")})(i)+o[r+1],o[0]);return new K(t,o,kt)},Ut=(o,s)=>{if(rt)o.adoptedStyleSheets=s.map(t=>t instanceof CSSStyleSheet?t:t.styleSheet);else for(let t of s){let e=document.createElement("style"),i=it.litNonce;i!==void 0&&e.setAttribute("nonce",i),e.textContent=t.cssText,o.appendChild(e)}},At=rt?o=>o:o=>o instanceof CSSStyleSheet?(s=>{let t="";for(let e of s.cssRules)t+=e.cssText;return qt(t)})(o):o;var{is:ve,defineProperty:$e,getOwnPropertyDescriptor:ye,getOwnPropertyNames:xe,getOwnPropertySymbols:be,getPrototypeOf:we}=Object,ot=globalThis,It=ot.trustedTypes,_e=It?It.emptyScript:"",ke=ot.reactiveElementPolyfillSupport,Z=(o,s)=>o,Q={toAttribute(o,s){switch(s){case Boolean:o=o?_e:null;break;case Object:case Array:o=o==null?o:JSON.stringify(o)}return o},fromAttribute(o,s){let t=o;switch(s){case Boolean:t=o!==null;break;case Number:t=o===null?null:Number(o);break;case Object:case Array:try{t=JSON.parse(o)}catch{t=null}}return t}},nt=(o,s)=>!ve(o,s),jt={attribute:!0,type:String,converter:Q,reflect:!1,useDefault:!1,hasChanged:nt};Symbol.metadata??=Symbol("metadata"),ot.litPropertyMetadata??=new WeakMap;var P=class extends HTMLElement{static addInitializer(s){this._$Ei(),(this.l??=[]).push(s)}static get observedAttributes(){return this.finalize(),this._$Eh&&[...this._$Eh.keys()]}static createProperty(s,t=jt){if(t.state&&(t.attribute=!1),this._$Ei(),this.prototype.hasOwnProperty(s)&&((t=Object.create(t)).wrapped=!0),this.elementProperties.set(s,t),!t.noAccessor){let e=Symbol(),i=this.getPropertyDescriptor(s,e,t);i!==void 0&&$e(this.prototype,s,i)}}static getPropertyDescriptor(s,t,e){let{get:i,set:r}=ye(this.prototype,s)??{get(){return this[t]},set(n){this[t]=n}};return{get:i,set(n){let a=i?.call(this);r?.call(this,n),this.requestUpdate(s,a,e)},configurable:!0,enumerable:!0}}static getPropertyOptions(s){return this.elementProperties.get(s)??jt}static _$Ei(){if(this.hasOwnProperty(Z("elementProperties")))return;let s=we(this);s.finalize(),s.l!==void 0&&(this.l=[...s.l]),this.elementProperties=new Map(s.elementProperties)}static finalize(){if(this.hasOwnProperty(Z("finalized")))return;if(this.finalized=!0,this._$Ei(),this.hasOwnProperty(Z("properties"))){let t=this.properties,e=[...xe(t),...be(t)];for(let i of e)this.createProperty(i,t[i])}let s=this[Symbol.metadata];if(s!==null){let t=litPropertyMetadata.get(s);if(t!==void 0)for(let[e,i]of t)this.elementProperties.set(e,i)}this._$Eh=new Map;for(let[t,e]of this.elementProperties){let i=this._$Eu(t,e);i!==void 0&&this._$Eh.set(i,t)}this.elementStyles=this.finalizeStyles(this.styles)}static finalizeStyles(s){let t=[];if(Array.isArray(s)){let e=new Set(s.flat(1/0).reverse());for(let i of e)t.unshift(At(i))}else s!==void 0&&t.push(At(s));return t}static _$Eu(s,t){let e=t.attribute;return e===!1?void 0:typeof e=="string"?e:typeof s=="string"?s.toLowerCase():void 0}constructor(){super(),this._$Ep=void 0,this.isUpdatePending=!1,this.hasUpdated=!1,this._$Em=null,this._$Ev()}_$Ev(){this._$ES=new Promise(s=>this.enableUpdating=s),this._$AL=new Map,this._$E_(),this.requestUpdate(),this.constructor.l?.forEach(s=>s(this))}addController(s){(this._$EO??=new Set).add(s),this.renderRoot!==void 0&&this.isConnected&&s.hostConnected?.()}removeController(s){this._$EO?.delete(s)}_$E_(){let s=new Map,t=this.constructor.elementProperties;for(let e of t.keys())this.hasOwnProperty(e)&&(s.set(e,this[e]),delete this[e]);s.size>0&&(this._$Ep=s)}createRenderRoot(){let s=this.shadowRoot??this.attachShadow(this.constructor.shadowRootOptions);return Ut(s,this.constructor.elementStyles),s}connectedCallback(){this.renderRoot??=this.createRenderRoot(),this.enableUpdating(!0),this._$EO?.forEach(s=>s.hostConnected?.())}enableUpdating(s){}disconnectedCallback(){this._$EO?.forEach(s=>s.hostDisconnected?.())}attributeChangedCallback(s,t,e){this._$AK(s,e)}_$ET(s,t){let e=this.constructor.elementProperties.get(s),i=this.constructor._$Eu(s,e);if(i!==void 0&&e.reflect===!0){let r=(e.converter?.toAttribute!==void 0?e.converter:Q).toAttribute(t,e.type);this._$Em=s,r==null?this.removeAttribute(i):this.setAttribute(i,r),this._$Em=null}}_$AK(s,t){let e=this.constructor,i=e._$Eh.get(s);if(i!==void 0&&this._$Em!==i){let r=e.getPropertyOptions(i),n=typeof r.converter=="function"?{fromAttribute:r.converter}:r.converter?.fromAttribute!==void 0?r.converter:Q;this._$Em=i;let a=n.fromAttribute(t,r.type);this[i]=a??this._$Ej?.get(i)??a,this._$Em=null}}requestUpdate(s,t,e,i=!1,r){if(s!==void 0){let n=this.constructor;if(i===!1&&(r=this[s]),e??=n.getPropertyOptions(s),!((e.hasChanged??nt)(r,t)||e.useDefault&&e.reflect&&r===this._$Ej?.get(s)&&!this.hasAttribute(n._$Eu(s,e))))return;this.C(s,t,e)}this.isUpdatePending===!1&&(this._$ES=this._$EP())}C(s,t,{useDefault:e,reflect:i,wrapped:r},n){e&&!(this._$Ej??=new Map).has(s)&&(this._$Ej.set(s,n??t??this[s]),r!==!0||n!==void 0)||(this._$AL.has(s)||(this.hasUpdated||e||(t=void 0),this._$AL.set(s,t)),i===!0&&this._$Em!==s&&(this._$Eq??=new Set).add(s))}async _$EP(){this.isUpdatePending=!0;try{await this._$ES}catch(t){Promise.reject(t)}let s=this.scheduleUpdate();return s!=null&&await s,!this.isUpdatePending}scheduleUpdate(){return this.performUpdate()}performUpdate(){if(!this.isUpdatePending)return;if(!this.hasUpdated){if(this.renderRoot??=this.createRenderRoot(),this._$Ep){for(let[i,r]of this._$Ep)this[i]=r;this._$Ep=void 0}let e=this.constructor.elementProperties;if(e.size>0)for(let[i,r]of e){let{wrapped:n}=r,a=this[i];n!==!0||this._$AL.has(i)||a===void 0||this.C(i,void 0,r,a)}}let s=!1,t=this._$AL;try{s=this.shouldUpdate(t),s?(this.willUpdate(t),this._$EO?.forEach(e=>e.hostUpdate?.()),this.update(t)):this._$EM()}catch(e){throw s=!1,this._$EM(),e}s&&this._$AE(t)}willUpdate(s){}_$AE(s){this._$EO?.forEach(t=>t.hostUpdated?.()),this.hasUpdated||(this.hasUpdated=!0,this.firstUpdated(s)),this.updated(s)}_$EM(){this._$AL=new Map,this.isUpdatePending=!1}get updateComplete(){return this.getUpdateComplete()}getUpdateComplete(){return this._$ES}shouldUpdate(s){return!0}update(s){this._$Eq&&=this._$Eq.forEach(t=>this._$ET(t,this[t])),this._$EM()}updated(s){}firstUpdated(s){}};P.elementStyles=[],P.shadowRootOptions={mode:"open"},P[Z("elementProperties")]=new Map,P[Z("finalized")]=new Map,ke?.({ReactiveElement:P}),(ot.reactiveElementVersions??=[]).push("2.1.2");var Tt=globalThis,zt=o=>o,at=Tt.trustedTypes,Ft=at?at.createPolicy("lit-html",{createHTML:o=>o}):void 0,St="$lit$",R=`lit$${Math.random().toFixed(9).slice(2)}$`,Ct="?"+R,Ae=`<${Ct}>`,U=document,J=()=>U.createComment(""),X=o=>o===null||typeof o!="object"&&typeof o!="function",Pt=Array.isArray,Zt=o=>Pt(o)||typeof o?.[Symbol.iterator]=="function",Et=`[ 	
+\f\r]`,Y=/<(?:(!--|\/[^a-zA-Z])|(\/?[a-zA-Z][^>\s]*)|(\/?$))/g,Bt=/-->/g,Wt=/>/g,N=RegExp(`>|${Et}(?:([^\\s"'>=/]+)(${Et}*=${Et}*(?:[^ 	
+\f\r"'\`<>=]|("|')|))|$)`,"g"),Gt=/'/g,Vt=/"/g,Qt=/^(?:script|style|textarea|title)$/i,Rt=o=>(s,...t)=>({_$litType$:o,strings:s,values:t}),l=Rt(1),Mt=Rt(2),is=Rt(3),A=Symbol.for("lit-noChange"),d=Symbol.for("lit-nothing"),Kt=new WeakMap,q=U.createTreeWalker(U,129);function Yt(o,s){if(!Pt(o)||!o.hasOwnProperty("raw"))throw Error("invalid template strings array");return Ft!==void 0?Ft.createHTML(s):s}var Jt=(o,s)=>{let t=o.length-1,e=[],i,r=s===2?"<svg>":s===3?"<math>":"",n=Y;for(let a=0;a<t;a++){let c=o[a],u,v,p=-1,m=0;for(;m<c.length&&(n.lastIndex=m,v=n.exec(c),v!==null);)m=n.lastIndex,n===Y?v[1]==="!--"?n=Bt:v[1]!==void 0?n=Wt:v[2]!==void 0?(Qt.test(v[2])&&(i=RegExp("</"+v[2],"g")),n=N):v[3]!==void 0&&(n=N):n===N?v[0]===">"?(n=i??Y,p=-1):v[1]===void 0?p=-2:(p=n.lastIndex-v[2].length,u=v[1],n=v[3]===void 0?N:v[3]==='"'?Vt:Gt):n===Vt||n===Gt?n=N:n===Bt||n===Wt?n=Y:(n=N,i=void 0);let f=n===N&&o[a+1].startsWith("/>")?" ":"";r+=n===Y?c+Ae:p>=0?(e.push(u),c.slice(0,p)+St+c.slice(p)+R+f):c+R+(p===-2?a:f)}return[Yt(o,r+(o[t]||"<?>")+(s===2?"</svg>":s===3?"</math>":"")),e]},tt=class o{constructor({strings:s,_$litType$:t},e){let i;this.parts=[];let r=0,n=0,a=s.length-1,c=this.parts,[u,v]=Jt(s,t);if(this.el=o.createElement(u,e),q.currentNode=this.el.content,t===2||t===3){let p=this.el.content.firstChild;p.replaceWith(...p.childNodes)}for(;(i=q.nextNode())!==null&&c.length<a;){if(i.nodeType===1){if(i.hasAttributes())for(let p of i.getAttributeNames())if(p.endsWith(St)){let m=v[n++],f=i.getAttribute(p).split(R),$=/([.?@])?(.*)/.exec(m);c.push({type:1,index:r,name:$[2],strings:f,ctor:$[1]==="."?ct:$[1]==="?"?dt:$[1]==="@"?pt:j}),i.removeAttribute(p)}else p.startsWith(R)&&(c.push({type:6,index:r}),i.removeAttribute(p));if(Qt.test(i.tagName)){let p=i.textContent.split(R),m=p.length-1;if(m>0){i.textContent=at?at.emptyScript:"";for(let f=0;f<m;f++)i.append(p[f],J()),q.nextNode(),c.push({type:2,index:++r});i.append(p[m],J())}}}else if(i.nodeType===8)if(i.data===Ct)c.push({type:2,index:r});else{let p=-1;for(;(p=i.data.indexOf(R,p+1))!==-1;)c.push({type:7,index:r}),p+=R.length-1}r++}}static createElement(s,t){let e=U.createElement("template");return e.innerHTML=s,e}};function I(o,s,t=o,e){if(s===A)return s;let i=e!==void 0?t._$Co?.[e]:t._$Cl,r=X(s)?void 0:s._$litDirective$;return i?.constructor!==r&&(i?._$AO?.(!1),r===void 0?i=void 0:(i=new r(o),i._$AT(o,t,e)),e!==void 0?(t._$Co??=[])[e]=i:t._$Cl=i),i!==void 0&&(s=I(o,i._$AS(o,s.values),i,e)),s}var lt=class{constructor(s,t){this._$AV=[],this._$AN=void 0,this._$AD=s,this._$AM=t}get parentNode(){return this._$AM.parentNode}get _$AU(){return this._$AM._$AU}u(s){let{el:{content:t},parts:e}=this._$AD,i=(s?.creationScope??U).importNode(t,!0);q.currentNode=i;let r=q.nextNode(),n=0,a=0,c=e[0];for(;c!==void 0;){if(n===c.index){let u;c.type===2?u=new G(r,r.nextSibling,this,s):c.type===1?u=new c.ctor(r,c.name,c.strings,this,s):c.type===6&&(u=new ht(r,this,s)),this._$AV.push(u),c=e[++a]}n!==c?.index&&(r=q.nextNode(),n++)}return q.currentNode=U,i}p(s){let t=0;for(let e of this._$AV)e!==void 0&&(e.strings!==void 0?(e._$AI(s,e,t),t+=e.strings.length-2):e._$AI(s[t])),t++}},G=class o{get _$AU(){return this._$AM?._$AU??this._$Cv}constructor(s,t,e,i){this.type=2,this._$AH=d,this._$AN=void 0,this._$AA=s,this._$AB=t,this._$AM=e,this.options=i,this._$Cv=i?.isConnected??!0}get parentNode(){let s=this._$AA.parentNode,t=this._$AM;return t!==void 0&&s?.nodeType===11&&(s=t.parentNode),s}get startNode(){return this._$AA}get endNode(){return this._$AB}_$AI(s,t=this){s=I(this,s,t),X(s)?s===d||s==null||s===""?(this._$AH!==d&&this._$AR(),this._$AH=d):s!==this._$AH&&s!==A&&this._(s):s._$litType$!==void 0?this.$(s):s.nodeType!==void 0?this.T(s):Zt(s)?this.k(s):this._(s)}O(s){return this._$AA.parentNode.insertBefore(s,this._$AB)}T(s){this._$AH!==s&&(this._$AR(),this._$AH=this.O(s))}_(s){this._$AH!==d&&X(this._$AH)?this._$AA.nextSibling.data=s:this.T(U.createTextNode(s)),this._$AH=s}$(s){let{values:t,_$litType$:e}=s,i=typeof e=="number"?this._$AC(s):(e.el===void 0&&(e.el=tt.createElement(Yt(e.h,e.h[0]),this.options)),e);if(this._$AH?._$AD===i)this._$AH.p(t);else{let r=new lt(i,this),n=r.u(this.options);r.p(t),this.T(n),this._$AH=r}}_$AC(s){let t=Kt.get(s.strings);return t===void 0&&Kt.set(s.strings,t=new tt(s)),t}k(s){Pt(this._$AH)||(this._$AH=[],this._$AR());let t=this._$AH,e,i=0;for(let r of s)i===t.length?t.push(e=new o(this.O(J()),this.O(J()),this,this.options)):e=t[i],e._$AI(r),i++;i<t.length&&(this._$AR(e&&e._$AB.nextSibling,i),t.length=i)}_$AR(s=this._$AA.nextSibling,t){for(this._$AP?.(!1,!0,t);s!==this._$AB;){let e=zt(s).nextSibling;zt(s).remove(),s=e}}setConnected(s){this._$AM===void 0&&(this._$Cv=s,this._$AP?.(s))}},j=class{get tagName(){return this.element.tagName}get _$AU(){return this._$AM._$AU}constructor(s,t,e,i,r){this.type=1,this._$AH=d,this._$AN=void 0,this.element=s,this.name=t,this._$AM=i,this.options=r,e.length>2||e[0]!==""||e[1]!==""?(this._$AH=Array(e.length-1).fill(new String),this.strings=e):this._$AH=d}_$AI(s,t=this,e,i){let r=this.strings,n=!1;if(r===void 0)s=I(this,s,t,0),n=!X(s)||s!==this._$AH&&s!==A,n&&(this._$AH=s);else{let a=s,c,u;for(s=r[0],c=0;c<r.length-1;c++)u=I(this,a[e+c],t,c),u===A&&(u=this._$AH[c]),n||=!X(u)||u!==this._$AH[c],u===d?s=d:s!==d&&(s+=(u??"")+r[c+1]),this._$AH[c]=u}n&&!i&&this.j(s)}j(s){s===d?this.element.removeAttribute(this.name):this.element.setAttribute(this.name,s??"")}},ct=class extends j{constructor(){super(...arguments),this.type=3}j(s){this.element[this.name]=s===d?void 0:s}},dt=class extends j{constructor(){super(...arguments),this.type=4}j(s){this.element.toggleAttribute(this.name,!!s&&s!==d)}},pt=class extends j{constructor(s,t,e,i,r){super(s,t,e,i,r),this.type=5}_$AI(s,t=this){if((s=I(this,s,t,0)??d)===A)return;let e=this._$AH,i=s===d&&e!==d||s.capture!==e.capture||s.once!==e.once||s.passive!==e.passive,r=s!==d&&(e===d||i);i&&this.element.removeEventListener(this.name,this,e),r&&this.element.addEventListener(this.name,this,s),this._$AH=s}handleEvent(s){typeof this._$AH=="function"?this._$AH.call(this.options?.host??this.element,s):this._$AH.handleEvent(s)}},ht=class{constructor(s,t,e){this.element=s,this.type=6,this._$AN=void 0,this._$AM=t,this.options=e}get _$AU(){return this._$AM._$AU}_$AI(s){I(this,s)}},Xt={M:St,P:R,A:Ct,C:1,L:Jt,R:lt,D:Zt,V:I,I:G,H:j,N:dt,U:pt,B:ct,F:ht},Ee=Tt.litHtmlPolyfillSupport;Ee?.(tt,G),(Tt.litHtmlVersions??=[]).push("3.3.3");var te=(o,s,t)=>{let e=t?.renderBefore??s,i=e._$litPart$;if(i===void 0){let r=t?.renderBefore??null;e._$litPart$=i=new G(s.insertBefore(J(),r),r,void 0,t??{})}return i._$AI(o),i};var Ht=globalThis,E=class extends P{constructor(){super(...arguments),this.renderOptions={host:this},this._$Do=void 0}createRenderRoot(){let s=super.createRenderRoot();return this.renderOptions.renderBefore??=s.firstChild,s}update(s){let t=this.render();this.hasUpdated||(this.renderOptions.isConnected=this.isConnected),super.update(s),this._$Do=te(t,this.renderRoot,this.renderOptions)}connectedCallback(){super.connectedCallback(),this._$Do?.setConnected(!0)}disconnectedCallback(){super.disconnectedCallback(),this._$Do?.setConnected(!1)}render(){return A}};E._$litElement$=!0,E.finalized=!0,Ht.litElementHydrateSupport?.({LitElement:E});var Te=Ht.litElementPolyfillSupport;Te?.({LitElement:E});(Ht.litElementVersions??=[]).push("4.2.2");var b=o=>(s,t)=>{t!==void 0?t.addInitializer(()=>{customElements.define(o,s)}):customElements.define(o,s)};var Se={attribute:!0,type:String,converter:Q,reflect:!1,hasChanged:nt},Ce=(o=Se,s,t)=>{let{kind:e,metadata:i}=t,r=globalThis.litPropertyMetadata.get(i);if(r===void 0&&globalThis.litPropertyMetadata.set(i,r=new Map),e==="setter"&&((o=Object.create(o)).wrapped=!0),r.set(t.name,o),e==="accessor"){let{name:n}=t;return{set(a){let c=s.get.call(this);s.set.call(this,a),this.requestUpdate(n,c,o,!0,a)},init(a){return a!==void 0&&this.C(n,void 0,o,a),a}}}if(e==="setter"){let{name:n}=t;return function(a){let c=this[n];s.call(this,a),this.requestUpdate(n,c,o,!0,a)}}throw Error("Unsupported decorator location: "+e)};function w(o){return(s,t)=>typeof t=="object"?Ce(o,s,t):((e,i,r)=>{let n=i.hasOwnProperty(r);return i.constructor.createProperty(r,e),n?Object.getOwnPropertyDescriptor(i,r):void 0})(o,s,t)}function g(o){return w({...o,state:!0,attribute:!1})}var z=(o,s,t)=>(t.configurable=!0,t.enumerable=!0,Reflect.decorate&&typeof s!="object"&&Object.defineProperty(o,s,t),t);function Ot(o,s){return(t,e,i)=>{let r=n=>n.renderRoot?.querySelector(o)??null;if(s){let{get:n,set:a}=typeof e=="object"?t:i??(()=>{let c=Symbol();return{get(){return this[c]},set(u){this[c]=u}}})();return z(t,e,{get(){let c=n.call(this);return c===void 0&&(c=r(this),(c!==null||this.hasUpdated)&&a.call(this,c)),c}})}return z(t,e,{get(){return r(this)}})}}function ut(o){return typeof o=="object"&&o!==null&&"code"in o&&"message"in o?o:{code:"unknown",message:String(o)}}function mt(o,s=!1){s?history.replaceState(history.state,"",o):history.pushState(null,"",o),dispatchEvent(new CustomEvent("location-changed",{detail:{replace:s}}))}var _=x`
   * {
     box-sizing: border-box;
   }
@@ -216,75 +216,75 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
     clip-path: inset(50%);
     white-space: nowrap;
   }
-`;var Ae=["config_panel","exceptions"],ke="component.chatterbox.",ht=class r{constructor(e,t){this.texts=t;let{time_format:s,time_zone:i}=e.locale;this.language=e.language,this.zone=i==="server"?{timeZone:e.config.time_zone}:{};let o=s==="12"||s==="24"?{hour12:s==="12"}:{},n={...this.zone,...o,hour:"numeric",minute:"2-digit"},a={...this.zone,weekday:"short",day:"numeric",month:"short"};this.clock=new Intl.DateTimeFormat(this.language,n),this.days=new Intl.DateTimeFormat(this.language,a),this.dayAndClock=new Intl.DateTimeFormat(this.language,{...a,...n}),this.numbers=new Intl.NumberFormat(this.language)}static async load(e){let t=Ae.map(s=>e.callWS({type:"frontend/get_translations",language:e.language,category:s,integration:["chatterbox"]}));return new r(e,Object.assign({},...(await Promise.all(t)).map(({resources:s})=>s)))}text(e,t={}){return this.filled(`config_panel.${e}`,t)??e}choice(e,t){return this.filled(`config_panel.${e}.${t}`)??t}reason(e,t={}){return this.filled(`exceptions.${e}.message`,t)}failure(e){let{code:t,message:s,translation_key:i,translation_placeholders:o}=e;return(i?this.reason(i,o):void 0)??this.filled(`config_panel.error.${t}`,o)??s}filled(e,t={}){return this.texts[ke+e]?.replace(/\{(\w+)\}/g,(s,i)=>String(t[i]??s))}number(e){return this.numbers.format(e)}seconds(e){let[t,s,i]=e<.1?[e*1e3,"millisecond",0]:e<100?[e,"second",e<10?1:0]:[e/60,"minute",0];return new Intl.NumberFormat(this.language,{style:"unit",unit:s,unitDisplay:"short",minimumFractionDigits:i,maximumFractionDigits:i}).format(t)}countdown(e){return`${Math.floor(e/60)}:${String(e%60).padStart(2,"0")}`}money(e){let t=e===0||e>=1?2:e>=.01?3:5;return new Intl.NumberFormat(this.language,{style:"currency",currency:"USD",minimumFractionDigits:2,maximumFractionDigits:t}).format(e)}time(e){return this.clock.format(e*1e3)}day(e){return this.days.format(e*1e3)}fullMoment(e){return this.dayAndClock.format(e*1e3)}moment(e){return this.day(e)===this.day(Date.now()/1e3)?this.time(e):this.fullMoment(e)}fieldOf(e){return new Intl.DateTimeFormat("sv",{...this.zone,dateStyle:"short",timeStyle:"short"}).format(e*1e3).replace(" ","T")}ofField(e){let t=Date.parse(`${e}Z`)/1e3,s=i=>Date.parse(`${this.fieldOf(i)}Z`)/1e3-Math.floor(i/60)*60;return t-s(t-s(t))}};var{I:Ee}=Zt,Jt=r=>r;var Xt=r=>r.strings===void 0,Yt=()=>document.createComment(""),F=(r,e,t)=>{let s=r._$AA.parentNode,i=e===void 0?r._$AB:e._$AA;if(t===void 0){let o=s.insertBefore(Yt(),i),n=s.insertBefore(Yt(),i);t=new Ee(o,n,r,r.options)}else{let o=t._$AB.nextSibling,n=t._$AM,a=n!==r;if(a){let l;t._$AQ?.(r),t._$AM=r,t._$AP!==void 0&&(l=r._$AU)!==n._$AU&&t._$AP(l)}if(o!==i||a){let l=t._$AA;for(;l!==o;){let p=Jt(l).nextSibling;Jt(s).insertBefore(l,i),l=p}}}return t},M=(r,e,t=r)=>(r._$AI(e,t),r),Se={},te=(r,e=Se)=>r._$AH=e,ee=r=>r._$AH,pt=r=>{r._$AR(),r._$AA.remove()};var ut={ATTRIBUTE:1,CHILD:2,PROPERTY:3,BOOLEAN_ATTRIBUTE:4,EVENT:5,ELEMENT:6},I=r=>(...e)=>({_$litDirective$:r,values:e}),H=class{constructor(e){}get _$AU(){return this._$AM._$AU}_$AT(e,t,s){this._$Ct=e,this._$AM=t,this._$Ci=s}_$AS(e,t){return this.update(e,t)}update(e,t){return this.render(...t)}};var J=(r,e)=>{let t=r._$AN;if(t===void 0)return!1;for(let s of t)s._$AO?.(e,!1),J(s,e);return!0},mt=r=>{let e,t;do{if((e=r._$AM)===void 0)break;t=e._$AN,t.delete(r),r=e}while(t?.size===0)},se=r=>{for(let e;e=r._$AM;r=e){let t=e._$AN;if(t===void 0)e._$AN=t=new Set;else if(t.has(r))break;t.add(r),Pe(e)}};function Te(r){this._$AN!==void 0?(mt(this),this._$AM=r,se(this)):this._$AM=r}function Ce(r,e=!1,t=0){let s=this._$AH,i=this._$AN;if(i!==void 0&&i.size!==0)if(e)if(Array.isArray(s))for(let o=t;o<s.length;o++)J(s[o],!1),mt(s[o]);else s!=null&&(J(s,!1),mt(s));else J(this,r)}var Pe=r=>{r.type==ut.CHILD&&(r._$AP??=Ce,r._$AQ??=Te)},ft=class extends H{constructor(){super(...arguments),this._$AN=void 0}_$AT(e,t,s){super._$AT(e,t,s),se(this),this.isConnected=e._$AU}_$AO(e,t=!0){e!==this.isConnected&&(this.isConnected=e,e?this.reconnected?.():this.disconnected?.()),t&&(J(this,e),mt(this))}setValue(e){if(Xt(this._$Ct))this._$Ct._$AI(e,this);else{let t=[...this._$Ct._$AH];t[this._$Ci]=e,this._$Ct._$AI(t,this,0)}}disconnected(){}reconnected(){}};var Pt=new WeakMap,gt=I(class extends ft{render(r){return d}update(r,[e]){let t=e!==this.G;return t&&this.rt(void 0),(t||this.lt!==this.ct)&&(this.G=e,this.ht=r.options?.host,this.rt(this.ct=r.element)),d}rt(r){if(this.G!==void 0)if(this.isConnected||(r=void 0),typeof this.G=="function"){let e=this.ht??globalThis,t=Pt.get(e);t===void 0&&(t=new WeakMap,Pt.set(e,t)),t.get(this.G)!==void 0&&this.G.call(this.ht,void 0),t.set(this.G,r),r!==void 0&&this.G.call(this.ht,r)}else this.G.value=r}get lt(){return typeof this.G=="function"?Pt.get(this.ht??globalThis)?.get(this.G):this.G?.value}disconnected(){this.lt===this.ct&&this.rt(void 0)}reconnected(){this.rt(this.ct)}});var ie=(r,e,t)=>{let s=new Map;for(let i=e;i<=t;i++)s.set(r[i],i);return s},Y=I(class extends H{constructor(r){if(super(r),r.type!==ut.CHILD)throw Error("repeat() can only be used in text expressions")}dt(r,e,t){let s;t===void 0?t=e:e!==void 0&&(s=e);let i=[],o=[],n=0;for(let a of r)i[n]=s?s(a,n):n,o[n]=t(a,n),n++;return{values:o,keys:i}}render(r,e,t){return this.dt(r,e,t).values}update(r,[e,t,s]){let i=ee(r),{values:o,keys:n}=this.dt(e,t,s);if(!Array.isArray(i))return this.ut=n,o;let a=this.ut??=[],l=[],p,g,h=0,f=i.length-1,m=0,$=o.length-1;for(;h<=f&&m<=$;)if(i[h]===null)h++;else if(i[f]===null)f--;else if(a[h]===n[m])l[m]=M(i[h],o[m]),h++,m++;else if(a[f]===n[$])l[$]=M(i[f],o[$]),f--,$--;else if(a[h]===n[$])l[$]=M(i[h],o[$]),F(r,l[$+1],i[h]),h++,$--;else if(a[f]===n[m])l[m]=M(i[f],o[m]),F(r,i[h],i[f]),f--,m++;else if(p===void 0&&(p=ie(n,m,$),g=ie(a,h,f)),p.has(a[h]))if(p.has(a[f])){let k=g.get(n[m]),$t=k!==void 0?i[k]:null;if($t===null){let Mt=F(r,i[h]);M(Mt,o[m]),l[m]=Mt}else l[m]=M($t,o[m]),F(r,i[h],$t),i[k]=null;m++}else pt(i[f]),f--;else pt(i[h]),h++;for(;m<=$;){let k=F(r,l[$+1]);M(k,o[m]),l[m++]=k}for(;h<=f;){let k=i[h++];k!==null&&pt(k)}return this.ut=n,te(r,l),x}});var b=class extends w{constructor(){super(...arguments);this.path="";this.unsubscribe=[]}disconnectedCallback(){super.disconnectedCallback(),this.stop()}updated(t){(t.has("page")||t.has("path"))&&this.start()}async start(){this.stop(),await this.attempt(()=>this.load())}async attempt(t){try{let s=await t();return this.failure=void 0,s}catch(s){this.failure=ct(s);return}}async call(t,s={}){return this.page.hass.callWS({type:`chatterbox/${t}`,...s})}async subscribe(t,s,i={}){let o=await this.page.hass.connection.subscribeMessage(a=>{this.isConnected&&s(a)},{type:`chatterbox/${t}`,...i}),n=()=>{o().catch(()=>{})};this.isConnected?this.unsubscribe.push(n):n()}stop(){for(let t of this.unsubscribe.splice(0))t()}text(t,s={}){return this.page.texts.text(t,s)}failureNote(){return this.failure?c`<div class="note" role="alert">
+`;var Pe=["config_panel","exceptions"],Re="component.chatterbox.",gt=class o{constructor(s,t){this.texts=t;let{time_format:e,time_zone:i}=s.locale;this.language=s.language,this.zone=i==="server"?{timeZone:s.config.time_zone}:{};let r=e==="12"||e==="24"?{hour12:e==="12"}:{},n={...this.zone,...r,hour:"numeric",minute:"2-digit"},a={...this.zone,weekday:"short",day:"numeric",month:"short"};this.clock=new Intl.DateTimeFormat(this.language,n),this.days=new Intl.DateTimeFormat(this.language,a),this.dayAndClock=new Intl.DateTimeFormat(this.language,{...a,...n}),this.numbers=new Intl.NumberFormat(this.language)}static async load(s){let t=Pe.map(e=>s.callWS({type:"frontend/get_translations",language:s.language,category:e,integration:["chatterbox"]}));return new o(s,Object.assign({},...(await Promise.all(t)).map(({resources:e})=>e)))}text(s,t={}){return this.filled(`config_panel.${s}`,t)??s}choice(s,t){return this.filled(`config_panel.${s}.${t}`)??t}reason(s,t={}){return this.filled(`exceptions.${s}.message`,t)}failure(s){let{code:t,message:e,translation_key:i,translation_placeholders:r}=s;return(i?this.reason(i,r):void 0)??this.filled(`config_panel.error.${t}`,r)??e}filled(s,t={}){return this.texts[Re+s]?.replace(/\{(\w+)\}/g,(e,i)=>String(t[i]??e))}number(s){return this.numbers.format(s)}seconds(s){let[t,e,i]=s<.1?[s*1e3,"millisecond",0]:s<100?[s,"second",s<10?1:0]:[s/60,"minute",0];return new Intl.NumberFormat(this.language,{style:"unit",unit:e,unitDisplay:"short",minimumFractionDigits:i,maximumFractionDigits:i}).format(t)}countdown(s){return`${Math.floor(s/60)}:${String(s%60).padStart(2,"0")}`}money(s){let t=s===0||s>=1?2:s>=.01?3:5;return new Intl.NumberFormat(this.language,{style:"currency",currency:"USD",minimumFractionDigits:2,maximumFractionDigits:t}).format(s)}time(s){return this.clock.format(s*1e3)}day(s){return this.days.format(s*1e3)}fullMoment(s){return this.dayAndClock.format(s*1e3)}moment(s){return this.day(s)===this.day(Date.now()/1e3)?this.time(s):this.fullMoment(s)}fieldOf(s){return new Intl.DateTimeFormat("sv",{...this.zone,dateStyle:"short",timeStyle:"short"}).format(s*1e3).replace(" ","T")}ofField(s){let t=Date.parse(`${s}Z`)/1e3,e=i=>Date.parse(`${this.fieldOf(i)}Z`)/1e3-Math.floor(i/60)*60;return t-e(t-e(t))}};var{I:Me}=Xt,ee=o=>o;var ie=o=>o.strings===void 0,se=()=>document.createComment(""),V=(o,s,t)=>{let e=o._$AA.parentNode,i=s===void 0?o._$AB:s._$AA;if(t===void 0){let r=e.insertBefore(se(),i),n=e.insertBefore(se(),i);t=new Me(r,n,o,o.options)}else{let r=t._$AB.nextSibling,n=t._$AM,a=n!==o;if(a){let c;t._$AQ?.(o),t._$AM=o,t._$AP!==void 0&&(c=o._$AU)!==n._$AU&&t._$AP(c)}if(r!==i||a){let c=t._$AA;for(;c!==r;){let u=ee(c).nextSibling;ee(e).insertBefore(c,i),c=u}}}return t},O=(o,s,t=o)=>(o._$AI(s,t),o),He={},re=(o,s=He)=>o._$AH=s,oe=o=>o._$AH,ft=o=>{o._$AR(),o._$AA.remove()};var vt={ATTRIBUTE:1,CHILD:2,PROPERTY:3,BOOLEAN_ATTRIBUTE:4,EVENT:5,ELEMENT:6},F=o=>(...s)=>({_$litDirective$:o,values:s}),D=class{constructor(s){}get _$AU(){return this._$AM._$AU}_$AT(s,t,e){this._$Ct=s,this._$AM=t,this._$Ci=e}_$AS(s,t){return this.update(s,t)}update(s,t){return this.render(...t)}};var et=(o,s)=>{let t=o._$AN;if(t===void 0)return!1;for(let e of t)e._$AO?.(s,!1),et(e,s);return!0},$t=o=>{let s,t;do{if((s=o._$AM)===void 0)break;t=s._$AN,t.delete(o),o=s}while(t?.size===0)},ne=o=>{for(let s;s=o._$AM;o=s){let t=s._$AN;if(t===void 0)s._$AN=t=new Set;else if(t.has(o))break;t.add(o),Le(s)}};function Oe(o){this._$AN!==void 0?($t(this),this._$AM=o,ne(this)):this._$AM=o}function De(o,s=!1,t=0){let e=this._$AH,i=this._$AN;if(i!==void 0&&i.size!==0)if(s)if(Array.isArray(e))for(let r=t;r<e.length;r++)et(e[r],!1),$t(e[r]);else e!=null&&(et(e,!1),$t(e));else et(this,o)}var Le=o=>{o.type==vt.CHILD&&(o._$AP??=De,o._$AQ??=Oe)},yt=class extends D{constructor(){super(...arguments),this._$AN=void 0}_$AT(s,t,e){super._$AT(s,t,e),ne(this),this.isConnected=s._$AU}_$AO(s,t=!0){s!==this.isConnected&&(this.isConnected=s,s?this.reconnected?.():this.disconnected?.()),t&&(et(this,s),$t(this))}setValue(s){if(ie(this._$Ct))this._$Ct._$AI(s,this);else{let t=[...this._$Ct._$AH];t[this._$Ci]=s,this._$Ct._$AI(t,this,0)}}disconnected(){}reconnected(){}};var Dt=new WeakMap,xt=F(class extends yt{render(o){return d}update(o,[s]){let t=s!==this.G;return t&&this.rt(void 0),(t||this.lt!==this.ct)&&(this.G=s,this.ht=o.options?.host,this.rt(this.ct=o.element)),d}rt(o){if(this.G!==void 0)if(this.isConnected||(o=void 0),typeof this.G=="function"){let s=this.ht??globalThis,t=Dt.get(s);t===void 0&&(t=new WeakMap,Dt.set(s,t)),t.get(this.G)!==void 0&&this.G.call(this.ht,void 0),t.set(this.G,o),o!==void 0&&this.G.call(this.ht,o)}else this.G.value=o}get lt(){return typeof this.G=="function"?Dt.get(this.ht??globalThis)?.get(this.G):this.G?.value}disconnected(){this.lt===this.ct&&this.rt(void 0)}reconnected(){this.rt(this.ct)}});var ae=(o,s,t)=>{let e=new Map;for(let i=s;i<=t;i++)e.set(o[i],i);return e},B=F(class extends D{constructor(o){if(super(o),o.type!==vt.CHILD)throw Error("repeat() can only be used in text expressions")}dt(o,s,t){let e;t===void 0?t=s:s!==void 0&&(e=s);let i=[],r=[],n=0;for(let a of o)i[n]=e?e(a,n):n,r[n]=t(a,n),n++;return{values:r,keys:i}}render(o,s,t){return this.dt(o,s,t).values}update(o,[s,t,e]){let i=oe(o),{values:r,keys:n}=this.dt(s,t,e);if(!Array.isArray(i))return this.ut=n,r;let a=this.ut??=[],c=[],u,v,p=0,m=i.length-1,f=0,$=r.length-1;for(;p<=m&&f<=$;)if(i[p]===null)p++;else if(i[m]===null)m--;else if(a[p]===n[f])c[f]=O(i[p],r[f]),p++,f++;else if(a[m]===n[$])c[$]=O(i[m],r[$]),m--,$--;else if(a[p]===n[$])c[$]=O(i[p],r[$]),V(o,c[$+1],i[p]),p++,$--;else if(a[m]===n[f])c[f]=O(i[m],r[f]),V(o,i[p],i[m]),m--,f++;else if(u===void 0&&(u=ae(n,f,$),v=ae(a,p,m)),u.has(a[p]))if(u.has(a[m])){let C=v.get(n[f]),_t=C!==void 0?i[C]:null;if(_t===null){let Lt=V(o,i[p]);O(Lt,r[f]),c[f]=Lt}else c[f]=O(_t,r[f]),V(o,i[p],_t),i[C]=null;f++}else ft(i[m]),m--;else ft(i[p]),p++;for(;f<=$;){let C=V(o,c[$+1]);O(C,r[f]),c[f++]=C}for(;p<=m;){let C=i[p++];C!==null&&ft(C)}return this.ut=n,re(o,c),A}});var y=class extends E{constructor(){super(...arguments);this.path="";this.unsubscribe=[]}disconnectedCallback(){super.disconnectedCallback(),this.stop()}updated(t){(t.has("page")||t.has("path"))&&this.start()}async start(){this.stop(),await this.attempt(()=>this.load())}async attempt(t){try{let e=await t();return this.failure=void 0,e}catch(e){this.failure=ut(e);return}}async call(t,e={}){return this.page.hass.callWS({type:`chatterbox/${t}`,...e})}async subscribe(t,e,i={}){let r=await this.page.hass.connection.subscribeMessage(a=>{this.isConnected&&e(a)},{type:`chatterbox/${t}`,...i}),n=()=>{r().catch(()=>{})};this.isConnected?this.unsubscribe.push(n):n()}stop(){for(let t of this.unsubscribe.splice(0))t()}text(t,e={}){return this.page.texts.text(t,e)}failureNote(){return this.failure?l`<div class="note" role="alert">
       <span>${this.page.texts.failure(this.failure)}</span>
       <button @click=${()=>{this.start()}}>${this.text("page.retry")}</button>
-    </div>`:d}async confirm(t,s){return new Promise(i=>{this.confirmation={question:t,button:s,answer:i}})}confirmationDialog(){if(!this.confirmation)return d;let{question:t,button:s,answer:i}=this.confirmation;return c`<dialog
-      ${gt(Rt)}
+    </div>`:d}async confirm(t,e){return new Promise(i=>{this.confirmation={question:t,button:e,answer:i}})}confirmationDialog(){if(!this.confirmation)return d;let{question:t,button:e,answer:i}=this.confirmation;return l`<dialog
+      ${xt(st)}
       aria-labelledby="question"
-      @close=${o=>{this.confirmation=void 0,i(o.target.returnValue==="yes")}}
+      @close=${r=>{this.confirmation=void 0,i(r.target.returnValue==="yes")}}
     >
       <form method="dialog">
         <p id="question">${t}</p>
         <div class="row">
           <button value="">${this.text("page.back")}</button>
-          <button value="yes" class="danger">${s}</button>
+          <button value="yes" class="danger">${e}</button>
         </div>
       </form>
-    </dialog>`}};u([T({attribute:!1})],b.prototype,"page",2),u([T()],b.prototype,"path",2),u([v()],b.prototype,"confirmation",2),u([v()],b.prototype,"failure",2);function Rt(r){r instanceof HTMLDialogElement&&queueMicrotask(()=>r.isConnected&&r.showModal())}var C=class extends b{constructor(){super(...arguments);this.clock=Date.now()/1e3;this.outcome=""}async load(){await this.subscribe("now/subscribe",t=>{this.now=t})}disconnectedCallback(){super.disconnectedCallback(),this.tick(!1)}updated(t){super.updated(t),this.isConnected&&this.tick(!!this.now?.questions.length)}tick(t){t&&this.ticking===void 0?(this.clock=Date.now()/1e3,this.ticking=setInterval(()=>this.clock=Date.now()/1e3,1e3)):t||(clearInterval(this.ticking),this.ticking=void 0)}render(){let{now:t}=this;return c`<div class="page" aria-busy=${!t}>
+    </dialog>`}};h([w({attribute:!1})],y.prototype,"page",2),h([w()],y.prototype,"path",2),h([g()],y.prototype,"confirmation",2),h([g()],y.prototype,"failure",2);function st(o){o instanceof HTMLDialogElement&&queueMicrotask(()=>o.isConnected&&o.showModal())}var M=class extends y{constructor(){super(...arguments);this.clock=Date.now()/1e3;this.outcome=""}async load(){await this.subscribe("now/subscribe",t=>{this.now=t})}disconnectedCallback(){super.disconnectedCallback(),this.tick(!1)}updated(t){super.updated(t),this.isConnected&&this.tick(!!this.now?.questions.length)}tick(t){t&&this.ticking===void 0?(this.clock=Date.now()/1e3,this.ticking=setInterval(()=>this.clock=Date.now()/1e3,1e3)):t||(clearInterval(this.ticking),this.ticking=void 0)}render(){let{now:t}=this;return l`<div class="page" aria-busy=${!t}>
       ${this.failureNote()}
       <p class="outcome" role="status">${this.outcome}</p>
-      ${t?c`
-              ${t.questions.length?c`<section>
+      ${t?l`
+              ${t.questions.length?l`<section>
                       <h2>${this.text("now.questions")}</h2>
                       <ul class="cards">
-                        ${Y(t.questions,s=>s.id,s=>c`<li class="card question">${this.question(s)}</li>`)}
+                        ${B(t.questions,e=>e.id,e=>l`<li class="card question">${this.question(e)}</li>`)}
                       </ul>
                     </section>`:d}
               <section>
                 <h2>${this.text("now.agents")}</h2>
-                ${t.agents.length?d:c`<p class="quiet">${this.text("now.no_agents")}</p>`}
+                ${t.agents.length?d:l`<p class="quiet">${this.text("now.no_agents")}</p>`}
                 <ul class="cards">
-                  ${t.agents.map(s=>c`<li class="card agent">${this.agent(s)}</li>`)}
+                  ${t.agents.map(e=>l`<li class="card agent">${this.agent(e)}</li>`)}
                 </ul>
               </section>
               <section>
                 <h2>${this.text("now.plans")}</h2>
-                ${t.plans.length?c`<ul class="cards">
-                        ${Y(t.plans,s=>s.id,s=>c`<li class="card plan">${this.plan(s)}</li>`)}
-                      </ul>`:c`<p class="quiet">${this.text("now.no_plans")}</p>`}
+                ${t.plans.length?l`<ul class="cards">
+                        ${B(t.plans,e=>e.id,e=>l`<li class="card plan">${this.plan(e)}</li>`)}
+                      </ul>`:l`<p class="quiet">${this.text("now.no_plans")}</p>`}
               </section>
-              ${this.page.info.is_admin?c`<label class="check">
+              ${this.page.info.is_admin?l`<label class="check">
                       <input type="checkbox" ?checked=${this.page.info.everyone} @change=${this.share} />
                       <span>${this.text("now.everyone")}</span>
                     </label>`:d}
             `:d}
       ${this.edited?this.editor(this.edited):d} ${this.confirmationDialog()}
-    </div>`}async share(t){let s=t.target;await this.attempt(()=>this.call("page/share",{everyone:s.checked}))===void 0&&(s.checked=!s.checked)}agent(t){let{texts:s}=this.page,i=t.state==="ok"||t.state==="offline",o=[s.choice("agent",t.state)];!i&&t.since_at&&o.push(this.text("now.since",{time:s.moment(t.since_at)})),!i&&t.stands_in&&o.push(this.text("now.stands_in",{name:t.stands_in}));let n=i?"":t.stands_in?"notable":"bad";return c`<div>
+    </div>`}async share(t){let e=t.target;await this.attempt(()=>this.call("page/share",{everyone:e.checked}))===void 0&&(e.checked=!e.checked)}agent(t){let{texts:e}=this.page,i=t.state==="ok"||t.state==="offline",r=[e.choice("agent",t.state)];!i&&t.since_at&&r.push(this.text("now.since",{time:e.moment(t.since_at)})),!i&&t.stands_in&&r.push(this.text("now.stands_in",{name:t.stands_in}));let n=i?"":t.stands_in?"notable":"bad";return l`<div>
         <h3 class="row"><span class="dot ${n}"></span>${t.name}</h3>
-        <p class=${i?"quiet":""}>${o.join(" · ")}</p>
-        ${t.detail?c`<p>${t.detail}</p>`:d}
+        <p class=${i?"quiet":""}>${r.join(" · ")}</p>
+        ${t.detail?l`<p>${t.detail}</p>`:d}
       </div>
-      ${t.turns_today===null?d:c`<dl>
-              ${this.figure("now.today",s.number(t.turns_today))}
-              ${this.figure("now.wait",t.usual_wait_ms===null?"–":s.seconds(t.usual_wait_ms/1e3))}
-              ${this.figure("now.month",t.cost_month===null?"–":s.money(t.cost_month))}
-            </dl>`}`}figure(t,s){return c`<div>
+      ${t.turns_today===null?d:l`<dl>
+              ${this.figure("now.today",e.number(t.turns_today))}
+              ${this.figure("now.wait",t.usual_wait_ms===null?"–":e.seconds(t.usual_wait_ms/1e3))}
+              ${this.figure("now.month",t.cost_month===null?"–":e.money(t.cost_month))}
+            </dl>`}`}figure(t,e){return l`<div>
       <dt class="quiet small">${this.text(t)}</dt>
-      <dd class="figure">${s}</dd>
-    </div>`}question(t){let{texts:s}=this.page,i=Math.max(0,Math.round(t.expires_at-this.clock)),o=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return c`
+      <dd class="figure">${e}</dd>
+    </div>`}question(t){let{texts:e}=this.page,i=Math.max(0,Math.round(t.expires_at-this.clock)),r=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return l`
       <div class="row spread">
         <h3>${t.text}</h3>
-        <span class="figure quiet" role="timer">${this.text("now.left",{time:s.countdown(i)})}</span>
+        <span class="figure quiet" role="timer">${this.text("now.left",{time:e.countdown(i)})}</span>
       </div>
       <p class="quiet">
-        ${t.words?c`<q>${t.words}</q> · `:d}${o}
-        ${t.turn_id?c`· <a href="/chatterbox/turns/${encodeURIComponent(t.turn_id)}">${this.text("now.turn")}</a>`:d}
+        ${t.words?l`<q>${t.words}</q> · `:d}${r}
+        ${t.turn_id?l`· <a href="/chatterbox/turns/${encodeURIComponent(t.turn_id)}">${this.text("now.turn")}</a>`:d}
       </p>
-      ${t.calls.map(n=>c`<p class="sentence">${n.sentence}</p>`)}
+      ${t.calls.map(n=>l`<p class="sentence">${n.sentence}</p>`)}
       <form class="row" @submit=${n=>this.answer(n,t)}>
-        ${t.may_answer===null?c`
-                ${t.needs_pin?c`<label
+        ${t.may_answer===null?l`
+                ${t.needs_pin?l`<label
                         >${this.text("now.pin")}<input
                           name="pin"
                           type="password"
@@ -296,17 +296,17 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
                 <button class="main" value="yes">${this.text("now.yes")}</button>
               `:d}
         <button value="no" formnovalidate>${this.text("now.no")}</button>
-        ${t.may_answer===null?d:c`<span class="quiet reason"
-                >${s.reason(t.may_answer)??this.text(`now.${t.who}`)}</span
+        ${t.may_answer===null?d:l`<span class="quiet reason"
+                >${e.reason(t.may_answer)??this.text(`now.${t.who}`)}</span
               >`}
       </form>
-    `}answer(t,s){t.preventDefault();let i=t.target,o=t.submitter?.value!=="no",n=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:s.id,approved:o,...o&&n?{password:n}:{}};this.outcome=(await this.call("question/answer",a)).speech})}plan(t){let{texts:s}=this.page,i=[t.due_at===null?"":s.moment(t.due_at),t.condition??"",t.every?s.choice("every",t.every):""].filter(Boolean),o=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return c`
+    `}answer(t,e){t.preventDefault();let i=t.target,r=t.submitter?.value!=="no",n=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:e.id,approved:r,...r&&n?{password:n}:{}};this.outcome=(await this.call("question/answer",a)).speech})}plan(t){let{texts:e}=this.page,i=[t.due_at===null?"":e.moment(t.due_at),t.condition??"",t.every?e.choice("every",t.every):""].filter(Boolean),r=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return l`
       <div>
         <h3 class="sentence">${t.text}</h3>
-        <p class="quiet">${[s.choice("plan",t.kind),...i].join(" · ")}<br />${o}</p>
+        <p class="quiet">${[e.choice("plan",t.kind),...i].join(" · ")}<br />${r}</p>
       </div>
-      ${t.is_begun?d:c`<div class="row">
-              ${t.can_change&&t.due_at!==null||t.can_rename?c`<button
+      ${t.is_begun?d:l`<div class="row">
+              ${t.can_change&&t.due_at!==null||t.can_rename?l`<button
                       aria-label="${this.text("now.edit")}: ${t.text}"
                       @click=${()=>this.edited=t}
                     >
@@ -316,25 +316,25 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
                 ${this.text("now.cancel")}
               </button>
             </div>`}
-    `}async cancel(t){await this.confirm(this.text("now.cancel_question",{plan:t.text}),this.text("now.cancel"))&&await this.attempt(()=>this.call("plan/cancel",{plan_id:t.id}))}editor(t){let{texts:s}=this.page;return c`<dialog ${gt(Rt)} aria-labelledby="edited" @close=${()=>this.edited=void 0}>
+    `}async cancel(t){await this.confirm(this.text("now.cancel_question",{plan:t.text}),this.text("now.cancel"))&&await this.attempt(()=>this.call("plan/cancel",{plan_id:t.id}))}editor(t){let{texts:e}=this.page;return l`<dialog ${xt(st)} aria-labelledby="edited" @close=${()=>this.edited=void 0}>
       <form method="dialog" @submit=${i=>this.change(i,t)}>
         <h2 id="edited">${t.text}</h2>
-        ${t.can_rename?c`<label
+        ${t.can_rename?l`<label
                 >${this.text("now.text")}<input name="text" required maxlength="200" .value=${t.text}
               /></label>`:d}
-        ${t.can_change&&t.due_at!==null?c`<label
+        ${t.can_change&&t.due_at!==null?l`<label
                 >${this.text("now.due")}<input
                   name="due"
                   type="datetime-local"
                   required
-                  .value=${s.fieldOf(t.due_at)}
+                  .value=${e.fieldOf(t.due_at)}
               /></label>`:d}
         <div class="row">
           <button value="" formnovalidate>${this.text("page.back")}</button>
           <button class="main" value="save">${this.text("page.save")}</button>
         </div>
       </form>
-    </dialog>`}change(t,s){if(t.submitter?.value!=="save")return;let i=new FormData(t.target),[o,n]=[i.get("text"),i.get("due")],{texts:a}=this.page,l={...o!==null&&o!==s.text?{text:o}:{},...n!==null&&n!==a.fieldOf(s.due_at??0)?{due_at:a.ofField(String(n))}:{}};Object.keys(l).length&&this.attempt(()=>this.call("plan/change",{plan_id:s.id,...l}))}};C.styles=[R,_`
+    </dialog>`}change(t,e){if(t.submitter?.value!=="save")return;let i=new FormData(t.target),[r,n]=[i.get("text"),i.get("due")],{texts:a}=this.page,c={...r!==null&&r!==e.text?{text:r}:{},...n!==null&&n!==a.fieldOf(e.due_at??0)?{due_at:a.ofField(String(n))}:{}};Object.keys(c).length&&this.attempt(()=>this.call("plan/change",{plan_id:e.id,...c}))}};M.styles=[_,x`
       .question {
         display: grid;
         gap: 8px;
@@ -368,7 +368,393 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
       .outcome:empty {
         display: none;
       }
-    `],u([v()],C.prototype,"now",2),u([v()],C.prototype,"clock",2),u([v()],C.prototype,"edited",2),u([v()],C.prototype,"outcome",2),C=u([P("chatterbox-now")],C);var Re=new Set(["failed","not_done","cut_short"]),Me=new Set(["asked","stood_in","outside"]);function vt(r,e){let t=Re.has(r.kind)?"mark sentence bad":Me.has(r.kind)?"mark sentence notable":"mark sentence";return c`<span class=${t}>${He(r,e)}</span>`}function He({kind:r,text:e},t){switch(r){case"changed":case"not_done":return e||t.text(`mark.${r}`);case"failed":case"cut_short":return t.choice("stop",e)===e?t.text(`mark.${r}`):t.choice("stop",e);default:return t.text(`mark.${r}`,{name:e})}}var j=class extends b{constructor(){super(...arguments);this.notice=""}async load(){this.turn=void 0,this.notice="",this.turn=await this.call("turns/get",{turn_id:this.path})}render(){let{turn:t}=this;return c`<div class="page" aria-busy=${!t&&!this.failure}>
+    `],h([g()],M.prototype,"now",2),h([g()],M.prototype,"clock",2),h([g()],M.prototype,"edited",2),h([g()],M.prototype,"outcome",2),M=h([b("chatterbox-now")],M);var le=["allow","ask","pin","deny"],bt=50,Ne=150,L=class extends y{constructor(){super(...arguments);this.total=0;this.search="";this.verdict="";this.generation=0}disconnectedCallback(){super.disconnectedCallback(),clearTimeout(this.typing)}updated(t){super.updated(t),t.get("permissions")&&this.attempt(()=>this.refresh())}async load(){await this.list(0,bt)}async refresh(){await this.list(0,Math.min(200,Math.max(bt,this.rows?.length??0)))}async list(t,e){let i=++this.generation,{total:r,rows:n}=await this.call("permissions/devices",{language:this.page.texts.language,search:this.search,offset:t,limit:e,...this.verdict?{verdict:this.verdict}:{}});i===this.generation&&([this.total,this.rows]=[r,[...(this.rows??[]).slice(0,t),...n]])}filter(t,e,i=0){[this.search,this.verdict]=[t,e],clearTimeout(this.typing),this.typing=setTimeout(()=>{this.attempt(()=>this.list(0,bt))},i)}render(){let{rows:t}=this;return l`
+      ${this.failureNote()}
+      <div class="row">
+        <label class="wide"
+          >${this.text("permissions.search")}<input
+            type="search"
+            maxlength="200"
+            @input=${e=>this.filter(e.target.value,this.verdict,Ne)}
+        /></label>
+        <label
+          >${this.text("permissions.now")}<select
+            @change=${e=>this.filter(this.search,e.target.value)}
+          >
+            <option value="">${this.text("permissions.any")}</option>
+            ${le.map(e=>l`<option value=${e}>${this.verdictText(e)}</option>`)}
+          </select></label
+        >
+      </div>
+      <div aria-busy=${!t}>${t?this.table(t):d}</div>
+      ${t&&t.length<this.total?l`<button @click=${()=>{this.attempt(()=>this.list(t.length,bt))}}>
+              ${this.text("permissions.more",{count:this.total-t.length})}
+            </button>`:d}
+    `}verdictText(t){return this.page.texts.choice("may",t)}table(t){if(!t.length)return l`<p>${this.text("permissions.no_devices")}</p>`;let e=new Map;for(let i of t)e.set(i.area,[...e.get(i.area)??[],i]);return l`<table class="card">
+      <thead>
+        <tr>
+          <th scope="col">${this.text("permissions.device")}</th>
+          <th scope="col">${this.text("permissions.now")}</th>
+          <th scope="col">${this.text("permissions.choice")}</th>
+        </tr>
+      </thead>
+      ${[...e].map(([i,r])=>l`<tbody>
+            <tr class="area">
+              <th scope="rowgroup" colspan="3">${i||this.text("permissions.no_area")}</th>
+            </tr>
+            ${B(r,n=>n.entity_id,n=>this.row(n))}
+          </tbody>`)}
+    </table>`}row(t){let e=t.verdict!=="allow";return l`<tr>
+      <th scope="row">${t.name}<span class="quiet small why">${this.why(t)}</span></th>
+      <td><span class=${e?"mark notable":"quiet"}>${this.verdictText(t.verdict)}</span></td>
+      <td>
+        <select
+          aria-label="${this.text("permissions.choice")}: ${t.name}"
+          ?disabled=${this.permissions.locked}
+          @change=${i=>this.choose(t,i.target)}
+        >
+          <option value="" .selected=${t.chosen===null}>${this.text("permissions.as_rules_say")}</option>
+          ${le.map(i=>l`<option value=${i} .selected=${t.chosen===i}>${this.verdictText(i)}</option>`)}
+        </select>
+      </td>
+    </tr>`}why(t){if(t.why==="nothing")return"";let e=t.rule===null?this.page.texts.choice("why",t.why):this.text("permissions.rule",{number:t.rule}),i=[...t.actions,...t.more_actions?["…"]:[]].join(", ");return[e,i].filter(Boolean).join(" · ")}choose(t,e){let i=e.value||null;e.value=t.chosen??"",this.dispatchEvent(new CustomEvent("choose",{detail:{entity_id:t.entity_id,verdict:i}}))}};L.styles=[_,x`
+      :host {
+        display: grid;
+        gap: 8px;
+      }
+      .wide {
+        flex: 1 1 240px;
+      }
+      table {
+        border-spacing: 0;
+        width: 100%;
+        padding-block: 4px;
+      }
+      th {
+        text-align: start;
+        font-weight: 400;
+      }
+      thead th {
+        font-size: 12px;
+        color: var(--secondary-text-color);
+      }
+      td,
+      th {
+        padding: 4px 8px 4px 0;
+      }
+      td {
+        width: 1px;
+        white-space: nowrap;
+      }
+      .area th {
+        padding-top: 16px;
+        font-weight: 500;
+        border-bottom: 1px solid var(--divider-color);
+      }
+      .why {
+        display: block;
+        line-height: 16px;
+      }
+      @media (max-width: 600px) {
+        thead {
+          position: absolute;
+          clip-path: inset(50%);
+        }
+        table,
+        tbody,
+        th,
+        td {
+          display: block;
+        }
+        tbody tr {
+          display: grid;
+          grid-template-columns: 1fr minmax(0, auto);
+          align-items: center;
+          padding: 4px 0;
+        }
+        tbody th {
+          grid-column: 1 / -1;
+        }
+        td {
+          width: auto;
+          min-width: 0;
+          padding-right: 0;
+        }
+      }
+    `],h([w({attribute:!1})],L.prototype,"permissions",2),h([g()],L.prototype,"rows",2),h([g()],L.prototype,"total",2),L=h([b("chatterbox-devices")],L);var qe=["entities","areas","domains","actions"],ce=["device_classes","labels","users","devices","tools"],Ue=20,H=class extends y{constructor(){super(...arguments);this.draft={verdict:"ask"};this.suggestions=[];this.added=new Map}willUpdate(t){t.has("rule")&&(this.draft=structuredClone(this.rule??{verdict:"ask"}))}async load(){await this.suggest("")}firstUpdated(){st(this.renderRoot.querySelector("dialog")??void 0)}async suggest(t){let e={language:this.page.texts.language,search:t,limit:Ue},{rows:i}=await this.call("permissions/devices",e);this.suggestions=i.map(({entity_id:r,name:n,area:a})=>({id:r,name:a?`${n} (${a})`:n}))}render(){let{draft:t}=this,e=ce.filter(i=>this.permissions.choices[i].length||t[i]);return l`<dialog aria-labelledby="title" @close=${()=>this.dispatchEvent(new CustomEvent("closed"))}>
+      <form method="dialog" @submit=${i=>this.close(i)}>
+        <h2 id="title">${this.text(this.rule?"permissions.edit":"permissions.add")}</h2>
+        ${this.failureNote()}
+        <label
+          >${this.permissions.fields.verdict}<select
+            @change=${i=>this.set({verdict:i.target.value})}
+          >
+            ${this.permissions.choices.verdicts.map(({id:i,name:r})=>l`<option value=${i} .selected=${i===t.verdict}>${r}</option>`)}
+          </select></label
+        >
+        ${qe.map(i=>this.condition(i))}
+        <details ?open=${!!t.window||ce.some(i=>t[i])}>
+          <summary>${this.permissions.fields.more}</summary>
+          <div class="more">
+            <div class="row">${this.time("after")} ${this.time("before")}</div>
+            ${e.map(i=>this.condition(i))}
+          </div>
+        </details>
+        <div class="row">
+          <button value="" formnovalidate>${this.text("page.back")}</button>
+          <button class="main" value="save">${this.text("page.save")}</button>
+        </div>
+      </form>
+    </dialog>`}set(t){this.draft={...this.draft,...t}}condition(t){let e=this.draft[t]??[],i=this.permissions.fields[t]??t;return l`<div class="condition">
+      ${t==="entities"?this.search(i):this.choice(t,i,e)}
+      ${e.length?l`<ul class="row" aria-label=${i}>
+              ${e.map(r=>l`<li class="mark">${this.chip(t,r,e)}</li>`)}
+            </ul>`:d}
+    </div>`}choice(t,e,i){let r=this.permissions.choices[t].filter(({id:n})=>!i.includes(n));return l`<label
+      >${e}<select
+        ?disabled=${!r.length}
+        @change=${n=>{let a=n.target;a.value&&this.set({[t]:[...i,a.value]}),a.value=""}}
+      >
+        <option value="">${this.text(i.length?"permissions.or":"permissions.any")}</option>
+        ${r.map(({id:n,name:a})=>l`<option value=${n}>${a}</option>`)}
+      </select></label
+    >`}search(t){return l`<label
+        >${t}<input
+          list="found"
+          autocomplete="off"
+          placeholder=${this.text("permissions.search")}
+          @input=${e=>this.typed(e.target)}
+      /></label>
+      <datalist id="found">${this.suggestions.map(({name:e})=>l`<option value=${e}></option>`)}</datalist>`}typed(t){let e=this.suggestions.find(({name:r})=>r===t.value),i=this.draft.entities??[];if(!e)return void this.attempt(()=>this.suggest(t.value));t.value="",this.added.set(e.id,e.name),i.includes(e.id)||this.set({entities:[...i,e.id]})}chip(t,e,i){let n=this.permissions.choices[t].find(({id:a})=>a===e)?.name??this.added.get(e)??e;return l`${n}
+      <button
+        type="button"
+        aria-label="${this.text("permissions.remove")}: ${n}"
+        @click=${()=>this.set({[t]:i.filter(a=>a!==e)})}
+      >
+        ✕
+      </button>`}time(t){let{window:e}=this.draft;return l`<label
+      >${this.permissions.fields[t]}<input type="time" name=${t} .value=${e?.[t].slice(0,5)??""}
+    /></label>`}close(t){if(t.submitter?.value!=="save")return;let i=[...t.target.querySelectorAll("[type=time]")],r=i.find(m=>!m.value);if(r&&i.some(m=>m.value)){t.preventDefault(),r.required=!0,r.reportValidity();return}let[n,a]=i.map(m=>`${m.value}:00`),{window:c,...u}=this.draft,v=Object.entries(u).filter(([,m])=>m.length),p={...Object.fromEntries(v),...r?{}:{window:{after:n,before:a}}};this.dispatchEvent(new CustomEvent("save",{detail:p}))}};H.styles=[_,x`
+      dialog {
+        width: min(560px, calc(100vw - 32px));
+      }
+      label,
+      label > * {
+        display: grid;
+        min-width: 0;
+        width: 100%;
+      }
+      .condition,
+      .more {
+        display: grid;
+        gap: 8px;
+      }
+      .more .row {
+        display: grid;
+        grid-template-columns: 1fr 1fr;
+      }
+      form,
+      .condition,
+      .more {
+        grid-template-columns: minmax(0, 1fr);
+      }
+      ul.row {
+        justify-content: start;
+        gap: 4px;
+      }
+      .mark {
+        display: inline-flex;
+        align-items: center;
+        border-radius: 16px;
+      }
+      .mark button {
+        min-height: 24px;
+        min-width: 24px;
+        padding: 0;
+        border: none;
+        background: none;
+      }
+    `],h([w({attribute:!1})],H.prototype,"permissions",2),h([w({attribute:!1})],H.prototype,"rule",2),h([g()],H.prototype,"draft",2),h([g()],H.prototype,"suggestions",2),H=h([b("chatterbox-rule-editor")],H);var Ie=["unlock","open","disarm"],je=500,T=class extends y{constructor(){super(...arguments);this.isTrying=!1;this.outcome=""}async load(){this.permissions=await this.call("permissions/get",{language:this.page.texts.language})}async change(t,e){let[i,r]=[this.page.texts.language,this.permissions?.version],n=await this.attempt(()=>this.call(`permissions/${t}`,{language:i,version:r,...e}));return n?this.permissions=n:this.failure?.code==="changed"&&await this.reload(),this.outcome=n?this.text("permissions.saved"):"",!!n}async reload(){let{failure:t}=this;await this.attempt(()=>this.load()),this.failure??=t}render(){let{permissions:t}=this;return l`<div class="page" aria-busy=${!t}>
+      ${this.failureNote()}
+      <p class="hidden" role="status">${this.outcome}</p>
+      ${t?l`
+              ${t.locked?l`<p class="note" role="alert">${this.text("error.rules_locked")}</p>`:d}
+              <section aria-labelledby="devices">
+                <h2 id="devices">${this.text("permissions.devices")}</h2>
+                <p class="quiet">${this.text("permissions.devices_note")}</p>
+                <chatterbox-devices
+                  .page=${this.page}
+                  .permissions=${t}
+                  @choose=${e=>{this.change("choose",e.detail)}}
+                ></chatterbox-devices>
+              </section>
+              <section aria-labelledby="rules">${this.rules(t)}</section>
+              <section aria-labelledby="try">${this.trying()}</section>
+              <section aria-labelledby="pin">${this.pin(t)}</section>
+              ${this.editor(t)}
+            `:d}
+      ${this.confirmationDialog()}
+    </div>`}rules({rules:t,defaults:e,locked:i}){return l`
+      <div class="row spread">
+        <h2 id="rules">${this.text("permissions.rules")}</h2>
+        <button ?disabled=${i} @click=${()=>this.edited=t.length}>
+          ${this.text("permissions.add")}
+        </button>
+      </div>
+      <p class="quiet">${this.text("permissions.rules_note")}</p>
+      ${t.length?l`<ol class="cards">
+              ${t.map((r,n)=>this.rule(r,n,t,i))}
+            </ol>`:l`<p>${this.text("permissions.no_rules")}</p>`}
+      <details>
+        <summary>${this.text("permissions.defaults")}</summary>
+        <ul class="defaults">
+          ${e.map(({text:r})=>l`<li>${r}</li>`)}
+        </ul>
+      </details>
+    `}rule({text:t},e,i,r){let n=e+1,a=(c,u,v,p)=>l`<button
+        class="sign"
+        title=${this.text(`permissions.${c}`)}
+        aria-label=${`${this.text(`permissions.${c}`)}: ${this.text("permissions.rule",{number:n})}`}
+        ?disabled=${r||v}
+        @click=${p}
+      >
+        ${u}
+      </button>`;return l`<li class="card rule" id="rule-${n}" tabindex="-1">
+      <p><span class="quiet figure">${n}.</span> ${t}</p>
+      <div class="row">
+        ${a("up","↑",e===0,()=>{this.move(i,e,e-1)})}
+        ${a("down","↓",n===i.length,()=>{this.move(i,e,e+1)})}
+        ${a("edit","✎",!1,()=>this.edited=e)}
+        ${a("delete","✕",!1,()=>{this.discard(i,e,t)})}
+      </div>
+    </li>`}async move(t,e,i){let r=t.map(({rule:n})=>n);r.splice(i,0,...r.splice(e,1)),await this.change("set_rules",{rules:r})}async discard(t,e,i){await this.confirm(this.text("permissions.delete_question",{rule:i}),this.text("permissions.delete"))&&await this.change("set_rules",{rules:t.filter((r,n)=>n!==e).map(({rule:r})=>r)})}editor(t){let e=this.edited;if(e===void 0)return d;let i=t.rules.map(({rule:r})=>r);return l`<chatterbox-rule-editor
+      .page=${this.page}
+      .permissions=${t}
+      .rule=${i[e]}
+      @closed=${()=>this.edited=void 0}
+      @save=${async r=>{let n=i.with(e<i.length?e:0,r.detail);await this.change("set_rules",{rules:e<i.length?n:[...i,r.detail]})}}
+    ></chatterbox-rule-editor>`}trying(){let{agents:t}=this.page.info;return l`
+      <h2 id="try">${this.text("permissions.try")}</h2>
+      <p class="quiet">${this.text("permissions.try_note")}</p>
+      ${t.length?l`<form class="row" @submit=${e=>{this.try(e)}}>
+              <label class="wide"
+                >${this.text("permissions.sentence")}<input name="sentence" required maxlength=${je}
+              /></label>
+              <label
+                >${this.text("turns.agent")}<select name="agent">
+                  ${t.map(({id:e,name:i})=>l`<option value=${e}>${i}</option>`)}
+                </select></label
+              >
+              <button class="main" ?disabled=${this.isTrying}>${this.text("permissions.try_button")}</button>
+            </form>`:l`<p>${this.text("now.no_agents")}</p>`}
+      <div role="status" aria-busy=${this.isTrying}>${this.trial?this.tried(this.trial):d}</div>
+    `}async try(t){t.preventDefault();let{sentence:e,agent:i}=Object.fromEntries(new FormData(t.target)),r={language:this.page.texts.language,sentence:e,agent:i};[this.isTrying,this.trial]=[!0,void 0],this.trial=await this.attempt(()=>this.call("permissions/try",r)),this.isTrying=!1}tried({text:t,calls:e}){return l`<div class="card cards">
+      ${e.length?l`<ul class="cards">
+              ${e.map(i=>l`<li>${this.triedCall(i,t)}</li>`)}
+            </ul>`:l`<p>${this.text("permissions.nothing_done")}</p>`}
+      ${t?l`<p class="quiet">${this.text("permissions.answer")} <q>${t}</q></p>`:d}
+    </div>`}triedCall(t,e){let i=t.outcome==="held"&&t.verdict==="pin"?"held_pin":t.outcome;return l`<div class="row">
+        <span class="mark ${t.outcome==="runs"?"":"notable"}">${this.page.texts.choice("tried",i)}</span>
+        <span class="sentence">${t.sentence||t.tool}</span>
+        ${t.rules.map(r=>this.link(r))}
+      </div>
+      ${t.why&&t.why!==e?l`<p class="quiet">${t.why}</p>`:d}`}link(t){return l`<button class="link" @click=${()=>this.show(t)}>
+      ${this.text("permissions.rule",{number:t})}
+    </button>`}show(t){let e=this.renderRoot.querySelector(`#rule-${t}`);e?.scrollIntoView({block:"center"}),e?.focus()}pin({has_pin:t,pin_uses:e,locked:i}){return l`
+      <h2 id="pin">${this.text("permissions.pin")}</h2>
+      <p class="quiet">${this.text(t?"permissions.pin_is_set":"permissions.no_pin")}</p>
+      <form class="card cards" @submit=${r=>{this.setPin(r,t)}}>
+        <label class="narrow"
+          >${this.text(t?"permissions.new_pin":"now.pin")}<input
+            name="pin"
+            type="password"
+            inputmode="numeric"
+            autocomplete="off"
+            ?required=${!t}
+        /></label>
+        <fieldset>
+          <legend>${this.text("permissions.pin_for")}</legend>
+          ${Ie.map(r=>l`<label class="row check"
+                ><input
+                  type="checkbox"
+                  name="uses"
+                  value=${r}
+                  .checked=${e.includes(r)||!t}
+                />${this.page.texts.choice("pin_use",r)}</label
+              >`)}
+        </fieldset>
+        <div class="row">
+          <button class="main" ?disabled=${i}>${this.text("page.save")}</button>
+          ${t?l`<button type="button" class="danger" ?disabled=${i} @click=${()=>{this.removePin()}}>
+                  ${this.text("permissions.remove_pin")}
+                </button>`:d}
+        </div>
+      </form>
+    `}async setPin(t,e){t.preventDefault();let i=t.target,r=new FormData(i),n=String(r.get("pin")??"");i.querySelector("[name=pin]").value="";let a={uses:r.getAll("uses"),...n||!e?{new_password:n}:{}};await this.change("set_pin",a)}async removePin(){await this.confirm(this.text("permissions.remove_pin_question"),this.text("permissions.remove_pin"))&&await this.change("set_pin",{new_password:null,uses:[]})}};T.styles=[_,x`
+      .rule {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        justify-content: space-between;
+        gap: 8px;
+      }
+      .rule > p {
+        flex: 1 1 240px;
+        min-width: 0;
+      }
+      .rule:focus-visible {
+        outline-offset: 0;
+      }
+      .sign {
+        width: 40px;
+        padding: 0;
+      }
+      .defaults {
+        display: grid;
+        gap: 4px;
+        padding: 4px 0 4px 16px;
+        list-style: disc;
+      }
+      .wide {
+        flex: 1 1 240px;
+      }
+      .narrow {
+        justify-self: start;
+      }
+      form.row {
+        align-items: end;
+      }
+      .sentence::first-letter {
+        text-transform: uppercase;
+      }
+      .link {
+        min-height: 0;
+        padding: 0;
+        border: none;
+        background: none;
+        text-decoration: underline;
+      }
+      fieldset {
+        margin: 0;
+        padding: 0;
+        border: none;
+        color: var(--secondary-text-color);
+      }
+      legend {
+        padding: 0;
+        font-size: 12px;
+      }
+      .check {
+        display: flex;
+        flex-wrap: nowrap;
+        min-height: 32px;
+        font-size: 14px;
+        color: var(--primary-text-color);
+      }
+      .check input {
+        min-height: 0;
+      }
+    `],h([g()],T.prototype,"permissions",2),h([g()],T.prototype,"edited",2),h([g()],T.prototype,"trial",2),h([g()],T.prototype,"isTrying",2),h([g()],T.prototype,"outcome",2),T=h([b("chatterbox-permissions")],T);var ze=new Set(["failed","not_done","cut_short"]),Fe=new Set(["asked","stood_in","outside"]);function wt(o,s){let t=ze.has(o.kind)?"mark sentence bad":Fe.has(o.kind)?"mark sentence notable":"mark sentence";return l`<span class=${t}>${Be(o,s)}</span>`}function Be({kind:o,text:s},t){switch(o){case"changed":case"not_done":return s||t.text(`mark.${o}`);case"failed":case"cut_short":return t.choice("stop",s)===s?t.text(`mark.${o}`):t.choice("stop",s);default:return t.text(`mark.${o}`,{name:s})}}var W=class extends y{constructor(){super(...arguments);this.notice=""}async load(){this.turn=void 0,this.notice="",this.turn=await this.call("turns/get",{turn_id:this.path})}render(){let{turn:t}=this;return l`<div class="page" aria-busy=${!t&&!this.failure}>
       <nav class="row spread" aria-label=${this.text("turn.conversation")}>
         <a href="/chatterbox/turns">${this.text("turn.all")}</a>
         <span class="row">
@@ -378,96 +764,96 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
       ${this.failureNote()}
       ${t?[this.summary(t),this.actions(t),this.times(t),this.background(t),this.footer(t)]:d}
       ${this.confirmationDialog()}
-    </div>`}neighbour(t,s){return s?c`<a href="/chatterbox/turns/${encodeURIComponent(s)}">${this.text(t)}</a>`:d}summary(t){let{texts:s}=this.page,i=[t.person??t.caller,t.place,t.agent].filter(Boolean).join(" · "),o=t.withheld?this.text(`turn.withheld_${t.withheld}`):t.words_full;return c`<section class="card summary">
-      <p class="quiet">${s.fullMoment(t.at)} · ${i}</p>
-      <h2>${o||this.text("turns.no_words")}</h2>
-      <p class="answer">${t.answer_full||c`<span class="quiet">${this.text("turn.no_answer")}</span>`}</p>
-      ${t.marks.length?c`<div class="row">${t.marks.map(n=>vt(n,s))}</div>`:d}
-    </section>`}times(t){let{texts:s}=this.page,i=this.spans(t),{usage:o}=t,n=a=>Math.min(100,Math.max(0,100*a/Math.max(1,t.duration_ms)));return c`<section>
+    </div>`}neighbour(t,e){return e?l`<a href="/chatterbox/turns/${encodeURIComponent(e)}">${this.text(t)}</a>`:d}summary(t){let{texts:e}=this.page,i=[t.person??t.caller,t.place,t.agent].filter(Boolean).join(" · "),r=t.withheld?this.text(`turn.withheld_${t.withheld}`):t.words_full;return l`<section class="card summary">
+      <p class="quiet">${e.fullMoment(t.at)} · ${i}</p>
+      <h2>${r||this.text("turns.no_words")}</h2>
+      <p class="answer">${t.answer_full||l`<span class="quiet">${this.text("turn.no_answer")}</span>`}</p>
+      ${t.marks.length?l`<div class="row">${t.marks.map(n=>wt(n,e))}</div>`:d}
+    </section>`}times(t){let{texts:e}=this.page,i=this.spans(t),{usage:r}=t,n=a=>Math.min(100,Math.max(0,100*a/Math.max(1,t.duration_ms)));return l`<section>
       <h2>${this.text("turn.times")}</h2>
       <div class="card">
         <dl class="figures">
-          ${this.figure("turn.whole",s.seconds(t.duration_ms/1e3))}
-          ${this.figure("turn.first_words",t.first_words_ms===null?"–":s.seconds(t.first_words_ms/1e3))}
-          ${o.input_tokens?c`
-                  ${this.figure("turn.read",s.number(o.input_tokens))}
-                  ${this.figure("turn.cached",s.number(o.cached_tokens))}
-                  ${this.figure("turn.written",s.number(o.output_tokens))}
-                  ${this.figure("turn.price",t.cost===null?"–":s.money(t.cost))}
+          ${this.figure("turn.whole",e.seconds(t.duration_ms/1e3))}
+          ${this.figure("turn.first_words",t.first_words_ms===null?"–":e.seconds(t.first_words_ms/1e3))}
+          ${r.input_tokens?l`
+                  ${this.figure("turn.read",e.number(r.input_tokens))}
+                  ${this.figure("turn.cached",e.number(r.cached_tokens))}
+                  ${this.figure("turn.written",e.number(r.output_tokens))}
+                  ${this.figure("turn.price",t.cost===null?"–":e.money(t.cost))}
                 `:d}
         </dl>
         <ol class="spans">
-          ${i.map(a=>c`<li>
+          ${i.map(a=>l`<li>
                 <div class="label">
                   <span>${a.label}</span>
                   <span class="figure quiet"
-                    >${a.looks==="handover"?d:s.seconds((a.end-a.begin)/1e3)}</span
+                    >${a.looks==="handover"?d:e.seconds((a.end-a.begin)/1e3)}</span
                   >
                 </div>
                 <svg class=${a.looks} width="100%" height="10" aria-hidden="true">
                   <rect class="track" width="100%" height="10" rx="2"></rect>
-                  ${St`<rect class="wait" x="${n(a.begin)}%" width="${n(a.middle-a.begin)}%" height="10"></rect>
+                  ${Mt`<rect class="wait" x="${n(a.begin)}%" width="${n(a.middle-a.begin)}%" height="10"></rect>
                 <rect class="write" x="${n(a.middle)}%" width="max(2px, ${n(a.end-a.middle)}%)" height="10"></rect>`}
-                  ${t.first_words_ms===null?d:St`<line x1="${n(t.first_words_ms)}%" x2="${n(t.first_words_ms)}%" y2="10"></line>`}
+                  ${t.first_words_ms===null?d:Mt`<line x1="${n(t.first_words_ms)}%" x2="${n(t.first_words_ms)}%" y2="10"></line>`}
                 </svg>
-                ${a.note?c`<div class="quiet small">${a.note}</div>`:d}
+                ${a.note?l`<div class="quiet small">${a.note}</div>`:d}
               </li>`)}
         </ol>
-        ${t.inferences.length?c`<p class="quiet small key">${this.text("turn.key")}</p>`:d}
+        ${t.inferences.length?l`<p class="quiet small key">${this.text("turn.key")}</p>`:d}
         <details>
           <summary>${this.text("turn.phases")}</summary>
           <ol class="phases">
-            ${t.phases.map(({phase:a,at_ms:l})=>c`<li>
-                  <span class="figure quiet">${s.seconds(l/1e3)}</span>
-                  ${s.choice("phase",a.toLowerCase())}
+            ${t.phases.map(({phase:a,at_ms:c})=>l`<li>
+                  <span class="figure quiet">${e.seconds(c/1e3)}</span>
+                  ${e.choice("phase",a.toLowerCase())}
                 </li>`)}
           </ol>
         </details>
       </div>
-    </section>`}figure(t,s){return c`<div>
+    </section>`}figure(t,e){return l`<div>
       <dt class="quiet small">${this.text(t)}</dt>
-      <dd class="figure">${s}</dd>
-    </div>`}spans(t){let s=t.duration_ms,i=t.inferences.map(a=>{let l=a.duration_ms===null?s:a.began_ms+a.duration_ms,p=a.first_token_ms===null?l:a.began_ms+a.first_token_ms;return{label:a.answered_by||this.text("turn.inference"),note:this.tokens(a),begin:a.began_ms,middle:p,end:l,looks:"model"}}),o=t.tools.flatMap(a=>{if(a.began_ms===null)return[];let l=a.duration_ms===null?s:a.began_ms+a.duration_ms,p=a.is_error?"bad":"tool";return[{label:a.name,note:"",begin:a.began_ms,middle:a.began_ms,end:l,looks:p}]}),n=t.handovers.map(({at_ms:a,to:l,reason:p})=>({label:this.text("turn.handover",{name:l}),note:p,begin:a,middle:a,end:a,looks:"handover"}));return[...i,...o,...n].sort((a,l)=>a.begin-l.begin)}tokens(t){let{texts:s}=this.page,{input_tokens:i,cached_tokens:o,output_tokens:n,cost:a}=t;if(i===null)return this.text("turn.no_tokens");if(i===0)return"";let l={read:s.number(i),cached:s.number(o??0),written:s.number(n??0)};return[this.text("turn.tokens",l),...a?[s.money(a)]:[]].join(" · ")}actions(t){let s=new Set(t.calls.map(o=>o.id)),i=t.changes.filter(({tool_call_id:o})=>o===null||!s.has(o));return!t.calls.length&&!i.length?d:c`<section>
+      <dd class="figure">${e}</dd>
+    </div>`}spans(t){let e=t.duration_ms,i=t.inferences.map(a=>{let c=a.duration_ms===null?e:a.began_ms+a.duration_ms,u=a.first_token_ms===null?c:a.began_ms+a.first_token_ms;return{label:a.answered_by||this.text("turn.inference"),note:this.tokens(a),begin:a.began_ms,middle:u,end:c,looks:"model"}}),r=t.tools.flatMap(a=>{if(a.began_ms===null)return[];let c=a.duration_ms===null?e:a.began_ms+a.duration_ms,u=a.is_error?"bad":"tool";return[{label:a.name,note:"",begin:a.began_ms,middle:a.began_ms,end:c,looks:u}]}),n=t.handovers.map(({at_ms:a,to:c,reason:u})=>({label:this.text("turn.handover",{name:c}),note:u,begin:a,middle:a,end:a,looks:"handover"}));return[...i,...r,...n].sort((a,c)=>a.begin-c.begin)}tokens(t){let{texts:e}=this.page,{input_tokens:i,cached_tokens:r,output_tokens:n,cost:a}=t;if(i===null)return this.text("turn.no_tokens");if(i===0)return"";let c={read:e.number(i),cached:e.number(r??0),written:e.number(n??0)};return[this.text("turn.tokens",c),...a?[e.money(a)]:[]].join(" · ")}actions(t){let e=new Set(t.calls.map(r=>r.id)),i=t.changes.filter(({tool_call_id:r})=>r===null||!e.has(r));return!t.calls.length&&!i.length?d:l`<section>
       <h2>${this.text("turn.actions")}</h2>
       <ul class="cards">
-        ${t.calls.map(o=>{let n=t.changes.filter(({tool_call_id:a})=>a===o.id);return c`<li class="card call">${this.action(o,n)}</li>`})}
-        ${i.map(o=>c`<li class="card call">${this.change(o)}</li>`)}
+        ${t.calls.map(r=>{let n=t.changes.filter(({tool_call_id:a})=>a===r.id);return l`<li class="card call">${this.action(r,n)}</li>`})}
+        ${i.map(r=>l`<li class="card call">${this.change(r)}</li>`)}
       </ul>
-    </section>`}action(t,s){let i=t.is_error?t.has_run?"turn.failed":"turn.not_run":"";return c`
+    </section>`}action(t,e){let i=t.is_error?t.has_run?"turn.failed":"turn.not_run":"";return l`
       <div class="row spread">
         <h3 class="sentence">${t.sentence||t.name}</h3>
         <span class="row">
-          ${i?c`<span class="mark bad">${this.text(i)}</span>`:d}
-          ${t.is_outside?c`<span class="mark notable">${this.text("mark.outside")}</span>`:d}
+          ${i?l`<span class="mark bad">${this.text(i)}</span>`:d}
+          ${t.is_outside?l`<span class="mark notable">${this.text("mark.outside")}</span>`:d}
         </span>
       </div>
-      ${s.map((o,n)=>this.change(o,t.sentence,s[n-1]))}
+      ${e.map((r,n)=>this.change(r,t.sentence,e[n-1]))}
       <details>
         <summary class="quiet">${this.text("turn.raw")}</summary>
         <p class="small">${t.name}</p>
-        <pre>${re(t.arguments)}</pre>
-        <pre>${re(t.result)}</pre>
+        <pre>${de(t.arguments)}</pre>
+        <pre>${de(t.result)}</pre>
       </details>
-    `}change(t,s="",i){let o=this.reasons(t);return c`<div>
-      ${t.message===s?d:c`<p class="sentence">${t.message}</p>`}
-      ${o&&!(i&&this.reasons(i)===o)?c`<p class="quiet">${o}</p>`:d}
-    </div>`}reasons(t){let{texts:s}=this.page,i=t.verdict===null?"":s.choice("verdict",t.verdict),o=t.decided_by.map(a=>s.choice("decided",a)).join(", ");return[i&&o?`${i}: ${o}`:i||o,t.answered_by,t.error].filter(Boolean).join(" · ")}background(t){return!t.context&&!t.outside.length?d:c`<section>
+    `}change(t,e="",i){let r=this.reasons(t);return l`<div>
+      ${t.message===e?d:l`<p class="sentence">${t.message}</p>`}
+      ${r&&!(i&&this.reasons(i)===r)?l`<p class="quiet">${r}</p>`:d}
+    </div>`}reasons(t){let{texts:e}=this.page,i=t.verdict===null?"":e.choice("verdict",t.verdict),r=t.decided_by.map(a=>e.choice("decided",a)).join(", ");return[i&&r?`${i}: ${r}`:i||r,t.answered_by,t.error].filter(Boolean).join(" · ")}background(t){return!t.context&&!t.outside.length?d:l`<section>
       <h2>${this.text("turn.background")}</h2>
       <div class="card">
-        ${t.outside.length?c`<p>${this.text("turn.outside",{tools:t.outside.join(", ")})}</p>`:d}
-        ${t.context?c`<details>
+        ${t.outside.length?l`<p>${this.text("turn.outside",{tools:t.outside.join(", ")})}</p>`:d}
+        ${t.context?l`<details>
                 <summary>${this.text("turn.context")}</summary>
                 <pre>${t.context}</pre>
               </details>`:d}
       </div>
-    </section>`}footer(t){return c`<section>
+    </section>`}footer(t){return l`<section>
       <div class="row">
         <button @click=${()=>{this.copy(t)}}>${this.text("turn.copy")}</button>
         <button class="danger" @click=${()=>{this.delete(t)}}>${this.text("turn.delete")}</button>
         <span role="status">${this.notice}</span>
       </div>
       <p class="quiet small">${this.text("turn.copy_note")}</p>
-    </section>`}async copy(t){await this.attempt(async()=>{let{report:s}=await this.call("turns/report",{turn_id:t.id});this.notice=this.text(await Oe(s,this.renderRoot)?"turn.copied":"turn.not_copied")})}async delete(t){if(!await this.confirm(this.text("turn.delete_question"),this.text("turn.delete")))return;await this.attempt(()=>this.call("turns/delete",{turn_id:t.id}))&&dt("/chatterbox/turns",!0)}};j.styles=[R,_`
+    </section>`}async copy(t){await this.attempt(async()=>{let{report:e}=await this.call("turns/report",{turn_id:t.id});this.notice=this.text(await We(e,this.renderRoot)?"turn.copied":"turn.not_copied")})}async delete(t){if(!await this.confirm(this.text("turn.delete_question"),this.text("turn.delete")))return;await this.attempt(()=>this.call("turns/delete",{turn_id:t.id}))&&mt("/chatterbox/turns",!0)}};W.styles=[_,x`
       .summary {
         display: grid;
         gap: 8px;
@@ -536,7 +922,7 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
       pre + pre {
         margin-top: 8px;
       }
-    `],u([v()],j.prototype,"turn",2),u([v()],j.prototype,"notice",2),j=u([P("chatterbox-turn")],j);function re(r){return typeof r=="string"?r:JSON.stringify(r,null,2)}async function Oe(r,e){if(navigator.clipboard)return navigator.clipboard.writeText(r).then(()=>!0,()=>!1);let t=document.createElement("textarea");t.value=r,e.appendChild(t),t.select();let s=document.execCommand("copy");return t.remove(),s}var Ue={},oe=I(class extends H{constructor(){super(...arguments),this.ot=Ue}render(r,e){return e()}update(r,[e,t]){if(Array.isArray(e)){if(Array.isArray(this.ot)&&this.ot.length===e.length&&e.every((s,i)=>s===this.ot[i]))return x}else if(this.ot===e)return x;return this.ot=Array.isArray(e)?Array.from(e):e,this.render(e,t)}});var le=["failed","slow","asked"],ne=50,De=200,ae=8,Ne=100,y=class extends b{constructor(){super(...arguments);this.rows=[];this.top=0;this.height=0;this.rowHeight=64;this.isOpen=!1;this.next=null;this.filter={};this.generation=0;this.isLoadingMore=!1;this.resizes=new ResizeObserver(()=>{this.height=this.scroller.clientHeight,this.rowHeight=this.measure.offsetHeight})}willUpdate(t){t.has("page")&&(this.filter=Le(new URLSearchParams(location.search)))}firstUpdated(){this.resizes.observe(this.scroller)}disconnectedCallback(){super.disconnectedCallback(),this.resizes.disconnect(),clearTimeout(this.typing)}async load(){await Promise.all([this.loadFirst(),this.subscribe("turns/subscribe",()=>{this.attempt(()=>this.loadNew())})])}updated(t){super.updated(t),(t.has("top")||t.has("height")||t.has("rows"))&&this.attempt(()=>this.loadMore())}async list(t){return this.call("turns/list",{...this.filter,...t})}async loadFirst(){let t=++this.generation,{turns:s,next:i,total:o}=await this.list({limit:ne});t===this.generation&&([this.rows,this.next,this.total]=[s,i,o??s.length],this.scroller.scrollTop=this.top=0)}async loadMore(){if(!this.isLoadingMore){this.isLoadingMore=!0;try{for(;this.next!==null&&this.lastVisible>=this.rows.length;){let t=this.generation,{turns:s,next:i}=await this.list({limit:De,cursor:this.next});t===this.generation&&([this.rows,this.next]=[[...this.rows,...s],i])}}finally{this.isLoadingMore=!1}}}async loadNew(){let t=this.generation,{turns:s,next:i,total:o}=await this.list({limit:ne});if(t!==this.generation)return;let n=new Set(this.rows.map(l=>l.id)),a=s.filter(l=>!n.has(l.id));a.length===s.length?[this.rows,this.next]=[s,i]:this.rows=[...a,...this.rows],this.total=o??this.rows.length,this.scroller.scrollTop>0&&(await this.updateComplete,this.scroller.scrollTop+=a.length*this.rowHeight)}get firstVisible(){return Math.max(0,Math.floor(this.top/this.rowHeight)-ae)}get lastVisible(){let t=Math.ceil((this.top+this.height)/this.rowHeight)+ae;return Math.min(t,(this.total??0)-1)}choose(t){let s=Object.entries({...this.filter,...t}).filter(([,o])=>o?.length);this.filter=Object.fromEntries(s);let i=new URLSearchParams(s.map(([o,n])=>[o,String(n)])).toString();dt(`/chatterbox/turns${i?`?${i}`:""}`,!0),this.requestUpdate(),this.attempt(()=>this.loadFirst())}render(){let{info:t,texts:s}=this.page,{filter:i,total:o}=this,n=Object.keys(i).filter(l=>l!=="words").length,a=Object.keys(i).length>0;return c`
+    `],h([g()],W.prototype,"turn",2),h([g()],W.prototype,"notice",2),W=h([b("chatterbox-turn")],W);function de(o){return typeof o=="string"?o:JSON.stringify(o,null,2)}async function We(o,s){if(navigator.clipboard)return navigator.clipboard.writeText(o).then(()=>!0,()=>!1);let t=document.createElement("textarea");t.value=o,s.appendChild(t),t.select();let e=document.execCommand("copy");return t.remove(),e}var Ge={},pe=F(class extends D{constructor(){super(...arguments),this.ot=Ge}render(o,s){return s()}update(o,[s,t]){if(Array.isArray(s)){if(Array.isArray(this.ot)&&this.ot.length===s.length&&s.every((e,i)=>e===this.ot[i]))return A}else if(this.ot===s)return A;return this.ot=Array.isArray(s)?Array.from(s):s,this.render(s,t)}});var me=["failed","slow","asked"],he=50,Ve=200,ue=8,Ke=100,k=class extends y{constructor(){super(...arguments);this.rows=[];this.top=0;this.height=0;this.rowHeight=64;this.isOpen=!1;this.next=null;this.filter={};this.generation=0;this.isLoadingMore=!1;this.resizes=new ResizeObserver(()=>{this.height=this.scroller.clientHeight,this.rowHeight=this.measure.offsetHeight})}willUpdate(t){t.has("page")&&(this.filter=Ze(new URLSearchParams(location.search)))}firstUpdated(){this.resizes.observe(this.scroller)}disconnectedCallback(){super.disconnectedCallback(),this.resizes.disconnect(),clearTimeout(this.typing)}async load(){await Promise.all([this.loadFirst(),this.subscribe("turns/subscribe",()=>{this.attempt(()=>this.loadNew())})])}updated(t){super.updated(t),(t.has("top")||t.has("height")||t.has("rows"))&&this.attempt(()=>this.loadMore())}async list(t){return this.call("turns/list",{...this.filter,...t})}async loadFirst(){let t=++this.generation,{turns:e,next:i,total:r}=await this.list({limit:he});t===this.generation&&([this.rows,this.next,this.total]=[e,i,r??e.length],this.scroller.scrollTop=this.top=0)}async loadMore(){if(!this.isLoadingMore){this.isLoadingMore=!0;try{for(;this.next!==null&&this.lastVisible>=this.rows.length;){let t=this.generation,{turns:e,next:i}=await this.list({limit:Ve,cursor:this.next});t===this.generation&&([this.rows,this.next]=[[...this.rows,...e],i])}}finally{this.isLoadingMore=!1}}}async loadNew(){let t=this.generation,{turns:e,next:i,total:r}=await this.list({limit:he});if(t!==this.generation)return;let n=new Set(this.rows.map(c=>c.id)),a=e.filter(c=>!n.has(c.id));a.length===e.length?[this.rows,this.next]=[e,i]:this.rows=[...a,...this.rows],this.total=r??this.rows.length,this.scroller.scrollTop>0&&(await this.updateComplete,this.scroller.scrollTop+=a.length*this.rowHeight)}get firstVisible(){return Math.max(0,Math.floor(this.top/this.rowHeight)-ue)}get lastVisible(){let t=Math.ceil((this.top+this.height)/this.rowHeight)+ue;return Math.min(t,(this.total??0)-1)}choose(t){let e=Object.entries({...this.filter,...t}).filter(([,r])=>r?.length);this.filter=Object.fromEntries(e);let i=new URLSearchParams(e.map(([r,n])=>[r,String(n)])).toString();mt(`/chatterbox/turns${i?`?${i}`:""}`,!0),this.requestUpdate(),this.attempt(()=>this.loadFirst())}render(){let{info:t,texts:e}=this.page,{filter:i,total:r}=this,n=Object.keys(i).filter(c=>c!=="words").length,a=Object.keys(i).length>0;return l`
       <search>
         <input
           type="search"
@@ -551,21 +937,21 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
           aria-expanded=${this.isOpen}
           @click=${()=>{this.isOpen=!this.isOpen}}
         >
-          ${this.text("turns.filter")}${n?c` (${n})`:d}
+          ${this.text("turns.filter")}${n?l` (${n})`:d}
         </button>
         <div class="filters" ?data-open=${this.isOpen}>
           ${this.select("person_id","turns.person",t.people)}
           ${this.select("device_id","turns.place",t.places)} ${this.select("agent","turns.agent",t.agents)}
-          ${le.map(l=>{let p=!!i.marks?.includes(l),g=p?i.marks?.filter(h=>h!==l):[...i.marks??[],l];return c`<button aria-pressed=${p} @click=${()=>this.choose({marks:g??[]})}>
-              ${this.text(`turns.${l}`)}
+          ${me.map(c=>{let u=!!i.marks?.includes(c),v=u?i.marks?.filter(p=>p!==c):[...i.marks??[],c];return l`<button aria-pressed=${u} @click=${()=>this.choose({marks:v??[]})}>
+              ${this.text(`turns.${c}`)}
             </button>`})}
         </div>
         <span class="quiet figure" role="status"
-          >${o===void 0?"":this.text("turns.total",{count:s.number(o)})}</span
+          >${r===void 0?"":this.text("turns.total",{count:e.number(r)})}</span
         >
       </search>
       ${this.failureNote()}
-      ${o===0?c`<p class="empty quiet">
+      ${r===0?l`<p class="empty quiet">
               ${this.text(a?"turns.none_found":t.keeps_history?"turns.none":"turns.not_stored")}
             </p>`:d}
       <div
@@ -573,14 +959,14 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
         tabindex="0"
         role="region"
         aria-label=${this.text("page.turns")}
-        aria-busy=${o===void 0}
+        aria-busy=${r===void 0}
         @scroll=${()=>this.top=this.scroller.scrollTop}
         @keydown=${this.move}
       >
         <div class="measure row-height" aria-hidden="true"></div>
-        <div class="rows" role="list" style="height: ${(o??0)*this.rowHeight}px">${this.visible()}</div>
+        <div class="rows" role="list" style="height: ${(r??0)*this.rowHeight}px">${this.visible()}</div>
       </div>
-    `}visible(){let[t,s]=[this.firstVisible,this.lastVisible],i=Array.from({length:Math.max(0,s-t+1)},(o,n)=>t+n);return Y(i,o=>this.rows[o]?.id??o,o=>{let n=this.rows[o];return oe([n,o,this.rowHeight,this.total],()=>this.row(o,n))})}row(t,s){let i=`transform: translateY(${t*this.rowHeight}px)`;if(!s)return c`<div class="turn row-height" style=${i} aria-hidden="true"></div>`;let{texts:o}=this.page,n=o.day(s.at)===o.day(Date.now()/1e3);return c`<div
+    `}visible(){let[t,e]=[this.firstVisible,this.lastVisible],i=Array.from({length:Math.max(0,e-t+1)},(r,n)=>t+n);return B(i,r=>this.rows[r]?.id??r,r=>{let n=this.rows[r];return pe([n,r,this.rowHeight,this.total],()=>this.row(r,n))})}row(t,e){let i=`transform: translateY(${t*this.rowHeight}px)`;if(!e)return l`<div class="turn row-height" style=${i} aria-hidden="true"></div>`;let{texts:r}=this.page,n=r.day(e.at)===r.day(Date.now()/1e3);return l`<div
       class="turn row-height"
       role="listitem"
       style=${i}
@@ -588,27 +974,27 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
       aria-posinset=${t+1}
     >
       <div class="when figure">
-        ${o.time(s.at)}${n?d:c`<div class="quiet small">${o.day(s.at)}</div>`}
+        ${r.time(e.at)}${n?d:l`<div class="quiet small">${r.day(e.at)}</div>`}
       </div>
       <div class="who">
-        <div class="line">${s.person??s.caller??this.text("turns.nobody")}</div>
-        <div class="quiet small line">${s.place??s.agent}</div>
+        <div class="line">${e.person??e.caller??this.text("turns.nobody")}</div>
+        <div class="quiet small line">${e.place??e.agent}</div>
       </div>
       <div class="words">
-        <a class="line" href="/chatterbox/turns/${encodeURIComponent(s.id)}" data-index=${t}
-          >${s.words||this.text("turns.no_words")}</a
+        <a class="line" href="/chatterbox/turns/${encodeURIComponent(e.id)}" data-index=${t}
+          >${e.words||this.text("turns.no_words")}</a
         >
-        <div class="quiet line">${s.answer}</div>
+        <div class="quiet line">${e.answer}</div>
       </div>
-      <div class="marks">${s.marks.map(a=>vt(a,o))}</div>
-      <div class="seconds figure quiet">${o.seconds(s.duration_ms/1e3)}</div>
-    </div>`}select(t,s,i){if(i.length<2)return d;let o=this.filter[t]??"";return c`<select
-      aria-label=${this.text(s)}
+      <div class="marks">${e.marks.map(a=>wt(a,r))}</div>
+      <div class="seconds figure quiet">${r.seconds(e.duration_ms/1e3)}</div>
+    </div>`}select(t,e,i){if(i.length<2)return d;let r=this.filter[t]??"";return l`<select
+      aria-label=${this.text(e)}
       @change=${n=>this.choose({[t]:n.target.value})}
     >
-      <option value="" ?selected=${!o}>${this.text(`${s}_any`)}</option>
-      ${i.map(({id:n,name:a})=>c`<option value=${n} ?selected=${n===o}>${a}</option>`)}
-    </select>`}type(t){let s=t.target.value.trim();clearTimeout(this.typing),this.typing=setTimeout(()=>this.choose({words:s}),Ne)}async move(t){let s=t.key==="ArrowDown"?1:t.key==="ArrowUp"?-1:0,i=t.target.dataset.index;if(!s||i===void 0)return;t.preventDefault();let o=Number(i)+s,[n,a]=[o*this.rowHeight,(o+1)*this.rowHeight];n<this.scroller.scrollTop&&(this.scroller.scrollTop=n),a>this.scroller.scrollTop+this.height&&(this.scroller.scrollTop=a-this.height),this.top=this.scroller.scrollTop,await this.updateComplete,this.renderRoot.querySelector(`a[data-index="${o}"]`)?.focus({preventScroll:!0})}};y.styles=[R,_`
+      <option value="" ?selected=${!r}>${this.text(`${e}_any`)}</option>
+      ${i.map(({id:n,name:a})=>l`<option value=${n} ?selected=${n===r}>${a}</option>`)}
+    </select>`}type(t){let e=t.target.value.trim();clearTimeout(this.typing),this.typing=setTimeout(()=>this.choose({words:e}),Ke)}async move(t){let e=t.key==="ArrowDown"?1:t.key==="ArrowUp"?-1:0,i=t.target.dataset.index;if(!e||i===void 0)return;t.preventDefault();let r=Number(i)+e,[n,a]=[r*this.rowHeight,(r+1)*this.rowHeight];n<this.scroller.scrollTop&&(this.scroller.scrollTop=n),a>this.scroller.scrollTop+this.height&&(this.scroller.scrollTop=a-this.height),this.top=this.scroller.scrollTop,await this.updateComplete,this.renderRoot.querySelector(`a[data-index="${r}"]`)?.focus({preventScroll:!0})}};k.styles=[_,x`
       :host {
         display: flex;
         flex-direction: column;
@@ -763,21 +1149,21 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
           grid-area: 1 / 3 / 2 / 4;
         }
       }
-    `],u([v()],y.prototype,"rows",2),u([v()],y.prototype,"total",2),u([v()],y.prototype,"top",2),u([v()],y.prototype,"height",2),u([v()],y.prototype,"rowHeight",2),u([v()],y.prototype,"isOpen",2),u([Ct(".scroller")],y.prototype,"scroller",2),u([Ct(".measure")],y.prototype,"measure",2),y=u([P("chatterbox-turns")],y);function Le(r){let e={};for(let s of["words","person_id","device_id","agent"]){let i=r.get(s);i&&(e[s]=i)}let t=le.filter(s=>r.get("marks")?.split(",").includes(s));return t.length&&(e.marks=t),e}var qe="M3,6H21V8H3V6M3,11H21V13H3V11M3,16H21V18H3V16Z";function Ie(r,e){return!e||e.language!==r.language||e.locale!==r.locale||e.connection!==r.connection}var A=class extends w{constructor(){super(...arguments);this.narrow=!1;this.ready=()=>{this.open()}}disconnectedCallback(){super.disconnectedCallback(),this.hass.connection.removeEventListener("ready",this.ready)}firstUpdated(){this.hass.connection.addEventListener("ready",this.ready)}willUpdate(t){t.has("hass")&&this.open()}async open(){let t=this;try{let[s,i]=await Promise.all([ht.load(this.hass),this.hass.callWS({type:"chatterbox/page"})]);this.page={get hass(){return t.hass},texts:s,info:i},this.failure=void 0}catch(s){this.failure=ct(s)}}render(){let{page:t}=this;if(!t)return this.failure?c`<p class="failure" role="alert">${this.failure.message}</p>`:d;let[,s="",...i]=(this.route?.path??"").split("/"),o=s||"now";return c`
+    `],h([g()],k.prototype,"rows",2),h([g()],k.prototype,"total",2),h([g()],k.prototype,"top",2),h([g()],k.prototype,"height",2),h([g()],k.prototype,"rowHeight",2),h([g()],k.prototype,"isOpen",2),h([Ot(".scroller")],k.prototype,"scroller",2),h([Ot(".measure")],k.prototype,"measure",2),k=h([b("chatterbox-turns")],k);function Ze(o){let s={};for(let e of["words","person_id","device_id","agent"]){let i=o.get(e);i&&(s[e]=i)}let t=me.filter(e=>o.get("marks")?.split(",").includes(e));return t.length&&(s.marks=t),s}var Qe="M3,6H21V8H3V6M3,11H21V13H3V11M3,16H21V18H3V16Z";function Ye(o,s){return!s||s.language!==o.language||s.locale!==o.locale||s.connection!==o.connection}var S=class extends E{constructor(){super(...arguments);this.narrow=!1;this.ready=()=>{this.open()}}disconnectedCallback(){super.disconnectedCallback(),this.hass.connection.removeEventListener("ready",this.ready)}firstUpdated(){this.hass.connection.addEventListener("ready",this.ready)}willUpdate(t){t.has("hass")&&this.open()}async open(){let t=this;try{let[e,i]=await Promise.all([gt.load(this.hass),this.hass.callWS({type:"chatterbox/page"})]);this.page={get hass(){return t.hass},texts:e,info:i},this.failure=void 0}catch(e){this.failure=ut(e)}}render(){let{page:t}=this;if(!t)return this.failure?l`<p class="failure" role="alert">${this.failure.message}</p>`:d;let[,e="",...i]=(this.route?.path??"").split("/"),r=e||"now";return l`
       <header>
-        ${this.narrow?c`<button class="menu" aria-label=${t.texts.text("page.menu")} @click=${this.openMenu}>
-                <svg viewBox="0 0 24 24" aria-hidden="true"><path d=${qe} /></svg>
+        ${this.narrow?l`<button class="menu" aria-label=${t.texts.text("page.menu")} @click=${this.openMenu}>
+                <svg viewBox="0 0 24 24" aria-hidden="true"><path d=${Qe} /></svg>
               </button>`:d}
         <h1>Chatterbox</h1>
         <nav aria-label="Chatterbox">
-          ${this.tab("now",o)} ${this.tab("turns",o)}
-          ${t.info.is_admin?this.tab("permissions",o):d}
+          ${this.tab("now",r)} ${this.tab("turns",r)}
+          ${t.info.is_admin?this.tab("permissions",r):d}
         </nav>
       </header>
-      <main>${this.view(t,o,i.join("/"))}</main>
-    `}tab(t,s){return c`<a href="/chatterbox/${t}" aria-current=${t===s?"page":"false"}
+      <main>${this.view(t,r,i.join("/"))}</main>
+    `}tab(t,e){return l`<a href="/chatterbox/${t}" aria-current=${t===e?"page":"false"}
       >${this.page?.texts.text(`page.${t}`)}</a
-    >`}view(t,s,i){return s==="turns"?i?c`<chatterbox-turn .page=${t} .path=${decodeURIComponent(i)}></chatterbox-turn>`:c`<chatterbox-turns .page=${t}></chatterbox-turns>`:c`<chatterbox-now .page=${t}></chatterbox-now>`}openMenu(){this.dispatchEvent(new CustomEvent("hass-toggle-menu",{bubbles:!0,composed:!0}))}};A.styles=[R,_`
+    >`}view(t,e,i){switch(e){case"turns":return i?l`<chatterbox-turn .page=${t} .path=${decodeURIComponent(i)}></chatterbox-turn>`:l`<chatterbox-turns .page=${t}></chatterbox-turns>`;case"permissions":return l`<chatterbox-permissions .page=${t}></chatterbox-permissions>`;default:return l`<chatterbox-now .page=${t}></chatterbox-now>`}}openMenu(){this.dispatchEvent(new CustomEvent("hass-toggle-menu",{bubbles:!0,composed:!0}))}};S.styles=[_,x`
       :host {
         display: flex;
         flex-direction: column;
@@ -853,7 +1239,7 @@ var ce=Object.defineProperty;var de=Object.getOwnPropertyDescriptor;var u=(r,e,t
       .failure {
         padding: 24px;
       }
-    `],u([T({attribute:!1,hasChanged:Ie})],A.prototype,"hass",2),u([T({type:Boolean,reflect:!0})],A.prototype,"narrow",2),u([T({attribute:!1})],A.prototype,"route",2),u([v()],A.prototype,"page",2),u([v()],A.prototype,"failure",2),A=u([P("chatterbox-panel")],A);export{A as ChatterboxPanel};
+    `],h([w({attribute:!1,hasChanged:Ye})],S.prototype,"hass",2),h([w({type:Boolean,reflect:!0})],S.prototype,"narrow",2),h([w({attribute:!1})],S.prototype,"route",2),h([g()],S.prototype,"page",2),h([g()],S.prototype,"failure",2),S=h([b("chatterbox-panel")],S);export{S as ChatterboxPanel};
 /*! Bundled license information:
 
 @lit/reactive-element/css-tag.js:

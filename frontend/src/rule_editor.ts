@@ -1,0 +1,215 @@
+/** The dialog of a rule: its verdict, what it is about, and, closed at first, whom, where and when. */
+import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { customElement, property, state } from "lit/decorators.js";
+import type { Condition, Devices, Named, Permissions, Rule, Verdict } from "./api";
+import { style } from "./style";
+import { View, openModal } from "./view";
+
+const FIRST: readonly Condition[] = ["entities", "areas", "domains", "actions"];
+const MORE: readonly Condition[] = ["device_classes", "labels", "users", "devices", "tools"];
+const MOST_SUGGESTIONS = 20;
+
+@customElement("chatterbox-rule-editor")
+export class RuleEditor extends View {
+  @property({ attribute: false }) permissions!: Permissions;
+  /** The rule as it is; undefined for a new one. */
+  @property({ attribute: false }) rule: Rule | undefined;
+  @state() private draft: Rule = { verdict: "ask" };
+  /** Devices that fit what is typed. */
+  @state() private suggestions: Named[] = [];
+  /** Names of devices that were added here. */
+  private readonly added = new Map<string, string>();
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has("rule")) this.draft = structuredClone(this.rule ?? { verdict: "ask" });
+  }
+
+  protected override async load(): Promise<void> {
+    await this.suggest("");
+  }
+
+  protected override firstUpdated(): void {
+    openModal(this.renderRoot.querySelector("dialog") ?? undefined);
+  }
+
+  private async suggest(search: string): Promise<void> {
+    const fields = { language: this.page.texts.language, search, limit: MOST_SUGGESTIONS };
+    const { rows } = await this.call<Devices>("permissions/devices", fields);
+    this.suggestions = rows.map(({ entity_id, name, area }) => ({
+      id: entity_id,
+      name: area ? `${name} (${area})` : name,
+    }));
+  }
+
+  protected override render(): TemplateResult {
+    const { draft } = this;
+    const more = MORE.filter((name) => this.permissions.choices[name].length || draft[name]);
+    return html`<dialog aria-labelledby="title" @close=${() => this.dispatchEvent(new CustomEvent("closed"))}>
+      <form method="dialog" @submit=${(event: SubmitEvent) => this.close(event)}>
+        <h2 id="title">${this.text(this.rule ? "permissions.edit" : "permissions.add")}</h2>
+        ${this.failureNote()}
+        <label
+          >${this.permissions.fields["verdict"]}<select
+            @change=${(event: Event) => this.set({ verdict: (event.target as HTMLSelectElement).value as Verdict })}
+          >
+            ${this.permissions.choices.verdicts.map(
+              ({ id, name }) => html`<option value=${id} .selected=${id === draft.verdict}>${name}</option>`,
+            )}
+          </select></label
+        >
+        ${FIRST.map((name) => this.condition(name))}
+        <details ?open=${!!draft.window || MORE.some((name) => draft[name])}>
+          <summary>${this.permissions.fields["more"]}</summary>
+          <div class="more">
+            <div class="row">${this.time("after")} ${this.time("before")}</div>
+            ${more.map((name) => this.condition(name))}
+          </div>
+        </details>
+        <div class="row">
+          <button value="" formnovalidate>${this.text("page.back")}</button>
+          <button class="main" value="save">${this.text("page.save")}</button>
+        </div>
+      </form>
+    </dialog>`;
+  }
+
+  private set(change: Partial<Rule>): void {
+    this.draft = { ...this.draft, ...change };
+  }
+
+  private condition(name: Condition): TemplateResult {
+    const values = this.draft[name] ?? [];
+    const field = this.permissions.fields[name] ?? name;
+    return html`<div class="condition">
+      ${name === "entities" ? this.search(field) : this.choice(name, field, values)}
+      ${
+        values.length
+          ? html`<ul class="row" aria-label=${field}>
+              ${values.map((value) => html`<li class="mark">${this.chip(name, value, values)}</li>`)}
+            </ul>`
+          : nothing
+      }
+    </div>`;
+  }
+
+  private choice(name: Condition, field: string, values: string[]): TemplateResult {
+    const left = this.permissions.choices[name].filter(({ id }) => !values.includes(id));
+    return html`<label
+      >${field}<select
+        ?disabled=${!left.length}
+        @change=${(event: Event) => {
+          const select = event.target as HTMLSelectElement;
+          if (select.value) this.set({ [name]: [...values, select.value] });
+          select.value = "";
+        }}
+      >
+        <option value="">${this.text(values.length ? "permissions.or" : "permissions.any")}</option>
+        ${left.map(({ id, name: label }) => html`<option value=${id}>${label}</option>`)}
+      </select></label
+    >`;
+  }
+
+  private search(field: string): TemplateResult {
+    return html`<label
+        >${field}<input
+          list="found"
+          autocomplete="off"
+          placeholder=${this.text("permissions.search")}
+          @input=${(event: InputEvent) => this.typed(event.target as HTMLInputElement)}
+      /></label>
+      <datalist id="found">${this.suggestions.map(({ name }) => html`<option value=${name}></option>`)}</datalist>`;
+  }
+
+  private typed(field: HTMLInputElement): void {
+    const found = this.suggestions.find(({ name }) => name === field.value);
+    const values = this.draft.entities ?? [];
+    if (!found) return void this.attempt(() => this.suggest(field.value));
+    field.value = "";
+    this.added.set(found.id, found.name);
+    if (!values.includes(found.id)) this.set({ entities: [...values, found.id] });
+  }
+
+  private chip(name: Condition, value: string, values: string[]): TemplateResult {
+    const known = this.permissions.choices[name].find(({ id }) => id === value)?.name;
+    const label = known ?? this.added.get(value) ?? value;
+    return html`${label}
+      <button
+        type="button"
+        aria-label="${this.text("permissions.remove")}: ${label}"
+        @click=${() => this.set({ [name]: values.filter((one) => one !== value) })}
+      >
+        ✕
+      </button>`;
+  }
+
+  private time(end: "after" | "before"): TemplateResult {
+    const { window } = this.draft;
+    return html`<label
+      >${this.permissions.fields[end]}<input type="time" name=${end} .value=${window?.[end].slice(0, 5) ?? ""}
+    /></label>`;
+  }
+
+  /** Save the rule, if both ends of its time are there or none. */
+  private close(event: SubmitEvent): void {
+    if ((event.submitter as HTMLButtonElement | null)?.value !== "save") return;
+    const form = event.target as HTMLFormElement;
+    const ends = [...form.querySelectorAll<HTMLInputElement>("[type=time]")];
+    const missing = ends.find((end) => !end.value);
+    if (missing && ends.some((end) => end.value)) {
+      event.preventDefault();
+      missing.required = true;
+      missing.reportValidity();
+      return;
+    }
+    const [after, before] = ends.map((end) => `${end.value}:00`) as [string, string];
+    const { window: _, ...others } = this.draft;
+    const given = Object.entries(others).filter(([, value]) => value.length);
+    const rule = { ...Object.fromEntries(given), ...(missing ? {} : { window: { after, before } }) } as Rule;
+    this.dispatchEvent(new CustomEvent("save", { detail: rule }));
+  }
+
+  static override styles = [
+    style,
+    css`
+      dialog {
+        width: min(560px, calc(100vw - 32px));
+      }
+      label,
+      label > * {
+        display: grid;
+        min-width: 0;
+        width: 100%;
+      }
+      .condition,
+      .more {
+        display: grid;
+        gap: 8px;
+      }
+      .more .row {
+        display: grid;
+        grid-template-columns: 1fr 1fr;
+      }
+      form,
+      .condition,
+      .more {
+        grid-template-columns: minmax(0, 1fr);
+      }
+      ul.row {
+        justify-content: start;
+        gap: 4px;
+      }
+      .mark {
+        display: inline-flex;
+        align-items: center;
+        border-radius: 16px;
+      }
+      .mark button {
+        min-height: 24px;
+        min-width: 24px;
+        padding: 0;
+        border: none;
+        background: none;
+      }
+    `,
+  ];
+}

@@ -1,0 +1,74 @@
+"""A person says on the page what agents may do: for one device, in rules, with a PIN, and tries a sentence."""
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from tests.behaviour.browser.camera import Camera
+from tests.behaviour.browser.frontend import Frontend
+from tests.behaviour.browser.looks import Look
+from tests.behaviour.browser.test_panel import text
+
+_PIN = "739105"
+_LOCKS = "Never use anything of type Lock."
+
+
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+async def test_a_device_is_forbidden_and_a_sentence_tells_so(frontend: Frontend, camera: Camera) -> None:
+    panel = await _open(frontend)
+    await panel.get_by_role("searchbox").fill("front door")
+    door = panel.get_by_role("row").filter(has_text="Front Door")
+    await expect(door).to_contain_text(text("may.ask"))
+    await expect(door).to_contain_text(text("why.default"))
+
+    await door.get_by_role("combobox").select_option(text("may.deny"))
+    await expect(door).to_contain_text(text("permissions.rule", number="1"))
+    await expect(panel.get_by_role("listitem").filter(has_text="Never use the Front Door.")).to_be_visible()
+
+    await panel.get_by_role("textbox", name=text("permissions.sentence")).fill("unlock the front door")
+    await panel.get_by_role("button", name=text("permissions.try_button"), exact=True).click()
+    tried = panel.get_by_role("listitem").filter(has_text="Unlock the Front Door")
+    await expect(tried).to_contain_text(text("tried.refused"))
+    await _see(frontend, panel)
+    await panel.get_by_role("searchbox").fill("door")
+    await camera.take_page(frontend.page, "page-permissions")
+
+
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Frontend) -> None:
+    panel = await _open(frontend)
+    await panel.get_by_role("textbox", name=text("now.pin"), exact=True).fill(_PIN)
+    await panel.get_by_role("button", name=text("page.save"), exact=True).click()
+    await expect(panel.get_by_text(text("permissions.pin_is_set"))).to_be_visible()
+    await expect(panel.get_by_label(text("permissions.new_pin"))).to_have_value("")
+    rules = panel.get_by_role("listitem").filter(has=frontend.page.get_by_role("button", name=text("permissions.up")))
+    count = await rules.count()
+
+    await panel.get_by_role("button", name=text("permissions.add")).click()
+    dialog = panel.get_by_role("dialog")
+    await dialog.get_by_label("Result").select_option("Never")
+    await dialog.get_by_label("Device types").select_option("Lock")
+    await _see(frontend, panel)
+    await dialog.get_by_role("button", name=text("page.save")).click()
+    await expect(rules.nth(count)).to_contain_text(_LOCKS)
+
+    await rules.nth(count).get_by_role("button", name=text("permissions.up")).click()
+    await expect(rules.nth(count - 1)).to_contain_text(_LOCKS)
+    await rules.nth(count - 1).get_by_role("button", name=text("permissions.delete")).click()
+    await panel.get_by_role("dialog").get_by_role("button", name=text("permissions.delete")).click()
+    await expect(rules).to_have_count(count)
+
+
+async def _open(frontend: Frontend) -> Locator:
+    """Add an agent, and open the view; return the page."""
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+    await frontend.go("/chatterbox/permissions")
+    panel = frontend.page.locator("chatterbox-panel")
+    await panel.get_by_role("table").wait_for()
+    return panel
+
+
+async def _see(frontend: Frontend, panel: Locator) -> None:
+    """Check that all people can use the view."""
+    await frontend.see_that_it_fits(panel)
+    await frontend.see_that_all_can_use_it(panel)
