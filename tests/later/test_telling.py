@@ -42,6 +42,16 @@ async def be_due(hass: HomeAssistant, freezer: FrozenDateTimeFactory, asker: Ask
     await pass_time(hass, freezer, minutes=10)
 
 
+async def restart(hass: HomeAssistant) -> None:
+    """Forget everything that is not stored."""
+    async_get_schedule(hass).async_stop()
+    async_get_plans(hass).__init__(hass)  # type: ignore[misc]  # the listeners stay
+    async_get_schedule(hass).__init__(hass)  # type: ignore[misc]
+    await async_get_plans(hass).async_load()
+    for plan in async_get_plans(hass).stored.plans:
+        async_get_schedule(hass)._watch(plan)  # noqa: SLF001  # as at a start
+
+
 def waiting(hass: HomeAssistant) -> list[str]:
     """Return the news that wait until somebody speaks."""
     return [news.text for news in async_get_plans(hass).stored.news if news.is_kept]
@@ -57,6 +67,7 @@ async def test_it_is_announced_where_it_was_asked_for(
 
     assert satellite.heard == ["A reminder: call Mum."]
     assert async_get_plans(hass).stored.news == ()
+    await restart(hass)
     heard = async_get_schedule(hass).last_heard(SATELLITE)
     assert heard
     assert heard.text == "**call** Mum"
@@ -266,8 +277,10 @@ class TestOnAPhone:
         assert first.message == "A reminder: call Mum."
         assert list(first.buttons) == ["Done", "In 10 minutes"]
 
+        await restart(hass)
         await anna.tap(first.buttons["In 10 minutes"])
         await anna.tap(first.buttons["In 10 minutes"])
+        await restart(hass)
         await anna.tap(first.buttons["Done"])
 
         outcome = await anna.next()

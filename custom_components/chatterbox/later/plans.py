@@ -214,6 +214,18 @@ class News:
     is_kept: bool = False
     """Whether it waits until somebody speaks in its place."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
+    secret: str = field(default_factory=secrets.token_hex)
+    """Begins the actions of its buttons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A reminder that was heard, which can be put off."""
+
+    news: News
+    at: AwareDatetime
+    satellite_id: str | None
+    """Where; None for a phone or a chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +235,8 @@ class Stored:
     plans: tuple[FuturePlan, ...] = ()
     """The oldest first."""
     news: tuple[News, ...] = ()
+    heard: tuple[Heard, ...] = ()
+    """The latest last, one of each satellite."""
 
     def plan(self, plan_id: str) -> FuturePlan:
         """Return a plan. Raises `NotPlanned` (GONE)."""
@@ -235,6 +249,24 @@ class Stored:
         if known not in self.plans:
             raise NotPlanned(PlanProblem.GONE)
         return replace(self, plans=tuple(new for plan in self.plans for new in (changed if plan == known else (plan,))))
+
+    def hearing(self, news: Sequence[News], satellite_id: str | None) -> Stored:
+        """Return it without news that were heard. The reminders among them can be put off; the oldest are dropped."""
+        waiting = {one.id for one in self.news}  # a button may have been tapped already
+        reminders = [one for one in news if one.plan and one.plan.kind is PlanKind.REMIND]
+        reminders = [one for one in reminders if satellite_id or one.id in waiting]
+        left = self.without_heard_at(satellite_id).heard if reminders else self.heard
+        heard = (*left, *(Heard(one, dt_util.utcnow(), satellite_id) for one in reminders))
+        return replace(self.without_news({one.id for one in news}), heard=heard[-MOST_NEWS:])
+
+    def without_heard_at(self, satellite_id: str | None) -> Stored:
+        """Return it without the reminder that was heard at a satellite."""
+        return replace(self, heard=tuple(one for one in self.heard if one.satellite_id != (satellite_id or "")))
+
+    def without_buttons(self, secret: str) -> Stored:
+        """Return it without a reminder whose button was tapped."""
+        left = self.without_news({one.id for one in self.news if one.secret == secret})
+        return replace(left, heard=tuple(one for one in self.heard if one.news.secret != secret))
 
     def without_news(self, ids: AbstractSet[str]) -> Stored:
         """Return it without some news."""
@@ -291,7 +323,7 @@ class Plans:
             own = [one for one in stored.plans if one.asker.person_id == plan.asker.person_id]
             if len(stored.plans) >= MOST_PLANS or len(own) >= MOST_OF_A_PERSON:
                 raise NotPlanned(PlanProblem.FULL)
-            return replace(stored, plans=(*stored.plans, plan))
+            return replace(stored.without_heard_at(plan.asker.satellite_id), plans=(*stored.plans, plan))
 
         await self.async_change(add)
 

@@ -5,7 +5,6 @@ twice, and nothing is lost without a word.
 """
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import Context as Variables
@@ -35,7 +34,6 @@ from ..turns.input import TurnInput
 from .acting import Begin
 from .plans import (
     LONGEST_TEXT,
-    MOST_NEWS,
     Asker,
     Condition,
     FuturePlan,
@@ -113,10 +111,8 @@ class Schedule:
         self._agents: dict[str, Runner] = {}
         """By subentry id."""
         self._served = asyncio.Event()
-        self._buttons: dict[str, News] = {}
-        """The reminders on phones whose buttons were not tapped, by the secret in their actions, oldest first."""
-        self._heard: dict[str, tuple[FuturePlan, datetime]] = {}
-        """The last reminder that was heard at a satellite, and when, unless something was planned there since."""
+        self._tapped: set[str] = set()
+        """The secrets of the buttons that are being followed."""
 
     async def async_start(self, _hass: HomeAssistant) -> None:
         """Follow the stored plans as soon as they can be read, and do or tell what was due meanwhile."""
@@ -168,7 +164,6 @@ class Schedule:
     async def async_add(self, plan: FuturePlan) -> None:
         """Add a plan. Raises `NotPlanned`."""
         await self.plans.async_add(plan)
-        self._heard.pop(plan.asker.satellite_id or "", None)
         self._fire(plan, PlanChange.ADDED)
         self._watch(plan)
 
@@ -216,17 +211,13 @@ class Schedule:
 
     def last_heard(self, satellite_id: str | None) -> FuturePlan | None:
         """Return the reminder that was just heard at a satellite, which can be put off there."""
-        plan, heard_at = self._heard.get(satellite_id or "", (None, dt_util.utcnow()))
-        return plan if dt_util.utcnow() - heard_at < _JUST else None
+        heard = (one for one in self.plans.stored.heard if satellite_id and one.satellite_id == satellite_id)
+        return next((one.news.plan for one in heard if dt_util.utcnow() - one.at < _JUST), None)
 
     async def async_heard(self, heard: Sequence[News], satellite_id: str | None = None) -> None:
-        """Forget news that were told, and note the last reminder that was heard at a satellite."""
-        ids = {news.id for news in heard}
-        for news in heard:
-            if satellite_id and news.plan and news.plan.kind is PlanKind.REMIND:
-                self._heard[satellite_id] = news.plan, dt_util.utcnow()
+        """Forget news that were told, and note the reminders among them."""
         with suppress(NotPlanned):
-            await self.plans.async_change(lambda stored: stored.without_news(ids), even_unstored=True)
+            await self.plans.async_change(lambda stored: stored.hearing(heard, satellite_id), even_unstored=True)
 
     async def async_ask(self, news: News, here: TurnInput | None = None) -> Question | None:
         """Ask whether to do now what was missed, as part of the turn `here` or wherever the plan was made.
@@ -402,7 +393,7 @@ class Schedule:
         """Tell news where the plan was made, or on the phones of its person; return whether they were told."""
         is_announced = await async_announce(self._hass, replace(news, text=question.text) if question else news)
         if question is None:
-            is_told = is_announced or await self._async_notify(news)
+            is_told = is_announced or await async_notify(self._hass, news, has_buttons=True)
             if is_told:
                 await self.async_heard([news], news.asker.satellite_id if is_announced else None)
             return is_told
@@ -416,33 +407,25 @@ class Schedule:
         approvals.drop(question.id)
         return False
 
-    async def _async_notify(self, news: News) -> bool:
-        """Notify the phones of the person, with the buttons of a reminder; return whether there is one."""
-        secret = secrets.token_hex()
-        if buttons_of(news):
-            self._buttons[secret] = news  # before the phone can show it
-            if len(self._buttons) > MOST_NEWS:
-                del self._buttons[next(iter(self._buttons))]
-        return await async_notify(self._hass, news, secret)
-
     @callback
     def _async_take_tap(self, event: Event) -> None:
         """Do what a button says, once, if the tap comes from the person whose reminder it is."""
         secret, _, action = str(event.data.get("action")).partition("_")
-        news = self._buttons.get(secret)
+        shown = (*self.plans.stored.news, *(one.news for one in self.plans.stored.heard))
+        news = next((one for one in shown if one.secret == secret), None)
         button = next((one for one in buttons_of(news) if one == action), None) if news else None
-        if news is None or news.plan is None or button is None:
+        if news is None or news.plan is None or button is None or secret in self._tapped:
             return
         if event.context.user_id is None or event.context.user_id != news.asker.user_id:
             LOGGER.warning("Ignored a tap that did not come from the user of the reminder %s", news.id)
             return
-        del self._buttons[secret]
+        self._tapped.add(secret)
         self._run(self._async_tapped(news, news.plan, button), f"chatterbox button of {news.id}")
 
     async def _async_tapped(self, news: News, plan: FuturePlan, button: Button) -> None:
         """Do what a button says, and show what became of it."""
         sentences = await async_get_sentences(self._hass, plan.language)
-        text = CLEAR
+        text, has_buttons = CLEAR, False
         try:
             if button is Button.AGAIN:
                 again = plan.put_off(_AGAIN)
@@ -451,10 +434,11 @@ class Schedule:
             elif button is Button.CANCEL:
                 await self.async_cancel(plan.id)
                 text = sentences["later_cancelled"].format(what=plan.text)
+            await self.plans.async_change(lambda stored: stored.without_buttons(news.secret), even_unstored=True)
         except NotPlanned:
-            await self._async_notify(replace(news, text=sentences["later_not_changed"].format(what=plan.text)))
-            return
-        await async_notify(self._hass, replace(news, text=text))
+            text, has_buttons = sentences["later_not_changed"].format(what=plan.text), True
+        self._tapped.discard(news.secret)
+        await async_notify(self._hass, replace(news, text=text), has_buttons=has_buttons)
 
     async def _async_say(self, key: str, plan: FuturePlan, why: str = "") -> str:
         sentences = await async_get_sentences(self._hass, plan.language)

@@ -162,22 +162,22 @@ async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) 
     return True
 
 
-async def async_notify(hass: HomeAssistant, news: News, secret: str = "") -> bool:
+async def async_notify(hass: HomeAssistant, news: News, *, has_buttons: bool = False) -> bool:
     """Notify the phones of the person; return whether there is one.
 
-    With a `secret`, with which its actions begin, a reminder has buttons. Without, it silently replaces the one before.
+    A reminder `has_buttons`, until it is silently replaced by one without.
     """
     phones = phones_of(hass, news.asker.user_id)
     sentences = await async_get_sentences(hass, news.language)
     actions: list[JsonValue] = [
         {
-            "action": f"{secret}_{button}",
+            "action": f"{news.secret}_{button}",
             "title": sentences[button],
             "authenticationRequired": button is Button.CANCEL,
         }
         for button in buttons_of(news)
     ]
-    data = OUTCOME_DATA if not secret else {"actions": actions} if actions else {}
+    data = OUTCOME_DATA if not has_buttons else {"actions": actions} if actions else {}
     for phone_id in phones:
         await async_send(hass, phone_id, {ATTR_MESSAGE: news.text, ATTR_DATA: {"tag": news.id, **data}}, Context())
     return bool(phones)
