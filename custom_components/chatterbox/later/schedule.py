@@ -411,8 +411,8 @@ class Schedule:
     def _async_take_tap(self, event: Event) -> None:
         """Do what a button says, once, if the tap comes from the person whose reminder it is."""
         secret, _, action = str(event.data.get("action")).partition("_")
-        shown = (*self.plans.stored.news, *(one.news for one in self.plans.stored.heard))
-        news = next((one for one in shown if one.secret == secret), None)
+        reminders = (*self.plans.stored.news, *(one.news for one in self.plans.stored.heard))
+        news = next((one for one in reminders if one.secret == secret), None)
         button = next((one for one in buttons_of(news) if one == action), None) if news else None
         if news is None or news.plan is None or button is None or secret in self._tapped:
             return
