@@ -20,6 +20,7 @@ from demo.arguments import DemoOptions, read_arguments
 from demo.configuration import Configuration, write_configuration
 from demo.conversation import Conversation
 from demo.errors import DemoError
+from demo.evaluating import evaluate
 from demo.home import set_up_assistant, set_up_home, set_up_shown_assistant, states, wait_for_plans
 from demo.home_assistant import RunningHomeAssistant, check_port, free_port, running_home_assistant
 from demo.log_file import empty_log
@@ -53,6 +54,9 @@ async def run(options: DemoOptions) -> None:
                 async with _home(home_assistant, options) as (client, pipeline_id):
                     if options.shows:
                         await _show(client, pipeline_id, options)
+                        return
+                    if options.evaluates:
+                        _print(await evaluate(client, options.evaluates, _tell, as_json=options.as_json))
                         return
                     if options.sentences:
                         await talk(client, pipeline_id, options)

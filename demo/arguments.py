@@ -45,6 +45,8 @@ class DemoOptions:
     states: tuple[str, ...]
     shows: bool
     """Whether the scenes of `demo/show.py` are to be played."""
+    evaluates: int
+    """Number of requests with which the model is tried; 0 for none."""
     as_json: bool
     server: ChatCompletionsServer | None
     port: int | None
@@ -54,7 +56,7 @@ class DemoOptions:
     @property
     def has_scripted_model(self) -> bool:
         """Whether the scripted model answers: where neither another one nor a sentence is given."""
-        return self.shows or (self.server is None and not self.sentences)
+        return self.server is None and (self.shows or self.evaluates > 0 or not self.sentences)
 
 
 def read_arguments(arguments: Sequence[str]) -> DemoOptions:
@@ -69,6 +71,7 @@ def read_arguments(arguments: Sequence[str]) -> DemoOptions:
         sentences=tuple(parsed.say),
         states=tuple(parsed.state),
         shows=parsed.show,
+        evaluates=parsed.evaluate,
         as_json=parsed.json,
         server=server,
         port=parsed.port,
@@ -80,6 +83,7 @@ class _Arguments(argparse.Namespace):
     say: list[str]
     state: list[str]
     show: bool
+    evaluate: int
     json: bool
     base_url: str | None
     model: str | None
@@ -100,6 +104,15 @@ def _parser() -> argparse.ArgumentParser:
         "--show", action="store_true", help="seven scenes with a scripted model, and what each would cost"
     )
     talk.add_argument("--say", metavar="TEXT", action="append", default=[], help="a sentence; repeat it to go on")
+    talk.add_argument(
+        "--evaluate",
+        metavar="REQUESTS",
+        type=int,
+        nargs="?",
+        const=40,
+        default=0,
+        help="try the model with so many requests about the house (40), and print how many answers are right",
+    )
     talk.add_argument("--json", action="store_true", help="print one JSON object per turn, then one per --state")
     talk.add_argument(
         "--state",
@@ -131,7 +144,9 @@ def _problem(parsed: _Arguments) -> str | None:
     """Return what does not go together, in words."""
     if parsed.show and (parsed.say or parsed.state or parsed.base_url is not None):
         return "--show has its own sentences and model: leave out --say, --state and --base-url"
-    if not (parsed.say or parsed.show) and (parsed.json or parsed.state):
+    if parsed.evaluate and (parsed.say or parsed.state or parsed.show):
+        return "--evaluate has its own sentences: leave out --say, --state and --show"
+    if not (parsed.say or parsed.show or parsed.evaluate) and (parsed.json or parsed.state):
         return "--json and --state tell about sentences: add --say TEXT"
     if any(not sentence.strip() for sentence in parsed.say):
         return "--say needs a sentence, not an empty text"

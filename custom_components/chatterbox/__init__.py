@@ -22,6 +22,7 @@ from .approvals.notifications import ApprovalNotifications
 from .approvals.pin_tries import async_get_pin_tries
 from .const import CONF_RESPONSES_API, DOMAIN, SUBENTRY_AI_TASK
 from .entity import async_remove_entities
+from .evaluate import async_setup_evaluate
 from .history.retention import async_forget_agents, async_schedule_retention
 from .history.stores import async_get_histories
 from .later import async_forget_plans, async_setup_later
@@ -56,6 +57,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_recent_turns(hass)
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
+    async_setup_evaluate(hass)
     async_register_memory_tools(hass)
     async_setup_later(hass)
     async_get_earlier_agents(hass).async_start()

@@ -8,6 +8,7 @@ from tests.repository.test_size import imported, modules
 
 REPOSITORY = Path(__file__).parents[2]
 KNOWN_TO: Final = {
+    "evaluate": {"__init__.py"},
     "panel": {"__init__.py"},
     "later": {"__init__.py", "conversation.py", "panel/now.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
@@ -17,7 +18,7 @@ KNOWN_TO: Final = {
     },
     "responses": {"__init__.py"},
     "usage": {
-        *("__init__.py", "flows/model_flow.py", "panel/now.py", "panel/turn_view.py"),
+        *("__init__.py", "evaluate/trials.py", "flows/model_flow.py", "panel/now.py", "panel/turn_view.py"),
         *("runtime/composition.py", "sensor.py"),
     },
 }

@@ -17,7 +17,9 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util.ulid import ulid_now
 
+from ..agent.conversation.own_words import as_models_read
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
+from ..agent.messages import AssistantMessage
 from ..agent.protocols import LLMProvider
 from ..approvals.guard import CallGuard
 from ..approvals.questions import Question
@@ -86,6 +88,8 @@ class DryTurn:
     """Times and tokens."""
     question: Question | None = None
     """The question that it would ask; it waits for no answer."""
+    is_by_model: bool = False
+    """Whether a model has written the whole answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +184,9 @@ class DryConversation:
         guard = recorder.requester.guard if recorder.requester else None
         results = _results(source.dispatchers[-1].calls, guard, taker.question) if guard else ()
         text = record.finished.text if record.finished else ""
-        return DryTurn(text, results, record.facts, taker.question)
+        last = record.messages[-1:]
+        is_by_model = isinstance(last[0], AssistantMessage) and as_models_read(record.messages)[-1:] == last
+        return DryTurn(text, results, record.facts, taker.question, is_by_model)
 
     async def _async_recorder(self, turn_input: TurnInput, record: TurnRecord) -> TurnRecorder:
         """Return a recorder that is given no events: it neither tells nor stores anything."""

@@ -8,13 +8,18 @@ import logging
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
 
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import frame
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
-from tests.behaviour.recorded_runs.replay import Outcome, Way, count, replay
-from tests.behaviour.recorded_runs.runs import Batch, read_batches
+from tests.behaviour.recorded_runs.dry import ENOUGH, agree, grade_dry, without_artefacts
+from tests.behaviour.recorded_runs.replay import Way, count, replay
+from tests.behaviour.recorded_runs.runs import read_batches
 from tests.behaviour.recorded_runs.table import PAGE, Count, details, summary, with_tables
 
 
@@ -22,12 +27,19 @@ def main() -> int:
     """Read the command line and replay; return the exit code, 1 when a run is lost that Home Assistant itself wins."""
     parser = argparse.ArgumentParser(prog="script/replay", description=f"Measure the tables of {PAGE.name}.")
     parser.add_argument("--dry-run", action="store_true", help=f"print the tables, but do not write {PAGE.name}")
-    is_dry_run = parser.parse_args().dry_run
+    parser.add_argument("--dry", action="store_true", help="only count how often the grades of dry turns agree")
+    arguments = parser.parse_args()
+    is_dry_run: bool = arguments.dry_run
     logging.disable(logging.ERROR)
+    if arguments.dry:
+        return _count_grades()
     counts: dict[tuple[str, str], Count] = defaultdict(Count)
     lost = False
     for batch in read_batches():
-        ways = [asyncio.run(_replay_in_own_home_assistant(batch, way)) for way in (Way.CORE, Way.OURS, Way.ASKING)]
+        ways = [
+            asyncio.run(_in_own_home_assistant(partial(replay, batch=batch, way=way)))
+            for way in (Way.CORE, Way.OURS, Way.ASKING)
+        ]
         for core, ours, asking in zip(*ways, strict=True):
             counted = count(core, ours, asking)
             counts[batch.name, ours.run.model] += counted
@@ -41,14 +53,28 @@ def main() -> int:
     return int(lost)
 
 
-async def _replay_in_own_home_assistant(batch: Batch, way: Way) -> list[Outcome]:
+def _count_grades() -> int:
+    """Print how many grades of dry turns are those that states give; return 1 if fewer than 95 % are."""
+    runs = agreed = 0
+    for recorded in read_batches():
+        batch = replace(recorded, runs=without_artefacts(recorded))
+        outcomes = asyncio.run(_in_own_home_assistant(partial(replay, batch=batch)))
+        grades = asyncio.run(_in_own_home_assistant(partial(grade_dry, batch=batch)))
+        agreeing = sum(map(agree, outcomes, grades, strict=True))
+        sys.stdout.write(f"{batch.name}: {agreeing} of {len(grades)}\n")
+        runs, agreed = runs + len(grades), agreed + agreeing
+    sys.stdout.write(f"all: {agreed} of {runs}, {agreed / runs:.1%}\n")
+    return int(agreed < ENOUGH * runs)
+
+
+async def _in_own_home_assistant[Found](act: Callable[[HomeAssistant], Awaitable[list[Found]]]) -> list[Found]:
     with tempfile.TemporaryDirectory() as folder:
         async with async_test_home_assistant(config_dir=folder) as hass:
             frame.async_setup(hass)
             # As the `hass` fixture does: whose code is running is asked of this instance.
             hass.data.pop(DATA_CUSTOM_COMPONENTS)
             try:
-                return await replay(hass, batch, way)
+                return await act(hass)
             finally:
                 await hass.async_stop(force=True)
 

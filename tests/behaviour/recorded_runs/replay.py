@@ -31,12 +31,12 @@ from tests.support.talk import AGENT
 
 _SATELLITE = "assist_satellite.hall"
 """Where somebody can be asked."""
-_ARTEFACTS: Final = re.compile(
+ARTEFACTS: Final = re.compile(
     r"home1_us_smart_lock-(?:lock_all_the_locks|unlock_all_the_doors)|home7_dk_media_player(?:_media_player)?-mute_"
 )
 """Tasks that want something else than their words say: unlocked after "Lock all the locks", locked after "Unlock all
 the doors", and a volume of 0 after "Mute", which mutes. They are counted apart. Decision 51."""
-_SILENCE = ScriptedAnswer(content="")
+SILENCE = ScriptedAnswer(content="")
 """The answer of a server for a model that has nothing to say, as the recorded ones had after some calls."""
 _SUCCESS: Final = re.compile(
     r"^(?:Done|OK|I've|I have|I turned|Set|Turned)\b|\b(?:has|have) been\b|\b(?:is|are) now\b", re.IGNORECASE
@@ -110,14 +110,14 @@ async def replay(hass: HomeAssistant, batch: Batch, way: Way = Way.OURS) -> list
     if way is Way.CORE:
         outcomes = [await _replay_in_core(hass, entry, batch, run) for run in batch.runs]
     else:
-        async with _agent(hass, asks=way is Way.ASKING) as model:
+        async with agent(hass, asks=way is Way.ASKING) as model:
             outcomes = [await _replay_run(hass, entry, model, batch, run, way) for run in batch.runs]
     await hass.config_entries.async_remove(entry.entry_id)
     return outcomes
 
 
 @asynccontextmanager
-async def _agent(hass: HomeAssistant, *, asks: bool) -> AsyncGenerator[ScriptedChatCompletions]:
+async def agent(hass: HomeAssistant, *, asks: bool) -> AsyncGenerator[ScriptedChatCompletions]:
     """Run a model server and an agent that uses it, with one connection for all runs."""
     model = ScriptedChatCompletions(Script())
     async with serving(model.application()) as address:
@@ -126,7 +126,7 @@ async def _agent(hass: HomeAssistant, *, asks: bool) -> AsyncGenerator[ScriptedC
         await hass.config_entries.async_remove(entry.entry_id)
 
 
-async def _begin(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun) -> None:
+async def begin(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun) -> None:
     setup = batch.tasks[run.task].initial_states()
     hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: setup})
     assert await hass.config_entries.async_reload(entry.entry_id)
@@ -134,7 +134,7 @@ async def _begin(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run:
 
 
 async def _replay_in_core(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun) -> Outcome:
-    await _begin(hass, entry, batch, run)
+    await begin(hass, entry, batch, run)
     before = snapshot(states_of(hass, entry))
     speech = await act_as_core(hass, run)
     return Outcome(run, batch.tasks[run.task].wrong_states(before, snapshot(states_of(hass, entry))), speech=speech)
@@ -148,9 +148,9 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
     run: RecordedRun,
     way: Way,
 ) -> Outcome:
-    await _begin(hass, entry, batch, run)
+    await begin(hass, entry, batch, run)
     before = snapshot(states_of(hass, entry))
-    model.play(Script(answers=(*(message.as_scripted() for message in run.asst), _SILENCE)))
+    model.play(Script(answers=(*(message.as_scripted() for message in run.asst), SILENCE)))
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
 
@@ -190,7 +190,7 @@ def _name_of_meant(hass: HomeAssistant, task: Task) -> str | None:
 
 def count(core: Outcome, ours: Outcome, asking: Outcome) -> Count:
     """Count what came of a run, in all ways."""
-    run, is_artefact = ours.run, bool(_ARTEFACTS.match(ours.run.task))
+    run, is_artefact = ours.run, bool(ARTEFACTS.match(ours.run.task))
     was_false = bool(run.unexpected) and tells_success(run.answer or "")
     is_false = not ours.succeeded and tells_success(ours.speech)
     return Count(

@@ -1,0 +1,1 @@
+"""Tests of trials: which model is good for a home."""
