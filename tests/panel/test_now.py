@@ -128,7 +128,7 @@ async def test_a_question_is_shown_until_it_is_answered(hass: HomeAssistant, pag
         None,
         "control",
     )
-    assert row["calls"] == [{"sentence": "hass turn off", "entity_ids": [UNLOCK.entity_id]}]
+    assert row["calls"] == [{"sentence": "Unlock the front door", "entity_ids": [UNLOCK.entity_id]}]
     assert (row["turn_id"], row["expires_at"]) == ("a-turn", pending.pending.expires_at)
 
     assert await page.ask("question/answer", question_id=pending.id, approved=True) == {"speech": "It is unlocked."}

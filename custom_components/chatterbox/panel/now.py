@@ -17,10 +17,11 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.errors import ModelNotFound, ProviderRejectedKey
 from ..agent.providers.managed_provider import BreakerState
+from ..approvals.asking import actions_text
 from ..approvals.pin.pin_guard import Locked
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
 from ..approvals.questions import SIGNAL_QUESTION, Question, QuestionGone, async_get_approvals, async_refusal
-from ..approvals.review import ApprovalWay, GivenAnswer
+from ..approvals.review import ApprovalWay, CallReview, GivenAnswer
 from ..const import DOMAIN, LOGGER, REDACTED_PIN, SUBENTRY_CONVERSATION
 from ..home.entity_matches import tool_name
 from ..later.plans import SIGNAL_PLANS, FuturePlan, NotPlanned, PlanKind, PlanProblem, plans_of
@@ -172,7 +173,7 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
 async def _async_now(viewer: Viewer) -> Now:
     views = TurnViews(viewer.hass)
     sentences = await async_get_sentences(viewer.hass, viewer.hass.config.language)
-    questions = [await _async_question(viewer, views, question) for question in _questions(viewer)]
+    questions = [await _async_question(viewer, views, sentences, question) for question in _questions(viewer)]
     return Now([*_agents(viewer, sentences)], questions, [_plan(views, plan) for plan in _plans(viewer)])
 
 
@@ -243,7 +244,9 @@ def _questions(viewer: Viewer) -> list[Question]:
     return [one for one in async_get_approvals(viewer.hass).waiting if viewer.sees(one.speaker.person_id)]
 
 
-async def _async_question(viewer: Viewer, views: TurnViews, question: Question) -> QuestionNow:
+async def _async_question(
+    viewer: Viewer, views: TurnViews, sentences: Mapping[str, str], question: Question
+) -> QuestionNow:
     refusal = await async_refusal(viewer.hass, question, viewer.context, approved=True, has_pin=True)
     entity = er.async_get(viewer.hass).async_get(question.scope.agent_id)
     agent_id = entity.config_subentry_id if entity else None
@@ -259,13 +262,19 @@ async def _async_question(viewer: Viewer, views: TurnViews, question: Question) 
         needs_pin=question.needs_pin,
         is_choice=bool(question.options),
         calls=[
-            {"sentence": tool_name(one.acting_call.name), "entity_ids": sorted(one.entity_ids)}
+            {"sentence": _call_text(viewer.hass, sentences, one), "entity_ids": sorted(one.entity_ids)}
             for one in question.calls
         ],
         may_answer=f"question_{refusal}" if refusal else None,
         who="control" if question.is_foreseen else "admin",
         turn_id=question.origin.get("turn_id"),
     )
+
+
+def _call_text(hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview) -> str:
+    """Return what a call does, or the name of its tool where that has no name."""
+    text = actions_text(hass, sentences, call) or tool_name(call.acting_call.name)
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
