@@ -12,6 +12,7 @@ with "This device is not able to start timers."
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from ..messages import Transcript, UserMessage
@@ -80,13 +81,15 @@ class RepetitionFilter:
         """Add text; return the part that may be passed on by now."""
         passed: list[str] = []
         for piece in _PIECE.findall(text):
-            is_plain = len(piece) > 1 and not (self._period or self._begins or self._ended)
-            if is_plain and self._unsampled + len(piece) < _SAMPLE:
-                self._recent = (piece[::-1] + self._recent)[: _LONGEST + _SAMPLE]
-                self._unsampled += len(piece)
-                passed.append(piece)
-            else:
-                passed += map(self._add, piece)
+            at = 0
+            while at < len(piece):
+                is_plain = len(piece) > 1 and not (self._period or self._begins or self._ended or self.found)
+                plain = piece[at : at + max(_SAMPLE - 1 - self._unsampled, 0)] if is_plain else ""
+                if plain:
+                    self._recent = (plain[::-1] + self._recent)[: _LONGEST + _SAMPLE]
+                    self._unsampled += len(plain)
+                passed.append(plain or self._add(piece[at]))
+                at += len(plain) or 1
         return "".join(passed)
 
     def end(self, *, cut: bool = False) -> str:
@@ -171,6 +174,7 @@ _WORD: Final = re.compile(r"\w{5,}")
 _STEM: Final = 5
 _BEGIN: Final = re.compile(r"(?:\n|[.!?…:]\s)\s*\Z")
 """The end of text after which a sentence begins."""
+_NEXT_BEGIN: Final = re.compile(r"\n|[.!?…:]\s")
 
 
 def echoed_lines(transcript: Transcript) -> frozenset[str]:
@@ -200,7 +204,19 @@ class EchoFilter:
 
     def feed(self, text: str) -> str:
         """Add text; return the part that may be passed on by now."""
-        return "".join(map(self._add, text)) if self._lines else text
+        return "".join(self._passed(text)) if self._lines else text
+
+    def _passed(self, text: str) -> Iterator[str]:
+        at = 0
+        while at < len(text):
+            if self._begins or self._held:
+                yield self._add(text[at])
+                at += 1
+                continue
+            begin = _NEXT_BEGIN.search(self._last + text[at:])  # up to there, no line can begin
+            end = at + begin.end() - len(self._last) if begin else len(text)
+            yield text[at:end]
+            at, self._begins, self._last = end, begin is not None, text[end - 1]
 
     def end(self) -> str:
         """Return the held text at the end of the text, unless it is an echo."""
@@ -211,13 +227,10 @@ class EchoFilter:
         if self._held.strip() in self._lines and character.isspace():
             self._held, self._begins = "", True
             return ""
-        if not (self._begins or self._held):
-            passed = character
-        elif any(line.startswith((self._held + character).lstrip()) for line in self._lines):
+        if any(line.startswith((self._held + character).lstrip()) for line in self._lines):
             self._held += character
             return ""
-        else:
-            passed, self._held = self._held + character, ""
+        passed, self._held = self._held + character, ""
         self._begins = _BEGIN.search(self._last + passed) is not None
         self._last = passed[-1]
         return passed
