@@ -3,7 +3,8 @@
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
-from custom_components.chatterbox.home.request import MOST_COMPARED, Request
+from custom_components.chatterbox.agent.text import MOST_COMPARED
+from custom_components.chatterbox.home.request import Request
 from tests.support.one_home import in_one_home
 
 HOME = """

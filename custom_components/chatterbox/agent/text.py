@@ -165,6 +165,10 @@ def heard_words(text: str) -> tuple[str, ...]:
     return tuple(_SPOKEN_WORD.findall(_ELIDED.sub(r"\1 ", fold(text).translate(_APOSTROPHE | _UNREAD))))
 
 
+MOST_COMPARED: Final = 1_000
+"""Characters of a request whose words are compared: nobody says more in one, and an API client may send a book."""
+
+
 def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
     """Return whether words contain a phrase of at least one word."""
     length = len(phrase)

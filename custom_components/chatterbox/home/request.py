@@ -14,7 +14,7 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
-from ..agent.text import base_language, heard_words, read_data_file, words_alike
+from ..agent.text import MOST_COMPARED, base_language, heard_words, read_data_file, words_alike
 from .entities import telling_words
 
 type _Phrases = Mapping[str, Sequence[str]]
@@ -51,8 +51,6 @@ _PLACES: Final = {
     )
     for language, phrases in _PHRASES.items()
 }
-MOST_COMPARED: Final = 1_000
-"""Characters of a request whose words are compared: nobody says more in one, and an API client may send a book."""
 
 
 @dataclass(frozen=True, slots=True)

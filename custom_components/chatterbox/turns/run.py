@@ -19,6 +19,7 @@ from ..agent.events import StopReason, TurnEvent
 from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from ..agent.protocols import HookPoint, Hooks
+from ..agent.text import MOST_COMPARED
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
@@ -28,7 +29,6 @@ from ..approvals.request_check import RequestCheck
 from ..approvals.review import ApprovalWay, Refusal
 from ..const import LOGGER
 from ..history.stores import async_get_histories
-from ..home.request import MOST_COMPARED
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools

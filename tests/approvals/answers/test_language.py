@@ -163,5 +163,12 @@ def test_a_request_may_leave_out_a_device(language: str, exception: str, request
     assert not may_except(request_for_all, language)
 
 
+def test_a_text_that_is_longer_than_what_people_say_may_leave_out_anything_and_is_never_about_all() -> None:
+    text = f"unlock all doors {'please ' * 20_000}"
+
+    assert may_except(text, "en")
+    assert not is_about_all(text, "en")
+
+
 def test_a_request_in_an_unknown_language_may_leave_out_anything() -> None:
     assert may_except("ドアを開けて", "ja")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ...agent.text import base_language, contains_phrase, heard_words, read_language_files, spoken_words
+from ...agent.text import MOST_COMPARED, base_language, contains_phrase, heard_words, read_language_files, spoken_words
 
 if TYPE_CHECKING:
     from hassil.expression import Sentence
@@ -153,21 +153,32 @@ def language_code(tag: str) -> str:
 
 
 def is_about_all(request: str, language: str) -> bool:
-    """Return whether the words of a request are about all devices of a kind. False in languages that are not known."""
+    """Return whether the words of a request are about all devices of a kind.
+
+    False in languages that are not known, and of a text that is longer than what people say.
+    """
     wording = ALL_WORDINGS.get(language_code(language))
-    words = heard_words(request)
-    return wording is not None and any(contains_phrase(words, heard_words(phrase)) for phrase in wording.all)
+    return wording is not None and len(request) <= MOST_COMPARED and _contains_any(request, wording.all)
 
 
 def may_except(request: str, language: str) -> bool:
-    """Return whether the words of a request may leave out a device. True in languages that are not known."""
+    """Return whether the words of a request may leave out a device.
+
+    True in languages that are not known, and of a text that is longer than what people say.
+    """
     wording = ALL_WORDINGS.get(language_code(language))
+    if wording is None or wording.is_brief or len(request) > MOST_COMPARED:
+        return True
+    return _contains_any(request, wording.exceptions)
+
+
+def _contains_any(request: str, phrases: Iterable[str]) -> bool:
     words = heard_words(request)
-    return (
-        wording is None
-        or wording.is_brief
-        or any(contains_phrase(words, heard_words(phrase)) for phrase in wording.exceptions)
-    )
+    return any(contains_phrase(words, _words_of(phrase)) for phrase in phrases)
+
+
+_words_of: Final = cache(heard_words)
+"""Returns the words of a phrase of a language file."""
 
 
 @cache
