@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hassil.intents import Intents, SlotList, TextSlotList, WildcardSlotList
+from hassil.intents import Intents, RangeSlotList, SlotList, TextSlotList, WildcardSlotList
 from hassil.sample import sample_sentence
 from home_assistant_intents import get_intents
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -94,6 +94,8 @@ def sentences(language: str) -> Iterator[str]:
     intents = Intents.from_dict(data)
     names = {"name": NAMES[language], "area": ["Kitchen"], "floor": ["Attic"]}
     wild = {name: ["Lamp"] for name, one in intents.slot_lists.items() if isinstance(one, WildcardSlotList)}
+    # Of all numbers, hassil makes the words anew for each template.
+    wild |= {name: ["20"] for name, one in intents.slot_lists.items() if isinstance(one, RangeSlotList)}
     filled: dict[str, SlotList] = {
         name: TextSlotList.from_strings(some, name=name) for name, some in (wild | names).items()
     }
