@@ -116,6 +116,31 @@ async def test_turns_of_several_databases_are_one_list(
     assert await page.error("turns/list", cursor="7") == "not_found"
 
 
+@pytest.mark.parametrize("address", ["sqlite:////no/such/folder/x.db", "mysql://anna:a-password@server/x"])
+async def test_a_database_that_cannot_be_read_hides_no_other(
+    hass: HomeAssistant, page: OpenPage, store: HistoryStore, agent: str, *, address: str
+) -> None:
+    other = await set_up(hass, offline_entry())
+    hass.config_entries.async_update_entry(other, options={CONF_HISTORY_ADDRESS: address})
+    await hass.async_block_till_done()
+    await stored(store, turn(1, agent=agent))
+
+    answer = await page.ask("turns/list")
+
+    assert (ids(answer), answer["total"], len(answer["unreachable"])) == (["turn 1"], 1, 1)
+    assert "a-password" not in str(answer)
+    assert (await page.ask("turns/get", turn_id="turn 1"))["id"] == "turn 1"
+
+
+async def test_a_history_that_is_down_says_so(hass: HomeAssistant, page: OpenPage, entry: MockConfigEntry) -> None:
+    options = {CONF_HISTORY_ADDRESS: "sqlite:////no/such/folder/x.db"}
+    hass.config_entries.async_update_entry(entry, options=options)
+    await hass.async_block_till_done()
+
+    for command in ("turns/list", "turns/get", "turns/delete"):
+        assert await page.error(command, **({"turn_id": "a"} if command != "turns/list" else {})) == "history_down"
+
+
 async def test_a_turn_is_shown_with_its_times_calls_and_changes(
     hass: HomeAssistant, page: OpenPage, store: HistoryStore, agent: str, entry: MockConfigEntry
 ) -> None:
@@ -276,6 +301,8 @@ async def test_a_page_is_told_of_each_turn_that_its_user_sees(
         ("turns/list", {"limit": 1000}),
         ("turns/list", {"limit": "many"}),
         ("turns/list", {"cursor": "'; drop"}),
+        ("turns/list", {"cursor": "9" * 20}),
+        ("turns/list", {"cursor": "1..2"}),
         ("turns/list", {"words": "a" * 300}),
         ("turns/list", {"marks": ["all"]}),
         ("turns/get", {}),

@@ -34,9 +34,11 @@ if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
 _MOST_ROWS: Final = 200
 _PAGE: Final = 50
 _LONGEST_WORDS: Final = 200
+_ROWS_AT_ONCE: Final = 25
+"""Rows that are made before others get the event loop."""
 _SLOW: Final = 5.0
 """Seconds without a word from which on a turn is slow."""
-_NOTHING_TAKEN: Final = 2**62
+_NOTHING_TAKEN: Final = 10**18 - 1
 """Comes after each `seq`."""
 _ENDS: Final = {
     "failed": FAILED | CUT_SHORT | {StopReason.NOT_DONE},
@@ -50,7 +52,7 @@ _ID: Final = vol.All(str, vol.Length(min=1, max=100))
 _TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
 _LIST: Final = vol.Schema(
     {
-        vol.Optional("cursor"): vol.All(str, vol.Match(r"^[0-9.]{1,200}$")),
+        vol.Optional("cursor"): vol.All(str, vol.Match(r"^[0-9]{1,18}(\.[0-9]{1,18}){0,99}$")),
         vol.Optional("limit", default=_PAGE): vol.All(int, vol.Range(min=1, max=_MOST_ROWS)),
         vol.Optional("words", default=""): vol.All(str, vol.Length(max=_LONGEST_WORDS)),
         vol.Optional("person_id"): _ID,
@@ -83,19 +85,20 @@ class TurnPage:
     total: int | None
     """Turns of all pages; only with the first one."""
     unreachable: Sequence[str]
-    """Names of the databases that could not be read."""
+    """Names of the databases that could not be read, and of services whose database is wrong."""
 
 
-async def _async_stores(hass: HomeAssistant) -> list[HistoryStore]:
-    """Return the open stores of all services, each once."""
-    opening = (async_get_histories(hass).async_open(entry) for entry in hass.config_entries.async_entries(DOMAIN))
-    opened = [await one for one in opening]
-    return [*dict.fromkeys(store for store in opened if store is not None)]
+async def _async_stores(hass: HomeAssistant) -> tuple[list[HistoryStore], list[str]]:
+    """Return the open stores of all services, each once, and the names of services that have none."""
+    histories, entries = async_get_histories(hass), hass.config_entries.async_entries(DOMAIN, include_ignore=False)
+    opened = [(entry.title, await histories.async_open(entry)) for entry in entries]
+    stores = dict.fromkeys(store for _, store in opened if store is not None)
+    return [*stores], [title for title, store in opened if store is None]
 
 
 async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
-    stores, most = await _async_stores(viewer.hass), data["limit"]
-    before = [int(one) for one in data["cursor"].split(".") if one] if "cursor" in data else [None] * len(stores)
+    (stores, closed), most = await _async_stores(viewer.hass), data["limit"]
+    before = [int(one) for one in data["cursor"].split(".")] if "cursor" in data else [None] * len(stores)
     if len(before) != len(stores):
         raise CommandRefused(NOT_FOUND)  # a database was added or removed meanwhile
     query = _query(viewer, data)
@@ -109,15 +112,22 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
     found = [answer[0] if isinstance(answer, tuple) else () for answer in answers]
     merged = heapq.merge(*(_of_store(number, page) for number, page in enumerate(found)), key=_age)
     taken, views, last = [*islice(merged, most)], TurnViews(viewer.hass), [*map(_or_newest, before)]
+    rows: list[TurnRow] = []
     for number, one in taken:
         last[number] = one.seq
+        rows.append(views.row(one.turn, one.changes))
+        if len(rows) % _ROWS_AT_ONCE == 0:
+            await asyncio.sleep(0)
     is_more = len(taken) == most and (sum(map(len, found)) > most or any(len(page) == most for page in found))
     totals = [total for _, total in pages if total is not None]
     return TurnPage(
-        [views.row(one.turn, one.changes) for _, one in taken],
+        rows,
         ".".join(map(str, last)) if is_more else None,
         sum(totals) if "cursor" not in data else None,
-        [store.where for store, answer in zip(stores, answers, strict=True) if isinstance(answer, BaseException)],
+        [
+            *closed,
+            *(one.where for one, answer in zip(stores, answers, strict=True) if isinstance(answer, BaseException)),
+        ],
     )
 
 
@@ -155,7 +165,7 @@ def _query(viewer: Viewer, data: Mapping[str, Any]) -> TurnList:
 async def _async_found(viewer: Viewer, turn_id: str) -> tuple[HistoryStore, FoundTurn]:
     """Return a turn and its store. Raises `CommandRefused` for one that is unknown, or not for the user's eyes."""
     trouble: StoreUnavailable | None = None
-    for store in await _async_stores(viewer.hass):
+    for store in (await _async_stores(viewer.hass))[0]:
         try:
             if found := await store.turn(turn_id, viewer.people):
                 return store, found
