@@ -1,6 +1,7 @@
 """Whoever opens the address that `script/demo` prints is signed in, and can talk at once."""
 
 from collections.abc import AsyncIterator
+from urllib.parse import urljoin
 
 import pytest
 import pytest_asyncio
@@ -46,6 +47,9 @@ async def test_the_demo_opens_ready_to_talk(page: Page, address: str, camera: Ca
     await frontend.see_light("Floor Lamp", on=True)
     await frontend.see_activity("Front Door unlocked by Butler (Demo), after the PIN")
     await camera.take_page(page, "activity")
+    await page.goto(urljoin(address, "/chatterbox/turns"))
+    await expect(page.get_by_text("Unlocked Front Door, after the PIN")).to_be_visible()
+    await camera.take_page(page, "page")
 
 
 async def test_an_answer_that_failed_is_shown_once(page: Page, address: str) -> None:
