@@ -33,6 +33,20 @@ def text(key: str, **values: str) -> str:
 
 
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+async def test_a_question_is_answered_on_the_page(
+    frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
+) -> None:
+    panel = await _open_after_talking(frontend, home, tmp_path)
+    question = panel.get_by_role("listitem").filter(has_text="Let the postman in")
+    await expect(question.get_by_role("heading")).to_contain_text("Front Door")
+    await expect(question.get_by_role("timer")).to_be_visible()
+    await _see_that_all_can_use_it(frontend, panel)
+    await camera.take_page(frontend.page, "page-now")
+    await question.get_by_role("button", name=text("now.no"), exact=True).click()
+    await expect(question).to_be_hidden()
+
+
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
 async def test_a_turn_is_found_looked_at_and_deleted(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
 ) -> None:
