@@ -5,8 +5,9 @@ the offline agent, it prints the milliseconds of processor time to resolve the c
 waits for in all: `CallGuard.pre_tool_use`, which also asks for the permissions of who speaks, here a user who may
 control each domain for itself. Figures are of the quickest round, which is what it costs when nothing else goes on;
 the last column is the median of the whole. The last line is for the one call after a registry has changed, for which
-names and areas are looked up anew. Ends with status 1 when the quickest round of any other call takes longer than is
-allowed.
+names and areas are looked up anew. Then comes the longest time for which the event loop is held while all entities are
+judged, as for the dialog that tells what the rules mean for the home. Ends with status 1 when the quickest round of any
+other call takes longer than is allowed, or if that time does.
 """
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
@@ -18,6 +19,7 @@ import logging
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +33,7 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_test_home_assistant
 
 from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.approvals.examples import async_judge_entities
 from custom_components.chatterbox.approvals.guard import CallGuard
 from custom_components.chatterbox.approvals.policy import judge
 from custom_components.chatterbox.effects.effect import CallEffects, actions_of
@@ -42,6 +45,9 @@ from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gathe
 
 ALLOWED: Final = 0.005
 """Seconds that resolving and judging one call may take."""
+
+ALLOWED_HOLD: Final = 0.05
+"""Seconds for which the event loop may be held while the home is judged."""
 
 ENTITIES: Final = 2000
 _DOMAINS: Final = ("light", "switch", "sensor", "lock", "cover")
@@ -166,6 +172,24 @@ def write(kind: str, measured: list[Round]) -> float:
     return quickest.whole
 
 
+async def longest_hold(doing: Awaitable[object]) -> float:
+    """Return the seconds of processor time for which something keeps everything else from the event loop at most."""
+    longest, last, loop = 0.0, time.process_time(), asyncio.get_running_loop()
+    task = asyncio.ensure_future(doing)
+
+    def beat() -> None:
+        nonlocal longest, last
+        now = time.process_time()
+        longest, last = max(longest, now - last), now
+        if not task.done():
+            loop.call_soon(beat)
+
+    beat()
+    await task
+    beat()
+    return longest
+
+
 async def main(rounds: int) -> bool:
     """Print a line for each kind of call; tell whether all were quick enough."""
     with tempfile.TemporaryDirectory() as folder:
@@ -183,6 +207,10 @@ async def main(rounds: int) -> bool:
                 quick &= write(kind, await home.measure(name, arguments, rounds, change=False)) <= ALLOWED
             name, arguments = CALLS["by name"]
             write("by name, after a change", await home.measure(name, arguments, rounds, change=True))
+            entity_ids = hass.states.async_entity_ids()
+            hold = min([await longest_hold(async_judge_entities(hass, POLICY, entity_ids)) for _ in range(rounds)])
+            sys.stdout.write(f"the event loop is held for {hold * 1000:.1f} ms while the home is judged\n")
+            quick &= hold <= ALLOWED_HOLD
             await hass.async_stop(force=True)
     sys.stdout.write(f"allowed: {ALLOWED * 1000:.0f} ms a call\n")
     return quick

@@ -275,6 +275,11 @@ export class PermissionsView extends View {
   static override styles = [
     style,
     css`
+      .page > .note {
+        position: sticky;
+        top: 8px;
+        z-index: 1;
+      }
       .rule {
         display: flex;
         flex-wrap: wrap;

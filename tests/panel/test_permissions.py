@@ -132,6 +132,11 @@ async def test_a_choice_in_a_row_becomes_a_rule_and_the_next_one_replaces_it(
     assert stored(hass) == {}
 
 
+async def test_nothing_is_chosen_for_a_device_that_does_not_exist(hass: HomeAssistant, page: OpenPage) -> None:
+    assert (await refusal(page, "choose", entity_id="lock.moat", verdict="allow"))[0] == "not_found"
+    assert stored(hass) == {}
+
+
 async def test_rules_are_written_in_plain_words(hass: HomeAssistant, page: OpenPage) -> None:
     await set_home_rules(
         hass,

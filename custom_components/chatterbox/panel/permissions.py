@@ -3,6 +3,7 @@
 Only administrators see and change it. A PIN arrives in a field that Home Assistant keeps out of its logs.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -207,9 +208,10 @@ async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     hass, policy = viewer.hass, async_get_home_rules(viewer.hass).current.policy
     words, offset, wanted = fold(data["search"]).split(), data["offset"], data.get("verdict")
     area_ids, areas = areas_of_entities(hass), {one.id: one.name for one in ar.async_get(hass).async_list_areas()}
+    await asyncio.sleep(0)  # in a large home, each of these takes its time
     exposed = exposed_states(hass, CONVERSATION_DOMAIN, _acting_domains(hass))
     places = {one.entity_id: areas.get(area_ids.get(one.entity_id) or "", "") for one in exposed}
-    found = [state.entity_id for state in exposed if _has_words(state, places[state.entity_id], words)]
+    found = [one.entity_id for one in exposed if not words or _has_words(one, places[one.entity_id], words)]
     entity_ids = sorted(found, key=lambda one: (not places[one], places[one].casefold()))
     page = slice(offset, offset + data["limit"])
     if wanted is None:
@@ -262,6 +264,8 @@ def _numbers(policy: Policy, found: EntityVerdict) -> list[int]:
 
 async def _async_choose(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
     """Have an entity decided as an administrator has chosen in its row."""
+    if viewer.hass.states.get(data["entity_id"]) is None:
+        raise CommandRefused(NOT_FOUND)
 
     def change(rules: HomeRules) -> HomeRules:
         policy = with_choice(viewer.hass, rules.policy, data["entity_id"], data["verdict"])
@@ -345,7 +349,8 @@ async def _async_try(viewer: Viewer, data: Mapping[str, Any]) -> _Trial:
     """Return what an agent would do if the administrator said a sentence. Nothing is done."""
     hass, agent_id = viewer.hass, data["agent"]
     entity_id = er.async_get(hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, agent_id)
-    speaker = Speaker(user_id=viewer.user.id, asking=Asking.PERSON)
+    user, person_id = viewer.user.id, viewer.person_id
+    speaker = Speaker(user_id=user, asking=Asking.PERSON, is_signed_in=True, person_id=person_id)
     talk = DryConversation.with_agent(hass, entity_id or "", DryAsker(speaker, data["language"]))
     if talk is None:
         raise CommandRefused(NOT_FOUND)

@@ -691,6 +691,11 @@ var ge=Object.defineProperty;var fe=Object.getOwnPropertyDescriptor;var h=(o,s,t
         </div>
       </form>
     `}async setPin(t,e){t.preventDefault();let i=t.target,r=new FormData(i),n=String(r.get("pin")??"");i.querySelector("[name=pin]").value="";let a={uses:r.getAll("uses"),...n||!e?{new_password:n}:{}};await this.change("set_pin",a)}async removePin(){await this.confirm(this.text("permissions.remove_pin_question"),this.text("permissions.remove_pin"))&&await this.change("set_pin",{new_password:null,uses:[]})}};T.styles=[_,x`
+      .page > .note {
+        position: sticky;
+        top: 8px;
+        z-index: 1;
+      }
       .rule {
         display: flex;
         flex-wrap: wrap;
