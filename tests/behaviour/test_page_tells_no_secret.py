@@ -1,4 +1,4 @@
-"""The commands of the page tell no PIN, no key and no words that were withheld, whatever happened in the home."""
+"""No command of the page tells a PIN, a key or words that were withheld, or anything to a user without rights."""
 
 import json
 from typing import Final
@@ -12,6 +12,7 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, ServiceKind
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.panel.conftest import OpenPage
+from tests.support.config_entries import offline_entry, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import add_agent, move_into_the_demo_home, say
@@ -55,6 +56,11 @@ COMMANDS: Final[dict[str, dict[str, object]]] = {
     "permissions/set_rules": {"language": "en", "version": "a", "rules": []},
     "permissions/set_pin": {"language": "en", "version": "a", "new_password": PIN, "uses": []},
     "permissions/try": {"language": "en", "sentence": "unlock the front door", "agent": "a"},
+    "evaluate/preview": {},
+    "evaluate/start": {"requests": 1},
+    "evaluate/subscribe": {},
+    "evaluate/stop": {},
+    "evaluate/result": {"result_id": "a"},
     "turns/delete": {},
 }
 """The fields of each command, in this order."""
@@ -85,6 +91,17 @@ async def test_no_command_tells_a_secret(
         for command, data in COMMANDS.items():
             for turn in turns if command in OF_A_TURN else [""]:
                 await answer(page, command, **data, **({"turn_id": turn} if turn else {}))
+
+
+async def test_a_user_without_rights_gets_nothing(
+    hass: HomeAssistant, hass_ws_client: WebSocketGenerator, hass_read_only_access_token: str
+) -> None:
+    await set_up(hass, offline_entry())
+    page = OpenPage(await hass_ws_client(hass, hass_read_only_access_token))
+
+    for command, data in COMMANDS.items():
+        fields = {"turn_id": "a", **data} if command in OF_A_TURN else data
+        assert await page.error(command, **fields) == "unauthorized", command
 
 
 async def answer(page: OpenPage, command: str, **data: object) -> None:
