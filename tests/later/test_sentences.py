@@ -21,6 +21,7 @@ from custom_components.chatterbox.effects.recognition import async_recognize
 from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, News, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.later.sentences import async_recognize_plan
+from custom_components.chatterbox.speech.sentences import async_get_sentences
 from tests.later.talk import SATELLITE, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
@@ -34,6 +35,27 @@ DEVICE: Final = "a-device"
 NO_TIME: Final = "I can't plan for that time. Please say another one, within a year from now."
 NOW: Final = "2026-11-26 17:00:00+00:00"
 ABOUT_PLANS: Final[Transcript] = (UserMessage("what is planned?"), ToolResult("id", "chatterbox__later", "{}"))
+
+FINE: Final = {
+    "de": [
+        "erinnere mich werktags um 19 Uhr an den Müll",
+        "erinnere mich alle zwei Tage um 19 Uhr an die Blumen",
+        "erinnere mich um 19 und um 20 Uhr an den Müll",
+    ],
+    "en": ["remind me every weekday at 7 pm to eat", "remind me every Monday and Thursday at 8 pm about the bins"],
+    "es": ["recuérdame cada dos días a las 19 regar", "recuérdame de lunes a viernes a las 19 comer"],
+    "fr": [
+        "rappelle-moi un jour sur deux à 19 heures d'arroser",
+        "rappelle-moi chaque jour ouvrable à 19 heures de manger",
+    ],
+    "it": ["ricordami ogni due giorni alle 19 di annaffiare"],
+    "nl": ["herinner me op werkdagen om 19 uur aan het afval"],
+    "pl": ["przypomnij mi co dwa dni o 19 podlać kwiaty"],
+    "pt": ["lembra-me de dois em dois dias às 19h de regar"],
+    "sv": ["påminn mig varannan dag klockan 19 att vattna"],
+    "zh": ["提醒我每个工作日晚上7点吃饭"],
+}
+"""Reminders that come again, but not each day or week."""
 
 
 async def described(
@@ -338,3 +360,14 @@ class TestWithoutAModel:
         assert "10 minutes" not in spoken
         assert len(plans.stored.plans) == MOST_PLANS
         assert state(hass, "light.floor_lamp") == "off"
+
+
+async def test_a_reminder_for_what_comes_more_finely_is_refused(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    await set_up(hass, offline_entry())
+    freezer.move_to(NOW)
+    for language, texts in FINE.items():
+        refusal = (await async_get_sentences(hass, language))["later_no_time"]
+        for text in texts:
+            assert await described(hass, text, language) == refusal, text

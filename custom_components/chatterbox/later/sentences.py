@@ -43,6 +43,8 @@ class _Sentences(BaseModel):
 
     polite: str
     """Words that may begin each of them."""
+    often: str
+    """Words of times that no plan has, such as each working day, before the text of a reminder."""
     list: tuple[str, ...]
     """Questions for the plans."""
     all: tuple[str, ...]
@@ -143,8 +145,11 @@ async def _async_wish(
     if heard and (moved := _change_of_it(sentences, text, times)) and moved["kind"] == "move":
         return moved
     for time in (*times, TimeInSentence("", text)):
-        if time.words and (found := _fitting(sentences, sentences.remind, time.rest)) and found["text"].strip(_AROUND):
-            return {"kind": "remind", "when": time.words, "text": found["text"].strip(_AROUND)}
+        found = _fitting(sentences, sentences.remind, time.rest) if time.words else None
+        if found and (words := found["text"].strip(_AROUND)):
+            is_often = re.match(sentences.often, words, re.IGNORECASE)
+            # Together, they are no time, which is the answer.
+            return {"kind": "remind", "when": f"{time.words} {words}" if is_often else time.words, "text": words}
         if _fitting(sentences, sentences.list, time.rest):
             return {"kind": "list", "when": time.words}
     if _fitting(sentences, sentences.all, text):
