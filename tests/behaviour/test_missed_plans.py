@@ -14,7 +14,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.later.plans import Asker, PlannedCall, Stored, async_get_plans
+from custom_components.chatterbox.later.plans import Asker, FuturePlan, News, PlannedCall, Stored, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.later.talk import act, pass_time, state
@@ -36,12 +36,17 @@ OFF = PlannedCall("conversation__process_sentence", '{"sentence":"turn off the k
 UNLOCK = PlannedCall("conversation__process_sentence", '{"sentence":"unlock the front door"}')
 
 
-async def miss(hass: HomeAssistant, asker: Asker, call: PlannedCall = OFF, text: str = "turn off the light") -> None:
-    """Let a plan of the agent be due while Home Assistant is down, and start it."""
+def overdue(hass: HomeAssistant, asker: Asker, call: PlannedCall = OFF, text: str = "turn off the light") -> FuturePlan:
+    """Return a plan of the agent that was due ten minutes ago."""
     (entry, *_) = hass.config_entries.async_entries(DOMAIN)
     (agent, *_) = entry.subentries
+    return replace(act(text, -10, asker), agent=agent, call=call)
+
+
+async def miss(hass: HomeAssistant, asker: Asker, call: PlannedCall = OFF, text: str = "turn off the light") -> None:
+    """Let a plan of the agent be due while Home Assistant is down, and start it."""
     await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
-    plan = replace(act(text, -10, asker), agent=agent, call=call)
+    plan = overdue(hass, asker, call, text)
     await async_get_schedule(hass).async_add(plan)
     await hass.async_block_till_done(wait_background_tasks=True)
 
@@ -77,6 +82,25 @@ class TestAtASatellite:
         await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
         await at_satellite(hass, "yes")
         assert state(hass, LIGHT) == "on"
+
+    @pytest.mark.parametrize("is_news", [False, True])
+    async def test_it_is_asked_about_after_a_start(
+        self, hass: HomeAssistant, satellite: Satellite, *, is_news: bool
+    ) -> None:
+        """Home Assistant was killed before it was due, or before it was told."""
+        plan, plans = overdue(hass, Asker(satellite_id=SATELLITE)), async_get_plans(hass)
+        missed = QUESTION.partition(". ")[0] + "."
+        news = News(text="Missed.", language="en", asker=plan.asker, plan=plan, missed=missed)
+        await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+        await plans.async_change(lambda stored: stored.with_news(news) if is_news else replace(stored, plans=(plan,)))
+        plans.__init__(hass)  # type: ignore[misc]  # what is stored is left
+
+        await async_get_schedule(hass).async_start(hass)
+        await hass.async_block_till_done(wait_background_tasks=True)
+        assert satellite.heard == [QUESTION]
+        assert plans.stored == Stored()
+        await at_satellite(hass, "yes")
+        assert state(hass, LIGHT) == "off"
 
     async def test_a_no_ends_it(self, hass: HomeAssistant) -> None:
         await miss(hass, Asker(satellite_id=SATELLITE))
