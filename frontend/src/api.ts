@@ -189,6 +189,8 @@ export interface Change {
   answered_by: string | null;
   entity_ids: string[];
   error: string;
+  /** The rules of the home that decided, in plain words. */
+  rules: string[];
 }
 
 /** In the order of their strictness. */

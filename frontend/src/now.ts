@@ -125,7 +125,7 @@ export class NowView extends View {
           : html`<dl>
               ${this.figure("now.today", texts.number(agent.turns_today))}
               ${this.figure("now.wait", agent.usual_wait_ms === null ? "–" : texts.seconds(agent.usual_wait_ms / 1000))}
-              ${this.figure("now.month", agent.cost_month === null ? "–" : texts.money(agent.cost_month))}
+              ${this.figure("now.month", agent.cost_month === null ? "–" : texts.sum(agent.cost_month))}
             </dl>`
       }`;
   }
@@ -154,7 +154,7 @@ export class NowView extends View {
             : nothing
         }
       </p>
-      ${question.calls.map((call) => html`<p class="sentence">${call.sentence}</p>`)}
+      ${question.calls.length > 1 ? question.calls.map((call) => html`<p class="sentence">${call.sentence}</p>`) : nothing}
       <form class="row" @submit=${(event: SubmitEvent) => this.answer(event, question)}>
         ${
           question.may_answer === null

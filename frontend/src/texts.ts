@@ -111,6 +111,12 @@ export class Texts {
     }).format(value);
   }
 
+  /** Return the US dollars of a month, in cents. */
+  sum(value: number): string {
+    const cents = new Intl.NumberFormat(this.language, { style: "currency", currency: "USD" });
+    return value > 0 && value < 0.01 ? `< ${cents.format(0.01)}` : cents.format(value);
+  }
+
   time(seconds: number): string {
     return this.clock.format(seconds * 1000);
   }

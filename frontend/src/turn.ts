@@ -212,7 +212,9 @@ export class TurnView extends View {
   private reasons(change: Change): string {
     const { texts } = this.page;
     const verdict = change.verdict === null ? "" : texts.choice("verdict", change.verdict);
-    const decided = change.decided_by.map((reason) => texts.choice("decided", reason)).join(", ");
+    const { rules } = change;
+    const reasons = change.decided_by.map((reason) => texts.choice("decided", reason));
+    const decided = rules.length ? rules.join(" ") : reasons.join(", ");
     const why = verdict && decided ? `${verdict}: ${decided}` : verdict || decided;
     return [why, change.answered_by, change.error].filter(Boolean).join(" · ");
   }
