@@ -15,6 +15,8 @@ export class PermissionsView extends View {
   @state() private permissions: Permissions | undefined;
   /** The number of the rule that is edited, or that of a new one. */
   @state() private edited: number | undefined;
+  /** Why the rule that is edited could not be saved. */
+  @state() private problem = "";
   @state() private trial: Trial | undefined;
   @state() private isTrying = false;
   /** What has just been done, for those who do not see it. */
@@ -75,9 +77,7 @@ export class PermissionsView extends View {
     return html`
       <div class="row spread">
         <h2 id="rules">${this.text("permissions.rules")}</h2>
-        <button ?disabled=${locked} @click=${() => (this.edited = rules.length)}>
-          ${this.text("permissions.add")}
-        </button>
+        <button ?disabled=${locked} @click=${() => this.edit(rules.length)}>${this.text("permissions.add")}</button>
       </div>
       <p class="quiet">${this.text("permissions.rules_note")}</p>
       ${
@@ -113,7 +113,7 @@ export class PermissionsView extends View {
       <div class="row">
         ${button("up", "↑", place === 0, () => void this.move(rules, place, place - 1))}
         ${button("down", "↓", number === rules.length, () => void this.move(rules, place, place + 1))}
-        ${button("edit", "✎", false, () => (this.edited = place))}
+        ${button("edit", "✎", false, () => this.edit(place))}
         ${button("delete", "✕", false, () => void this.discard(rules, place, text))}
       </div>
     </li>`;
@@ -131,6 +131,10 @@ export class PermissionsView extends View {
     }
   }
 
+  private edit(place: number): void {
+    [this.edited, this.problem] = [place, ""];
+  }
+
   private editor(permissions: Permissions): TemplateResult | typeof nothing {
     const place = this.edited;
     if (place === undefined) return nothing;
@@ -139,10 +143,16 @@ export class PermissionsView extends View {
       .page=${this.page}
       .permissions=${permissions}
       .rule=${rules[place]}
+      .problem=${this.problem}
       @closed=${() => (this.edited = undefined)}
       @save=${async (event: CustomEvent<Rule>) => {
         const saved = rules.with(place < rules.length ? place : 0, event.detail);
-        await this.change("set_rules", { rules: place < rules.length ? saved : [...rules, event.detail] });
+        const isSaved = await this.change("set_rules", {
+          rules: place < rules.length ? saved : [...rules, event.detail],
+        });
+        const { failure } = this;
+        if (isSaved || failure?.code === "changed") this.edited = undefined;
+        else if (failure) this.problem = this.page.texts.failure(failure);
       }}
     ></chatterbox-rule-editor>`;
   }

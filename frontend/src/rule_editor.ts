@@ -14,6 +14,8 @@ export class RuleEditor extends View {
   @property({ attribute: false }) permissions!: Permissions;
   /** The rule as it is; undefined for a new one. */
   @property({ attribute: false }) rule: Rule | undefined;
+  /** Why the rule could not be saved. */
+  @property() problem = "";
   @state() private draft: Rule = { verdict: "ask" };
   /** Devices that fit what is typed. */
   @state() private suggestions: Named[] = [];
@@ -47,7 +49,7 @@ export class RuleEditor extends View {
     return html`<dialog aria-labelledby="title" @close=${() => this.dispatchEvent(new CustomEvent("closed"))}>
       <form method="dialog" @submit=${(event: SubmitEvent) => this.close(event)}>
         <h2 id="title">${this.text(this.rule ? "permissions.edit" : "permissions.add")}</h2>
-        ${this.failureNote()}
+        ${this.failureNote()} ${this.problem ? html`<p class="note" role="alert">${this.problem}</p>` : nothing}
         <label
           >${this.permissions.fields["verdict"]}<select
             @change=${(event: Event) => this.set({ verdict: (event.target as HTMLSelectElement).value as Verdict })}
@@ -149,20 +151,23 @@ export class RuleEditor extends View {
     /></label>`;
   }
 
-  /** Save the rule, if both ends of its time are there or none. */
+  /** Hand over the rule, if both ends of its time are there or none. The dialog stays open until it is saved. */
   private close(event: SubmitEvent): void {
     if ((event.submitter as HTMLButtonElement | null)?.value !== "save") return;
+    event.preventDefault();
     const form = event.target as HTMLFormElement;
     const ends = [...form.querySelectorAll<HTMLInputElement>("[type=time]")];
     const missing = ends.find((end) => !end.value);
     if (missing && ends.some((end) => end.value)) {
-      event.preventDefault();
       missing.required = true;
       missing.reportValidity();
       return;
     }
-    const [after, before] = ends.map((end) => `${end.value}:00`) as [string, string];
-    const { window: _, ...others } = this.draft;
+    const { window: earlier, ...others } = this.draft;
+    const kept = [earlier?.after, earlier?.before].map((end) => end ?? ""); // with its seconds, which are not shown
+    const [after = "", before = ""] = ends.map(({ value }, at) =>
+      kept[at]?.startsWith(value) ? kept[at] : `${value}:00`,
+    );
     const given = Object.entries(others).filter(([, value]) => value.length);
     const rule = { ...Object.fromEntries(given), ...(missing ? {} : { window: { after, before } }) } as Rule;
     this.dispatchEvent(new CustomEvent("save", { detail: rule }));

@@ -51,6 +51,15 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Front
     await dialog.get_by_role("button", name=text("page.save")).click()
     await expect(rules.nth(count)).to_contain_text(_LOCKS)
 
+    await rules.first.get_by_role("button", name=text("permissions.edit")).click()
+    removing = dialog.get_by_role("button", name=text("permissions.remove"))
+    while await removing.count():
+        await removing.first.click()
+    await dialog.get_by_role("button", name=text("page.save")).click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("Rule 1 has no conditions")
+    await dialog.get_by_role("button", name=text("page.back")).click()
+    await expect(dialog).to_be_hidden()
+
     await rules.nth(count).get_by_role("button", name=text("permissions.up")).click()
     await expect(rules.nth(count - 1)).to_contain_text(_LOCKS)
     await rules.nth(count - 1).get_by_role("button", name=text("permissions.delete")).click()
