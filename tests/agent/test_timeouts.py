@@ -11,12 +11,12 @@ from typing import override
 import pytest
 
 from custom_components.chatterbox.agent.timeouts import (
-    TimeLimit,
     TookTooLong,
     WaitedTooLong,
     WorkCancelled,
     finish_within,
     leavable,
+    time_limit,
 )
 from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import run_other_tasks
@@ -371,7 +371,7 @@ class Waiter:
     async def wait(self) -> str:
         """Wait."""
         try:
-            async with TimeLimit(2, self.clock):
+            async with time_limit(2, self.clock):
                 await self.gate()
         except WaitedTooLong:
             return "too long"
@@ -420,7 +420,7 @@ async def test_a_cancellation_at_the_limit_is_kept() -> None:
 
 async def test_a_timeout_of_the_work_is_not_taken_for_the_limit() -> None:
     with pytest.raises(TimeoutError) as raised:
-        async with TimeLimit(60):
+        async with time_limit(60):
             raise TimeoutError
 
     assert not isinstance(raised.value, WaitedTooLong)
@@ -434,13 +434,13 @@ async def test_a_timeout_that_work_makes_of_the_limit_is_the_limit() -> None:
             raise TimeoutError from None
 
     with pytest.raises(WaitedTooLong):
-        async with TimeLimit(0):
+        async with time_limit(0):
             await work()
 
 
 async def test_a_limit_without_time_allows_work_that_waits_for_nothing() -> None:
-    async with TimeLimit(0):
+    async with time_limit(0):
         pass
     with pytest.raises(WaitedTooLong):
-        async with TimeLimit(0):
+        async with time_limit(0):
             await never()

@@ -8,9 +8,8 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
-from types import TracebackType
 from typing import Final, Protocol
 
 
@@ -52,35 +51,21 @@ class WaitedTooLong(TimeoutError):
     """A wait exceeded its limit. A `TimeoutError`, so that it is handled like a timeout of the system."""
 
 
-class TimeLimit:
-    """Limits the time that a block waits. Raises `WaitedTooLong`; a block without a wait always succeeds.
-
-    It is entered for each event of a stream, so it is no generator.
-    """
-
-    __slots__ = ("_clock", "_seconds", "_timeout", "_timer")
-
-    def __init__(self, seconds: float, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Prepare a limit of some seconds by a clock."""
-        self._seconds = seconds
-        self._clock = clock
-
-    async def __aenter__(self) -> None:
-        """Start the clock."""
-        self._timeout = await asyncio.timeout(None).__aenter__()
-        self._timer = self._clock.call_later(max(self._seconds, 0), partial(self._timeout.reschedule, 0))
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop it."""
-        self._timer.cancel()
-        try:
-            await self._timeout.__aexit__(kind, error, trace)
-        except TimeoutError as err:
-            raise WaitedTooLong from err
-        if isinstance(error, TimeoutError) and self._timeout.expired():
-            raise WaitedTooLong from error
+@asynccontextmanager
+async def time_limit(seconds: float, clock: Clock = SYSTEM_CLOCK) -> AsyncGenerator[None]:
+    """Limit the time that a block waits, by a clock. Raises `WaitedTooLong`; a block without a wait always succeeds."""
+    timeout = asyncio.timeout(None)
+    try:
+        async with timeout:
+            timer = clock.call_later(max(seconds, 0), partial(timeout.reschedule, 0))
+            try:
+                yield
+            finally:
+                timer.cancel()
+    except TimeoutError as err:
+        if not timeout.expired():
+            raise
+        raise WaitedTooLong from err
 
 
 _LOGGER = logging.getLogger(__name__)

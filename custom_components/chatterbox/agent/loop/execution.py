@@ -13,7 +13,7 @@ from ..events import ToolStarted
 from ..messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from ..protocols import ToolDispatcher
 from ..text import sendable_text
-from ..timeouts import TimeLimit, TookTooLong, WaitedTooLong, finish_within
+from ..timeouts import TookTooLong, WaitedTooLong, finish_within, time_limit
 from ..transcript import synthetic_result
 from .hooks import HookChain
 from .turn import Runnable
@@ -69,7 +69,7 @@ class ToolRunner:
         task = self._tasks[call.id]
         try:
             if not task.done():
-                async with TimeLimit(seconds):
+                async with time_limit(seconds):
                     await asyncio.wait({task})
         except WaitedTooLong:
             await self.close()

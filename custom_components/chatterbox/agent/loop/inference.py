@@ -49,7 +49,7 @@ from ..protocols import (
     LLMProvider,
     ResponseComposer,
 )
-from ..timeouts import TimeLimit, WaitedTooLong, leavable, read_aside
+from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
 from .calls import fit_arguments, judge_call
 from .execution import ToolRunner
 from .hooks import HookChain
@@ -177,7 +177,7 @@ class Inference:
         if self.state.finish_reason is not None or not self.time_left():  # a finished stream must not block
             return None
         try:
-            async with TimeLimit(self.time_left()):
+            async with time_limit(self.time_left()):
                 event = await anext(self._stream)
         except (ProviderError, StopAsyncIteration) as error:
             self._fail(error)

@@ -34,12 +34,12 @@ from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import (
     SYSTEM_CLOCK,
     Clock,
-    TimeLimit,
     TookTooLong,
     WaitedTooLong,
     finish_within,
     is_cancelled,
     leavable,
+    time_limit,
 )
 
 
@@ -319,7 +319,7 @@ async def _next(
     stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock, late: type[ProviderError], did: str
 ) -> ProviderEvent:
     try:
-        async with TimeLimit(seconds, clock):
+        async with time_limit(seconds, clock):
             return await anext(stream)
     except StopAsyncIteration:
         raise reply_cut("the stream ended without a finish") from None
