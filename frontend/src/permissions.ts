@@ -1,6 +1,7 @@
 /** The view "What it may do": the devices, the rules in plain words, a sentence to try, and the PIN. */
 import { css, html, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
+import { ref } from "lit/directives/ref.js";
 import type { Permissions, PinUse, Rule, Trial, TriedCall, WrittenRule } from "./api";
 import { style } from "./style";
 import { View } from "./view";
@@ -159,6 +160,7 @@ export class PermissionsView extends View {
 
   private trying(): TemplateResult {
     const { agents } = this.page.info;
+    const asked = new URLSearchParams(location.search); // by the view of a turn
     return html`
       <h2 id="try">${this.text("permissions.try")}</h2>
       <p class="quiet">${this.text("permissions.try_note")}</p>
@@ -166,11 +168,16 @@ export class PermissionsView extends View {
         agents.length
           ? html`<form class="row" @submit=${(event: SubmitEvent) => void this.try(event)}>
               <label class="wide"
-                >${this.text("permissions.sentence")}<input name="sentence" required maxlength=${LONGEST_SENTENCE}
+                >${this.text("permissions.sentence")}<input
+                  name="sentence"
+                  required
+                  maxlength=${LONGEST_SENTENCE}
+                  value=${asked.get("sentence") ?? ""}
+                  ${ref(asked.has("sentence") ? focus : undefined)}
               /></label>
               <label
                 >${this.text("turns.agent")}<select name="agent">
-                  ${agents.map(({ id, name }) => html`<option value=${id}>${name}</option>`)}
+                  ${agents.map(({ id, name }) => html`<option value=${id} ?selected=${id === asked.get("agent")}>${name}</option>`)}
                 </select></label
               >
               <button class="main" ?disabled=${this.isTrying}>${this.text("permissions.try_button")}</button>
@@ -355,4 +362,8 @@ export class PermissionsView extends View {
       }
     `,
   ];
+}
+
+function focus(field: Element | undefined): void {
+  if (field instanceof HTMLElement) queueMicrotask(() => field.focus());
 }

@@ -240,6 +240,14 @@ export class TurnView extends View {
   private footer(turn: Turn): TemplateResult {
     return html`<section>
       <div class="row">
+        ${
+          this.page.info.is_admin && turn.words_full && !turn.withheld
+            ? html`<a
+                href="/chatterbox/permissions?${new URLSearchParams({ sentence: turn.words_full.slice(0, 500), agent: turn.agent_id })}"
+                >${this.text("turn.again")}</a
+              >`
+            : nothing
+        }
         <button @click=${() => void this.copy(turn)}>${this.text("turn.copy")}</button>
         <button class="danger" @click=${() => void this.delete(turn)}>${this.text("turn.delete")}</button>
         <span role="status">${this.notice}</span>
