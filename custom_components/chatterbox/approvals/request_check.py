@@ -176,7 +176,7 @@ class RequestCheck:
         (target,) = targets
         domain = target.partition(".")[0]
         is_plain = domain == TODO or self._agrees(done, self._wanted)
-        if not is_plain or domain in _UNCHOSEN or is_about_all(request.text, request.language):
+        if not is_plain or domain in _UNCHOSEN:
             return (), False
         kind, of_domain = _kind(self.hass, target), [one for one in home.all_entities if one.domain == domain]
         alike = [one for one in of_domain if _kind(self.hass, one.entity_id) == kind]
@@ -199,7 +199,7 @@ class RequestCheck:
             return (), False
         shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in rivals))
         is_about_kind = not shared.isdisjoint(self._words) or await self._of_named_kind(targets, _VERBS)
-        if not (is_another_named or is_about_kind):
+        if not (is_another_named or is_about_kind) or is_about_all(request.text, request.language):
             return (), False
         if led_to:
             return [*(one for one in rivals if one.entity_id == target), *led_to], True
