@@ -71,6 +71,11 @@ export class NowView extends View {
                 <ul class="cards">
                   ${now.agents.map((agent) => html`<li class="card agent">${this.agent(agent)}</li>`)}
                 </ul>
+                ${
+                  this.page.info.is_admin && now.agents.length
+                    ? html`<p><a href="/chatterbox/evaluate">${this.text("evaluate.title")}</a></p>`
+                    : nothing
+                }
               </section>
               <section>
                 <h2>${this.text("now.plans")}</h2>

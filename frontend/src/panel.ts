@@ -6,6 +6,7 @@ import { commandError, type CommandError, type Hass, type Route } from "./hass";
 import { style } from "./style";
 import { Texts } from "./texts";
 import type { Page } from "./view";
+import "./evaluate";
 import "./now";
 import "./permissions";
 import "./turn";
@@ -104,6 +105,8 @@ export class ChatterboxPanel extends LitElement {
           : html`<chatterbox-turns .page=${page}></chatterbox-turns>`;
       case "permissions":
         return html`<chatterbox-permissions .page=${page}></chatterbox-permissions>`;
+      case "evaluate":
+        return html`<chatterbox-evaluate .page=${page}></chatterbox-evaluate>`;
       default:
         return html`<chatterbox-now .page=${page}></chatterbox-now>`;
     }

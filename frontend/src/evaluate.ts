@@ -1,0 +1,206 @@
+/** The view "Try a model": requests about the home are put to agents, without any effect, and their answers graded. */
+import { css, html, nothing, type TemplateResult } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { style } from "./style";
+import { View } from "./view";
+
+const GRADES = ["right", "wrong", "harmful", "claimed", "failed"] as const;
+type Grade = (typeof GRADES)[number];
+
+interface Preview {
+  requests: number;
+  /** `service` is that on the internet which gets the requests; empty for a local one. */
+  agents: { agent_id: string; name: string; service: string; cost: number | null }[];
+}
+
+interface Progress {
+  id: string;
+  done: number;
+  total: number;
+  cost: number;
+}
+
+interface Figures extends Record<Grade, number> {
+  agent_id: string;
+  name: string;
+  requests: number;
+  first_words_ms: number | null;
+  duration_ms: number | null;
+  cost: number | null;
+}
+
+interface Table {
+  id: string;
+  began_at: number;
+  end: string;
+  agents: Figures[];
+}
+
+interface Result extends Table {
+  requests: { before: string; text: string; answers: { agent_id: string; grade: Grade; answer?: string }[] }[];
+}
+
+interface Trials {
+  running: Progress | null;
+  results: Table[];
+}
+
+@customElement("chatterbox-evaluate")
+export class EvaluateView extends View {
+  @state() private trials: Trials | undefined;
+  @state() private preview: Preview | undefined;
+  /** The agents that are left out, by entity id. */
+  @state() private left: ReadonlySet<string> = new Set();
+  @state() private opened: Result | undefined;
+
+  protected override async load(): Promise<void> {
+    await this.subscribe<Trials>("evaluate/subscribe", (trials) => (this.trials = trials));
+    this.preview = await this.call<Preview>("evaluate/preview", { language: this.page.texts.language });
+  }
+
+  protected override render(): TemplateResult {
+    const { trials } = this;
+    return html`<div class="page" aria-busy=${!trials}>
+      ${this.failureNote()}
+      <section aria-labelledby="evaluate">
+        <h2 id="evaluate">${this.text("evaluate.title")}</h2>
+        <p>${this.text("evaluate.note")}</p>
+        ${trials?.running ? this.progress(trials.running) : this.startForm()}
+      </section>
+      ${trials?.results.map((one) => this.table(one))}
+    </div>`;
+  }
+
+  private progress({ done, total, cost }: Progress): TemplateResult {
+    return html`<div class="row">
+      <progress aria-label=${this.text("evaluate.title")} max=${total} value=${done}></progress>
+      <span class="figure" role="status">${done} / ${total} · ${this.page.texts.money(cost)}</span>
+      <button @click=${() => void this.attempt(() => this.call("evaluate/stop"))}>${this.text("evaluate.stop")}</button>
+    </div>`;
+  }
+
+  private startForm(): TemplateResult | typeof nothing {
+    const { preview } = this;
+    if (!preview) return nothing;
+    const chosen = preview.agents.filter(({ agent_id }) => !this.left.has(agent_id));
+    return html`
+      <ul class="cards">
+        ${preview.agents.map(
+          ({ agent_id, name, service, cost }) =>
+            html`<li class="card">
+              <label class="row">
+                <input type="checkbox" .checked=${!this.left.has(agent_id)} @change=${() => this.toggle(agent_id)} />
+                <span>${name}</span>
+                <span class="quiet">
+                  ${service ? this.text("evaluate.service", { service }) : nothing}
+                  ${
+                    cost === null
+                      ? this.text("evaluate.no_price")
+                      : this.text("evaluate.price", { price: this.page.texts.money(cost) })
+                  }
+                </span>
+              </label>
+            </li>`,
+        )}
+      </ul>
+      <div class="row">
+        <button
+          ?disabled=${!chosen.length || !preview.requests}
+          @click=${() => void this.begin(chosen.map(({ agent_id }) => agent_id))}
+        >
+          ${this.text("evaluate.start", { requests: preview.requests })}
+        </button>
+      </div>
+    `;
+  }
+
+  private toggle(agent: string): void {
+    const left = new Set(this.left);
+    if (!left.delete(agent)) left.add(agent);
+    this.left = left;
+  }
+
+  private async begin(agents: string[]): Promise<void> {
+    await this.attempt(() => this.call("evaluate/start", { agent_id: agents, language: this.page.texts.language }));
+  }
+
+  private table(one: Table): TemplateResult {
+    const { texts } = this.page;
+    const figure = (name: string, value: string) =>
+      html`<div>
+        <dt class="quiet small">${name}</dt>
+        <dd class="figure">${value}</dd>
+      </div>`;
+    const seconds = (ms: number | null) => (ms === null ? "–" : texts.seconds(ms / 1000));
+    return html`<section>
+      <h2>${texts.moment(one.began_at)}</h2>
+      <ul class="cards">
+        ${one.agents.map(
+          (agent) =>
+            html`<li class="card">
+              <h3>${agent.name}</h3>
+              <dl>
+                ${GRADES.map((grade) => figure(this.text(`grade.${grade}`), texts.number(agent[grade])))}
+                ${figure(this.text("turn.first_words"), seconds(agent.first_words_ms))}
+                ${figure(this.text("turn.whole"), seconds(agent.duration_ms))}
+                ${figure(this.text("turn.price"), agent.cost === null ? "–" : texts.money(agent.cost))}
+              </dl>
+            </li>`,
+        )}
+      </ul>
+      ${
+        this.opened?.id === one.id
+          ? this.answers(this.opened)
+          : html`<div class="row">
+              <button @click=${() => void this.open(one.id)}>${this.text("evaluate.answers")}</button>
+            </div>`
+      }
+    </section>`;
+  }
+
+  private async open(result_id: string): Promise<void> {
+    this.opened = await this.attempt(() => this.call<Result>("evaluate/result", { result_id }));
+  }
+
+  private answers(result: Result): TemplateResult {
+    const names = new Map(result.agents.map(({ agent_id, name }) => [agent_id, name]));
+    const file = `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(result, null, 1))}`;
+    return html`
+      <ul class="cards">
+        ${result.requests.map(
+          ({ before, text, answers }) =>
+            html`<li class="card">
+              <h3 class="sentence">${before ? `${before} – ${text}` : text}</h3>
+              ${answers.map(
+                ({ agent_id, grade, answer }) =>
+                  html`<p>
+                    <span class="mark ${grade === "right" ? "" : "bad"}">${this.text(`grade.${grade}`)}</span>
+                    <span class="quiet">${names.get(agent_id)}:</span> ${answer}
+                  </p>`,
+              )}
+            </li>`,
+        )}
+      </ul>
+      <p><a href=${file} download="chatterbox-${result.id}.json">${this.text("evaluate.export")}</a></p>
+    `;
+  }
+
+  static override styles = [
+    style,
+    css`
+      dl {
+        display: grid;
+        grid-template-columns: repeat(auto-fill, minmax(104px, 1fr));
+        gap: 8px;
+      }
+      progress {
+        flex: 1;
+        accent-color: var(--primary-color);
+      }
+      input[type="checkbox"] {
+        min-height: 24px;
+        width: 20px;
+      }
+    `,
+  ];
+}

@@ -1,0 +1,53 @@
+"""A person tries agents on the page, and sees which answers are right."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from demo.web_api import HomeAssistantClient
+from tests.behaviour.browser.frontend import Frontend
+from tests.behaviour.browser.looks import Look
+from tests.behaviour.browser.test_panel import text
+from tests.repository.test_translations import LANGUAGES
+
+_SECONDS = 60_000
+"""A busy machine takes as many milliseconds for 40 answers."""
+
+
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+async def test_an_agent_is_tried(frontend: Frontend, tmp_path: Path) -> None:
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+    await frontend.go("/chatterbox")
+    panel = frontend.page.locator("chatterbox-panel")
+    await panel.get_by_role("link", name=text("evaluate.title")).click()
+
+    await panel.get_by_role("button", name=text("evaluate.start", requests="40")).click()
+    await expect(panel.get_by_text(text("grade.right")).first).to_be_visible(timeout=_SECONDS)
+    await panel.get_by_role("button", name=text("evaluate.answers")).first.click()
+
+    await expect(panel.get_by_text("turn on the lava lamp in the observatory").first).to_be_visible()
+    async with frontend.page.expect_download() as download:
+        await panel.get_by_role("link", name=text("evaluate.export")).click()
+    await (await download.value).save_as(tmp_path / "result.json")
+    assert '"grade": "right"' in (tmp_path / "result.json").read_text(encoding="utf-8")
+    await frontend.see_that_it_fits(panel)
+    await frontend.see_that_all_can_use_it(panel)
+
+
+@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+async def test_nothing_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+    misfits: list[str] = []
+    try:
+        for language in LANGUAGES:
+            await home.command("frontend/set_user_data", type(None), key="language", value={"language": language})
+            await frontend.page.goto(f"{frontend.url}/chatterbox/evaluate")
+            panel = frontend.page.locator("chatterbox-panel")
+            await expect(panel.get_by_role("checkbox").first).to_be_visible()
+            misfits += [f"{language}: {one}" for one in await frontend.misfits(panel)]
+    finally:
+        await home.command("frontend/set_user_data", type(None), key="language", value=None)
+    assert misfits == [], "\n".join(misfits)
