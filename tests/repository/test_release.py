@@ -199,7 +199,7 @@ def test_archive_holds_the_integration_and_nothing_else(archive: Path) -> None:
         names = set(release.namelist())
 
     assert {"manifest.json", "__init__.py", "config_flow.py", "translations/en.json", "agent/loop/loop.py"} <= names
-    assert {Path(name).suffix for name in names} <= {".py", ".pyi", ".typed", ".json", ".toml", ".yaml", ".png"}
+    assert {Path(name).suffix for name in names} <= {".js", ".py", ".pyi", ".typed", ".json", ".toml", ".yaml", ".png"}
     assert all((_INTEGRATION / name).is_file() for name in names)
 
 

@@ -107,7 +107,7 @@ class Frontend:
         """Find an integration in the list of all brands and start adding it; return its dialog."""
         await self.page.get_by_role("button", name="Add integration").click()
         await self.page.get_by_placeholder("Search for a brand name").fill(name)
-        await self.page.get_by_role("listitem").filter(has_text=name).click()
+        await self.page.locator("ha-integration-list-item").filter(has_text=name).click()
         dialog = self.page.locator("dialog-data-entry-flow")
         await dialog.get_by_text(f"Add {name}").wait_for()
         return dialog
