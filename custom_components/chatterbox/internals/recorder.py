@@ -26,6 +26,8 @@ _STATISTICS: Final = Reliance(
 )
 _LOGBOOK: Final = Reliance("past_authors", "homeassistant.components.logbook.processor", ("EventProcessor.get_events",))
 _ENERGY: Final = Reliance("past", "homeassistant.components.energy.data", ("async_get_manager",))
+MOST_STATES: Final = 20_000
+"""One a minute for two weeks."""
 _AROUND: Final = timedelta(seconds=1)
 _FROM_OUTSIDE: Final = frozenset({"gas", "grid", "water"})
 """Kinds of sources of the energy dashboard that the home uses; the sun and batteries are its own."""
@@ -52,14 +54,24 @@ async def _async_read(hass: HomeAssistant, reliance: Reliance, job: Callable[[An
     return await recorder.get_instance(hass).async_add_executor_job(job, found)
 
 
+class TooManyStates(Exception):
+    """An entity has more states in a period than are looked at while a person waits."""
+
+
 async def async_states(
     hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime, *, with_attributes: bool = False
 ) -> Sequence[State]:
-    """Return the states of an entity in a period, the one at its beginning first, if it is known."""
+    """Return the states of an entity in a period, the one at its beginning first, if it is known.
+
+    Raises `TooManyStates`.
+    """
     which = {"significant_changes_only": not with_attributes, "no_attributes": not with_attributes}
     given = (hass, begin, end, [entity_id], None, True)
     states: _States | None = await _async_read(hass, _HISTORY, lambda one: one.get_significant_states(*given, **which))
-    return list((states or {}).get(entity_id, ()))
+    found = (states or {}).get(entity_id, ())
+    if len(found) > MOST_STATES:
+        raise TooManyStates
+    return list(found)
 
 
 async def async_last_states(hass: HomeAssistant, entity_id: str, since: datetime, count: int) -> Sequence[State]:

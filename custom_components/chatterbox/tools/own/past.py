@@ -30,6 +30,7 @@ from ...home.description import listed, quoted
 from ...home.entities import async_get_home
 from ...home.entity_matches import exposed_names, matching_states
 from ...internals.recorder import (
+    TooManyStates,
     async_cause,
     async_consumption,
     async_hours,
@@ -129,12 +130,13 @@ async def _async_tell_past(call: OwnCall) -> ToolAnswer:
 
 
 async def _async_each[T](states: Sequence[State], find: Callable[[State], Awaitable[T]]) -> Mapping[str, T]:
-    """Return what is found of entities by id, as far as there is time."""
+    """Return what is found of entities by id, as far as there is time; nothing of one with too many states."""
     found: dict[str, T] = {}
     with suppress(TimeoutError):
         async with asyncio.timeout(_TIMEOUT):
             for state in states[:_MOST_READ]:
-                found[state.entity_id] = await find(state)
+                with suppress(TooManyStates):
+                    found[state.entity_id] = await find(state)
     return found
 
 
@@ -310,18 +312,22 @@ async def _async_numbers(question: _Question, state: State, period: Period) -> N
         at_lowest, at_highest = min(hours, key=lambda row: row[1]), max(hours, key=lambda row: row[2])
         return Numbers((at_lowest[0], lowest), (at_highest[0], highest), average)
     rows = await async_states(hass, entity_id, period.begin, period.end, with_attributes=attribute is not None)
-    values = [
-        (max(one.last_updated, period.begin), number_in(one.attributes.get(attribute) if attribute else one.state))
-        for one in rows
-    ]
-    return numbers(values, period.end)
+
+    def summed_up() -> Numbers | None:
+        values = [
+            (max(one.last_updated, period.begin), number_in(one.attributes.get(attribute) if attribute else one.state))
+            for one in rows
+        ]
+        return numbers(values, period.end)
+
+    return await hass.async_add_executor_job(summed_up)
 
 
 async def _async_spans(question: _Question, state: State, begin: datetime, end: datetime) -> list[Span]:
     """Return the spans of an entity in a period, up to its present state."""
     is_climate = state.domain == "climate"
     rows = await async_states(question.hass, state.entity_id, begin, end, with_attributes=is_climate)
-    return spans(_with_present(rows, state, end), begin, end)
+    return await question.hass.async_add_executor_job(spans, _with_present(rows, state, end), begin, end)
 
 
 def _with_present(rows: Sequence[State], state: State, end: datetime) -> Sequence[State]:
