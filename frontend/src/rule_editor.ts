@@ -168,7 +168,7 @@ export class RuleEditor extends View {
     const [after = "", before = ""] = ends.map(({ value }, at) =>
       kept[at]?.startsWith(value) ? kept[at] : `${value}:00`,
     );
-    const given = Object.entries(others).filter(([, value]) => value.length);
+    const given = Object.entries(others).filter(([, value]) => !Array.isArray(value) || value.length);
     const rule = { ...Object.fromEntries(given), ...(missing ? {} : { window: { after, before } }) } as Rule;
     this.dispatchEvent(new CustomEvent("save", { detail: rule }));
   }

@@ -1,6 +1,8 @@
 """Which calls need a yes, in a real home."""
 
+from dataclasses import fields
 from datetime import datetime, time
+from typing import Final
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import (
@@ -10,7 +12,7 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 
-from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolAnnotations
 from custom_components.chatterbox.approvals.policy import Decision, Judgement, is_risky, judge
 from custom_components.chatterbox.effects.effect import (
     ARM_FOR_LESS,
@@ -367,8 +369,14 @@ async def test_a_foreign_tool_is_risky_unless_it_only_adds_at_home(
     assert is_risky(home, Annotated(annotations)) is risky
 
 
-@in_one_home("condition", CONDITIONS)
+_UNMET: Final[JsonObject] = {
+    **{name: ["nowhere" if name == "domains" else "nowhere.nothing"] for name in CONDITIONS},
+    "window": {"after": "22:00", "before": "06:00"},
+}
+
+
+@in_one_home("condition", [field.name for field in fields(Rule) if field.name != "verdict"])
 async def test_a_rule_decides_nothing_where_a_condition_is_not_met(home: HomeAssistant, condition: str) -> None:
     """A condition that is not applied would let its rule decide on everything."""
-    never = rule(Verdict.DENY, **{condition: "nowhere" if condition == "domains" else "nowhere.nothing"})
+    (never,) = policy_from_json([{"verdict": "deny", condition: _UNMET[condition]}]).rules
     assert judged(home, touching(("light.kitchen", "light.turn_on")), never).verdict is Verdict.ALLOW

@@ -1,15 +1,18 @@
 """Rules in plain words, in all languages."""
 
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Final
 
 import pytest
 from homeassistant.core import HomeAssistant
 
+import custom_components
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.panel.rule_text import RuleText
 from custom_components.chatterbox.runtime.rule_labels import async_get_rule_labels
-from custom_components.chatterbox.settings.rules import DEFAULT_RULES, Policy, policy_from_json
+from custom_components.chatterbox.settings.rules import DEFAULT_RULES, Policy, Rule, policy_from_json
 from tests.demo_house.move_in import move_in
 from tests.repository.test_translations import LANGUAGES
 
@@ -31,6 +34,7 @@ TEXTS: Final[tuple[tuple[JsonObject, str], ...]] = (
         {"verdict": "ask", "domains": ["lock"], "areas": ["hall", "attic"], "labels": ["risky"]},
         "Use anything of type Lock with the label Risky in Attic or Hall only after a yes.",
     ),
+    ({"verdict": "deny", "device_classes": ["garage"]}, "Never use anything of type Garage."),
     (
         {"verdict": "ask", "actions": ["light.turn_on", "light.turn_off"]},
         "Turn on anything of type Light or turn off anything of type Light only after a yes.",
@@ -74,6 +78,17 @@ async def texts(hass: HomeAssistant, policy: Policy, language: str) -> list[str]
     labels = await async_get_rule_labels(hass, policy, language, with_tools=False)
     text = RuleText(hass, labels, NAMES)
     return [text.of(rule) for rule in policy.rules]
+
+
+def test_each_condition_of_a_rule_is_said_here_and_known_to_the_page() -> None:
+    """A rule that is edited on the page has to keep all of them."""
+    conditions = {field.name for field in fields(Rule)}
+    page = (Path(custom_components.__file__).parents[1] / "frontend/src/api.ts").read_text("utf-8")
+    lists, rule = (re.search(rf"export type {name} =(.*?);\n\n", page, re.DOTALL) for name in ("Condition", "Rule"))
+    assert lists
+    assert rule
+    assert {*re.findall(r'"(\w+)"', lists[1]), *re.findall(r"(\w+)\??: ", rule[1])} >= conditions
+    assert {name for rule, _ in TEXTS for name in rule} >= conditions
 
 
 async def test_a_rule_is_one_plain_sentence(hass: HomeAssistant, policy: Policy) -> None:

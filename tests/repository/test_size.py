@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 34_758,
     "modules of the product": 284,
-    "lines of code of the tests": 65_308,
+    "lines of code of the tests": 65_321,
     "fragments": 5,
 }
 

@@ -612,7 +612,7 @@ var fe=Object.defineProperty;var ve=Object.getOwnPropertyDescriptor;var p=(n,s,t
         ✕
       </button>`}time(t){let{window:e}=this.draft;return l`<label
       >${this.permissions.fields[t]}<input type="time" name=${t} .value=${e?.[t].slice(0,5)??""}
-    /></label>`}close(t){if(t.submitter?.value!=="save")return;t.preventDefault();let i=[...t.target.querySelectorAll("[type=time]")],r=i.find(m=>!m.value);if(r&&i.some(m=>m.value)){r.required=!0,r.reportValidity();return}let{window:o,...a}=this.draft,c=[o?.after,o?.before].map(m=>m??""),[u="",f=""]=i.map(({value:m},$)=>c[$]?.startsWith(m)?c[$]:`${m}:00`),h=Object.entries(a).filter(([,m])=>m.length),v={...Object.fromEntries(h),...r?{}:{window:{after:u,before:f}}};this.dispatchEvent(new CustomEvent("save",{detail:v}))}};S.styles=[w,x`
+    /></label>`}close(t){if(t.submitter?.value!=="save")return;t.preventDefault();let i=[...t.target.querySelectorAll("[type=time]")],r=i.find(m=>!m.value);if(r&&i.some(m=>m.value)){r.required=!0,r.reportValidity();return}let{window:o,...a}=this.draft,c=[o?.after,o?.before].map(m=>m??""),[u="",f=""]=i.map(({value:m},$)=>c[$]?.startsWith(m)?c[$]:`${m}:00`),h=Object.entries(a).filter(([,m])=>!Array.isArray(m)||m.length),v={...Object.fromEntries(h),...r?{}:{window:{after:u,before:f}}};this.dispatchEvent(new CustomEvent("save",{detail:v}))}};S.styles=[w,x`
       dialog {
         width: min(560px, calc(100vw - 32px));
       }
