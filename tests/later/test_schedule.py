@@ -10,7 +10,7 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import (
@@ -354,6 +354,24 @@ async def test_what_belongs_to_a_removed_user_is_removed(hass: HomeAssistant, ho
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert [plan.text for plan in home.schedule.plans.stored.plans] == ["stay"]
+
+
+async def test_what_belongs_to_a_removed_person_is_removed(hass: HomeAssistant, home: Home) -> None:
+    registry = er.async_get(hass)
+    gone, other = (registry.async_get_or_create("person", "person", name) for name in ("anna", "ben"))
+    for text, asker in {
+        "goes": Asker("a-user", gone.unique_id),
+        "goes too": Asker(None, gone.unique_id),
+        "stays": Asker("another", other.unique_id),
+        "a user's": Asker("no-person", "no-person"),
+        "the household's": Asker(None, None),
+    }.items():
+        await home.schedule.async_add(act(text, asker=asker))
+
+    registry.async_remove(gone.entity_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert [plan.text for plan in home.schedule.plans.stored.plans] == ["stays", "a user's", "the household's"]
 
 
 async def test_a_hundred_kills_do_nothing_twice_and_lose_nothing(home: Home, freezer: FrozenDateTimeFactory) -> None:

@@ -117,6 +117,7 @@ class Schedule:
     async def async_start(self, _hass: HomeAssistant) -> None:
         """Follow the stored plans as soon as they can be read, and do or tell what was due meanwhile."""
         self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_user_removed)
+        self._hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_entity_changed)
         self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
         await self._async_follow()
@@ -462,6 +463,13 @@ class Schedule:
 
     async def _async_user_removed(self, event: Event[dict[str, str]]) -> None:
         await self.async_forget(lambda plan: plan.asker.user_id == event.data["user_id"])
+
+    async def _async_entity_changed(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+        if event.data["action"] == "remove" and event.data["entity_id"].startswith("person."):
+            entries = er.async_get(self._hass).entities.values()
+            known = {None, *(entry.unique_id for entry in entries if entry.platform == "person")}
+            # Where there is no person, the id is that of the user.
+            await self.async_forget(lambda plan: plan.asker.person_id not in {*known, plan.asker.user_id})
 
 
 async def async_resolve(hass: HomeAssistant, words: str, language: str, after: datetime | None = None) -> Moment | None:
