@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import voluptuous as vol
-from homeassistant.components import websocket_api
-from homeassistant.components.websocket_api import ActiveConnection
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.helpers.typing import VolDictType
 
 from ..agent.messages import JsonObject
-from ..const import CONF_BASE_URL, DOMAIN
+from ..const import CONF_BASE_URL
 from ..home.entity_matches import entity_name
+from ..panel.commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
 from ..runtime.agents import async_agent_entries
 from ..settings.service_address import is_local_address
 from .requests import async_make_requests
@@ -33,6 +31,17 @@ ORDER_FIELDS: Final[VolDictType] = {
     vol.Optional("max_price", default=DEFAULT_PRICE): vol.All(vol.Coerce(float), vol.Range(0, MOST_PRICE)),
 }
 """Fields of an order. Without agents, all are tried."""
+_RESULT: Final = vol.Schema({vol.Required("result_id"): vol.All(str, vol.Length(max=64))})
+
+
+def async_register_commands(hass: HomeAssistant) -> None:
+    """Register the commands."""
+    order = vol.Schema(ORDER_FIELDS)
+    async_register_command(hass, "evaluate/preview", order, _async_preview)
+    async_register_command(hass, "evaluate/start", order, _async_start)
+    async_register_command(hass, "evaluate/stop", NO_FIELDS, _async_stop)
+    async_register_command(hass, "evaluate/result", _RESULT, _async_result)
+    async_register_command(hass, "evaluate/subscribe", NO_FIELDS, _async_subscribe)
 
 
 def order_of(hass: HomeAssistant, data: Mapping[str, Any], user_id: str | None) -> TrialOrder:
@@ -46,16 +55,11 @@ def order_of(hass: HomeAssistant, data: Mapping[str, Any], user_id: str | None) 
     )
 
 
-@websocket_api.require_admin
-@websocket_api.websocket_command({vol.Required("type"): f"{DOMAIN}/evaluate/preview", **ORDER_FIELDS})
-@websocket_api.async_response
-async def _async_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+async def _async_preview(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
     """Tell how many requests there would be, where they go, and about what they cost."""
-    order = order_of(hass, msg, connection.user.id)
+    hass, order = viewer.hass, order_of(viewer.hass, data, viewer.user.id)
     count = len(await async_make_requests(hass, order.language, order.requests))
-    connection.send_result(
-        msg["id"], {"requests": count, "agents": [_previewed(hass, agent_id, count) for agent_id in order.agents]}
-    )
+    return {"requests": count, "agents": [_previewed(hass, agent_id, count) for agent_id in order.agents]}
 
 
 def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
@@ -71,63 +75,35 @@ def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
     }
 
 
-@websocket_api.require_admin
-@websocket_api.websocket_command({vol.Required("type"): f"{DOMAIN}/evaluate/start", **ORDER_FIELDS})
-@websocket_api.async_response
-async def _async_start(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+async def _async_start(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
     """Begin a trial, and return its progress."""
-    try:
-        trial = await async_get_trials(hass).async_begin(order_of(hass, msg, connection.user.id))
-    except HomeAssistantError as error:
-        key, values = error.translation_key, error.translation_placeholders
-        connection.send_error(msg["id"], "refused", str(error), key, DOMAIN, values)
-    else:
-        connection.send_result(msg["id"], trial.progress())
+    trial = await async_get_trials(viewer.hass).async_begin(order_of(viewer.hass, data, viewer.user.id))
+    return trial.progress()
 
 
-@websocket_api.require_admin
-@websocket_api.websocket_command({vol.Required("type"): f"{DOMAIN}/evaluate/stop"})
-@callback
-def _async_stop(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+async def _async_stop(viewer: Viewer, _data: Mapping[str, Any]) -> None:
     """Stop the trial that is under way, if there is one."""
-    async_get_trials(hass).async_stop()
-    connection.send_result(msg["id"])
+    async_get_trials(viewer.hass).async_stop()
 
 
-@websocket_api.require_admin
-@websocket_api.websocket_command(
-    {vol.Required("type"): f"{DOMAIN}/evaluate/result", vol.Required("result_id"): vol.All(str, vol.Length(max=64))}
-)
-@websocket_api.async_response
-async def _async_result(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+async def _async_result(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
     """Return a result with all requests."""
-    found = [one for one in await async_get_trials(hass).async_results() if one["id"] == msg["result_id"]]
-    if found:
-        connection.send_result(msg["id"], found[0])
-    else:
-        connection.send_error(msg["id"], websocket_api.ERR_NOT_FOUND, "There is no such result")
+    results = await async_get_trials(viewer.hass).async_results()
+    if found := next((one for one in results if one["id"] == data["result_id"]), None):
+        return found
+    raise CommandRefused(NOT_FOUND)
 
 
-@websocket_api.require_admin
-@websocket_api.websocket_command({vol.Required("type"): f"{DOMAIN}/evaluate/subscribe"})
-@websocket_api.async_response
-async def _async_subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Send the progress and the tables of the results, now and after each answer."""
-    trials = async_get_trials(hass)
+    trials, number, connection = async_get_trials(viewer.hass), data["id"], viewer.connection
     results = await trials.async_results()
 
     @callback
     def send() -> None:
         tables = [{name: value for name, value in one.items() if name != "requests"} for one in results]
         progress = trials.running.progress() if trials.running else None
-        connection.send_event(msg["id"], {"running": progress, "results": tables})
+        connection.send_event(number, {"running": progress, "results": tables})
 
-    connection.subscriptions[msg["id"]] = trials.async_listen(send)
-    connection.send_result(msg["id"])
-    send()
-
-
-def async_register_commands(hass: HomeAssistant) -> None:
-    """Register the commands."""
-    for handle in (_async_preview, _async_start, _async_stop, _async_result, _async_subscribe):
-        websocket_api.async_register_command(hass, handle)
+    connection.subscriptions[number] = trials.async_listen(send)
+    viewer.hass.loop.call_soon(send)  # after the answer to the command

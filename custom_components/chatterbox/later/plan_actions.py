@@ -13,7 +13,7 @@ from ..const import DOMAIN
 from ..people.speakers import person_id_of
 from ..runtime.agents import async_agent_entries
 from ..speech.sentences import translated
-from .plans import LONGEST_TEXT, Asker, FuturePlan, NotPlanned, PlanKind, plans_of
+from .plans import LONGEST_TEXT, Asker, FuturePlan, NotPlanned, PlanKind, PlanProblem, plans_of
 from .schedule import async_get_schedule, async_resolve
 
 SERVICE_PLAN: Final = "plan"
@@ -51,7 +51,7 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
     text, language = " ".join(call.data[_MESSAGE].split()), hass.config.language
     moment = await async_resolve(hass, call.data[_WHEN], language)
     if moment is None or not moment.is_sure or not 0 < len(text) <= LONGEST_TEXT:
-        raise translated(ServiceValidationError, "later_no_time")
+        raise NotPlanned(PlanProblem.NO_TIME)
     satellite = er.async_get(hass).async_get(call.data.get(_SATELLITE, ""))
     user_id = call.context.user_id
     asker = Asker(
@@ -70,10 +70,7 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
         words=call.data[_WHEN],
         every=moment.every,
     )
-    try:
-        await async_get_schedule(hass).async_add(plan)
-    except NotPlanned as error:
-        raise translated(ServiceValidationError, error.problem.value) from error
+    await async_get_schedule(hass).async_add(plan)
     return {_PLAN_ID: plan.id, "due": moment.due.isoformat()}
 
 
@@ -84,9 +81,6 @@ async def _async_cancel(call: ServiceCall) -> None:
     plans = schedule.plans.stored.plans
     if user_id and not (user and user.is_admin):
         plans = tuple(plans_of(plans, person_id_of(call.hass, user_id)))
-    try:
-        if all(plan.id != call.data[_PLAN_ID] for plan in plans):
-            raise translated(ServiceValidationError, "later_gone")
-        await schedule.async_cancel(call.data[_PLAN_ID])
-    except NotPlanned as error:
-        raise translated(ServiceValidationError, error.problem.value) from error
+    if all(plan.id != call.data[_PLAN_ID] for plan in plans):
+        raise NotPlanned(PlanProblem.GONE)
+    await schedule.async_cancel(call.data[_PLAN_ID])

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State, StateMachine
+from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
@@ -61,12 +62,12 @@ class PlanProblem(StrEnum):
     """There is no such plan."""
 
 
-class NotPlanned(Exception):
-    """Nothing was changed."""
+class NotPlanned(ServiceValidationError):
+    """Nothing was changed. Home Assistant translates its message for people."""
 
     def __init__(self, problem: PlanProblem) -> None:
         """Keep the problem, for callers with texts of their own."""
-        super().__init__(problem.value)
+        super().__init__(translation_domain=DOMAIN, translation_key=problem.value)
         self.problem = problem
 
 

@@ -1,7 +1,5 @@
 """The to-do list of what is planned: people see it there, change its time, and cancel it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date, datetime
 from functools import partial
 from typing import Final, override
@@ -10,13 +8,11 @@ from homeassistant.components.todo import TodoItem, TodoItemStatus, TodoListEnti
 from homeassistant.components.todo.const import TodoListEntityFeature
 from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant
-from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from ..speech.sentences import translated
-from .plans import SIGNAL_PLANS, FuturePlan, NotPlanned
+from .plans import SIGNAL_PLANS, FuturePlan
 from .schedule import async_get_schedule, edited_plan
 
 _PART: Final = "later"
@@ -60,18 +56,16 @@ class LaterList(TodoListEntity):
     async def async_update_todo_item(self, item: TodoItem) -> None:
         """Cancel a plan that is completed, or change its time; of a reminder, also its text."""
         plan_id = item.uid or ""
-        with _refusals():
-            if item.status == TodoItemStatus.COMPLETED:  # an action passes a plain string
-                await self._schedule.async_cancel(plan_id)
-            else:
-                await self._schedule.async_change(plan_id, partial(_changed, item))
+        if item.status == TodoItemStatus.COMPLETED:  # an action passes a plain string
+            await self._schedule.async_cancel(plan_id)
+        else:
+            await self._schedule.async_change(plan_id, partial(_changed, item))
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
         """Cancel plans."""
-        with _refusals():
-            for plan_id in uids:
-                await self._schedule.async_cancel(plan_id)
+        for plan_id in uids:
+            await self._schedule.async_cancel(plan_id)
 
 
 def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
@@ -82,12 +76,3 @@ def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
 
 def _at_midnight(day: date | None) -> datetime | None:
     return dt_util.start_of_local_day(day) if day else None
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Raise ServiceValidationError for NotPlanned."""
-    try:
-        yield
-    except NotPlanned as error:
-        raise translated(ServiceValidationError, error.problem.value) from error

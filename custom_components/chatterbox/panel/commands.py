@@ -18,25 +18,23 @@ from ..const import DOMAIN
 from ..history.store.records import StoreUnavailable
 from ..people.speakers import person_id_of
 from ..settings.rules import async_get_home_rules
-from ..speech.sentences import translated
 
 UNAUTHORIZED: Final = "unauthorized"
 NOT_FOUND: Final = "not_found"
+REFUSED: Final = "refused"
 _SHARED_KEYS: Final = ("id", "type")
 """Fields of every message."""
 
 
-class CommandRefused(Exception):
-    """A command is not carried out. The code tells why, and a translated exception of the integration may, too."""
+class CommandRefused(HomeAssistantError):
+    """A command is not carried out. The code tells why, and a translated exception or a text may, too."""
 
-    def __init__(self, code: str, key: str = "", **placeholders: str) -> None:
-        """Take a code, and the translation key of an exception with its placeholders."""
-        super().__init__(code)
+    def __init__(self, code: str, key: str = "", *, text: str = "", **placeholders: str) -> None:
+        """Take a code, and the translation key of an exception with its placeholders, or a text."""
+        # Home Assistant sends no placeholders without a key.
+        where = {"translation_domain": DOMAIN, "translation_key": key or code}
+        super().__init__(*([] if key else [text or code]), **where, translation_placeholders=placeholders)
         self.code = code
-        self.error = translated(HomeAssistantError, key, **placeholders) if key else None
-        self.key = key or code
-        """Home Assistant sends no placeholders without a key."""
-        self.placeholders = placeholders
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class Viewer:
 NO_FIELDS: Final = vol.Schema({})
 
 type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
-"""Answers a command with dataclasses or JSON; raises `CommandRefused`. The number of its message is `id`."""
+"""Answers a command with dataclasses or JSON; raises `HomeAssistantError`. The number of its message is `id`."""
 
 
 def async_register_command(
@@ -98,9 +96,10 @@ def async_register_command(
         except vol.Invalid as error:
             where = ".".join(map(str, error.path)) or "?"
             connection.send_error(number, websocket_api.ERR_INVALID_FORMAT, f"{where} is invalid")
-        except CommandRefused as refused:
-            text, key = str(refused.error or refused.code), refused.key
-            connection.send_error(number, refused.code, text, key, DOMAIN, refused.placeholders)
+        except HomeAssistantError as error:
+            code = error.code if isinstance(error, CommandRefused) else REFUSED
+            key, domain = error.translation_key, error.translation_domain
+            connection.send_error(number, code, str(error), key, domain, error.translation_placeholders)
         except StoreUnavailable as error:
             connection.send_error(number, "history_down", str(error))
         else:

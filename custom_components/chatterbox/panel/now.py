@@ -24,7 +24,7 @@ from ..approvals.questions import SIGNAL_QUESTION, Question, QuestionGone, async
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer
 from ..const import DOMAIN, LOGGER, REDACTED_PIN, SUBENTRY_CONVERSATION
 from ..home.entity_matches import tool_name
-from ..later.plans import SIGNAL_PLANS, FuturePlan, NotPlanned, PlanKind, PlanProblem, plans_of
+from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
 from ..later.schedule import async_get_schedule, edited_plan
 from ..later.telling import condition_text
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
@@ -34,13 +34,12 @@ from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from ..usage.tracker import async_get_usage_tracker, today
-from .commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .commands import NO_FIELDS, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
 from .turn_view import TurnViews
 
 _PAUSE: Final = 0.5
 """Seconds between two messages to a page."""
 _GONE: Final = "gone"
-_REFUSED: Final = "refused"
 _CHANGES: Final = (SIGNAL_QUESTION, SIGNAL_PLANS, SIGNAL_TURN, SIGNAL_USAGE, SIGNAL_HEALTH, SIGNAL_CONFIG_ENTRY_CHANGED)
 """The signals after which the present is another."""
 _HOME_ASSISTANT: Final = "Home Assistant"
@@ -285,7 +284,7 @@ async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
         raise CommandRefused(_GONE)
     refusal = await async_refusal(hass, question, viewer.context, approved=approved, has_pin=CONF_PASSWORD in data)
     if refusal is not None:
-        raise CommandRefused(_REFUSED, f"question_{refusal}")
+        raise CommandRefused(REFUSED, f"question_{refusal}")
     way = ApprovalWay.PAGE
     if approved and question.needs_pin:
         await _async_compare_pin(hass, data[CONF_PASSWORD])
@@ -340,29 +339,18 @@ async def _async_change_plan(viewer: Viewer, data: Mapping[str, Any]) -> PlanNow
     """Change the time of a plan, and the text of a reminder."""
     due = dt_util.utc_from_timestamp(data["due_at"]) if "due_at" in data else None
     plan = _known_plan(viewer, data["plan_id"])
-    try:
-        changed = await async_get_schedule(viewer.hass).async_change(
-            plan.id, lambda known: edited_plan(known, data["text"], due or known.due)
-        )
-    except NotPlanned as error:
-        raise _not_planned(error) from error
+    changed = await async_get_schedule(viewer.hass).async_change(
+        plan.id, lambda known: edited_plan(known, data["text"], due or known.due)
+    )
     return _plan(TurnViews(viewer.hass), changed)
 
 
 async def _async_cancel_plan(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Cancel a plan."""
-    try:
-        await async_get_schedule(viewer.hass).async_cancel(_known_plan(viewer, data["plan_id"]).id)
-    except NotPlanned as error:
-        raise _not_planned(error) from error
+    await async_get_schedule(viewer.hass).async_cancel(_known_plan(viewer, data["plan_id"]).id)
 
 
 def _known_plan(viewer: Viewer, plan_id: str) -> FuturePlan:
     if plan := next((one for one in _plans(viewer) if one.id == plan_id), None):
         return plan
     raise CommandRefused(NOT_FOUND)
-
-
-def _not_planned(error: NotPlanned) -> CommandRefused:
-    is_gone = error.problem is PlanProblem.GONE
-    return CommandRefused(NOT_FOUND) if is_gone else CommandRefused(_REFUSED, error.problem.value)

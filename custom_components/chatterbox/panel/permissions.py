@@ -13,7 +13,6 @@ import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.const import SERVICE_RELOAD, Platform
 from homeassistant.core import HomeAssistant, State
-from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import (
     area_registry as ar,
     config_validation as cv,
@@ -319,9 +318,7 @@ async def _async_refusal(hass: HomeAssistant, data: Mapping[str, Any], refused: 
     """Return why a change is not taken, in the words of the dialog for the same."""
     language = await async_closest_language(hass, data["language"])
     texts = await async_get_translations(hass, language, "config_subentries", [DOMAIN])
-    error = CommandRefused("rules")
-    error.error = HomeAssistantError(texts[_ERRORS + refused.key].format_map(refused.placeholders))
-    return error
+    return CommandRefused("rules", text=texts[_ERRORS + refused.key].format_map(refused.placeholders))
 
 
 @dataclass(frozen=True, slots=True)
