@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 34_716,
     "modules of the product": 284,
-    "lines of code of the tests": 65_333,
+    "lines of code of the tests": 65_353,
     "fragments": 5,
 }
 

@@ -112,7 +112,7 @@ class Chaos:
 async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos]:
     """Set up services of all wire formats, one that is gone, and for each an agent with the tools of an LLM API."""
     asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
-    runs, plans, question, clock, errors = Runs(), Plans(seed), WaitingQuestions(hass), LoopClock(), ErrorLog()
+    runs, plans, question, errors = Runs(), Plans(seed), WaitingQuestions(hass), ErrorLog()
     await prepare(hass)
     await move_in(hass, HOME)
     for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
@@ -121,7 +121,6 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         async_get_context_watch(hass).take_for_turn(Context())
     register(hass, API, *counted_tools(runs), name="Chaos", prompt="Keep the list.")
     hass.bus.async_listen(EVENT_CALL_SERVICE, runs.service_called)
-    ticking = asyncio.create_task(clock.run())
     async with chaos_server(plans.answer) as server:
         names = [dialect.name for dialect in DIALECTS]
         agents = [await add_agent(hass, server.base_url, name, name, api) for name in names]
@@ -134,11 +133,10 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         for _ in range(_CONTEXTS):
             hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
         plans.agents = agents
-        prepared = Chaos(hass, Driver(hass, plans, runs, question, clock, errors), server, agents)
+        prepared = Chaos(hass, Driver(hass, plans, runs, question, errors), server, agents)
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
-        with errors.alone():
+        with errors.alone(), LoopClock().running():
             yield prepared
-    ticking.cancel()
 
 
 async def expect_good_ends(hass: HomeAssistant, config: pytest.Config, api: str, share: float) -> None:

@@ -1,57 +1,74 @@
-"""A clock for deadlines that an overloaded machine does not make lie."""
+"""A clock for the event loop that the speed of the machine does not change."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+import asyncio.futures
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from selectors import BaseSelector, SelectorKey
 from typing import Final
 
-_TICK: Final = 0.01
-"""Seconds. As long as the event loop comes around more often than this, the clock runs as any other."""
+import pytest
+
+_PASS: Final = 0.002
+"""Seconds that a pass of the event loop takes: whoever is flooded without end comes to a deadline, too."""
+_LOOK_AGAIN: Final = 0.001
+"""Real seconds in which what one end of a connection has sent reaches the other."""
+_LOOK_AT_THREADS: Final = 0.05
+"""Real seconds after which it is looked whether threads are done, should they not have told."""
+
+type _Events = list[tuple[SelectorKey, int]]
 
 
 @dataclass(slots=True)
 class LoopClock:
-    """Seconds in which the event loop did come around.
+    """Seconds that the event loop has waited for its next timer.
 
-    It runs with the monotonic clock, and more slowly while the machine is busy elsewhere or the loop has more to do
-    than it can: every pass of the loop that takes longer than a tick counts as one tick. So a turn that is late on
-    this clock had its chances to end, and did not take them, on whatever machine. A turn that blocks the loop is
-    not found by it.
+    While it has nothing else to do, the clock jumps to that timer: all servers are in the same loop, so nobody else
+    could end the wait. While it works, a pass counts as a fixed time; while it waits for threads, which take as long as
+    the machine takes, the clock stands still. So a turn that is late on this clock waited for longer than it may, on
+    whatever machine. A turn that blocks the loop is not found by it.
     """
 
-    now: float = 0.0
+    now: float = field(default_factory=time.monotonic)
+    _threads: set[int] = field(default_factory=set)
+    """Identities of the futures of threads that a task waits for, or has waited for."""
 
-    async def run(self) -> None:
-        """Tick until cancelled."""
-        while True:
-            await asyncio.sleep(_TICK)
-            self.now += _TICK
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Be the clock of `asyncio` and of all that uses `time.monotonic`, until the block is left."""
+        selector: BaseSelector = vars(asyncio.get_running_loop())["_selector"]
+        wrap = asyncio.wrap_future
 
+        def wrap_future[T](
+            future: Future[T] | asyncio.Future[T], *, loop: asyncio.AbstractEventLoop | None = None
+        ) -> asyncio.Future[T]:
+            if isinstance(future, Future):
+                self._threads.add(id(future))
+                future.add_done_callback(lambda done: self._threads.discard(id(done)))
+            return wrap(future, loop=loop)
 
-@dataclass(slots=True)
-class Deadline:
-    """A moment by which something has to end."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(selector, "select", self._selecting(selector.select))
+            patch.setattr(time, "monotonic", lambda: self.now)
+            patch.setattr(asyncio, "wrap_future", wrap_future)
+            patch.setattr(asyncio.futures, "wrap_future", wrap_future)
+            yield
 
-    clock: LoopClock
-    _came_at: float | None = None
+    def _selecting(self, poll: Callable[[float | None], _Events]) -> Callable[[float | None], _Events]:
+        def select(seconds: float | None = None) -> _Events:
+            events = poll(0)
+            if self._threads:
+                return events if events or seconds == 0 else poll(_LOOK_AT_THREADS)
+            if events or seconds == 0:
+                self.now += _PASS
+                return events
+            if seconds is None:
+                return poll(None)
+            if not (events := poll(_LOOK_AGAIN)):
+                self.now += seconds
+            return events
 
-    def come(self) -> None:
-        """Note that it is now; for the event loop."""
-        self._came_at = self.clock.now
-
-    @property
-    def overrun(self) -> float:
-        """Seconds since it came; 0 when it did not."""
-        return 0.0 if self._came_at is None else self.clock.now - self._came_at
-
-
-@asynccontextmanager
-async def deadline(clock: LoopClock, seconds: float) -> AsyncIterator[Deadline]:
-    """Watch a deadline while the block runs."""
-    watched = Deadline(clock)
-    timer = asyncio.get_running_loop().call_later(seconds, watched.come)
-    try:
-        yield watched
-    finally:
-        timer.cancel()
+        return select

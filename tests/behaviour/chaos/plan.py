@@ -22,6 +22,8 @@ TURNS_OF_A_CONVERSATION: Final = 4
 _UNKNOWN_LANGUAGE: Final = "tlh"
 LANGUAGES: Final = ("en", "en", "en", "de-CH", _UNKNOWN_LANGUAGE)
 NOT_UNDERSTOOD: Final = "what is the meaning of life"
+_LONGEST_LISTENING: Final = 0.3
+"""Seconds, in which most turns end that meet no stall."""
 _WORDS: Final = (
     "turn on the kitchen light",
     "turn off the kitchen light",
@@ -115,7 +117,7 @@ class Plans:
             random.choice(_WORDS),
             random.choices(tuple(REPLIES), tuple(REPLIES.values()))[0],
             is_voice=random.random() < 0.8,
-            breaks_in_after=random.random() ** 2 if random.random() < 0.12 else None,
+            breaks_in_after=random.random() ** 2 * _LONGEST_LISTENING if random.random() < 0.12 else None,
             mends=random.random() < 0.8,
             random=random,
         )
