@@ -285,7 +285,7 @@ async def test_an_outcome_may_be_from_outside_although_its_tool_is_not() -> None
 
 
 async def test_a_call_that_was_cut_off_may_have_brought_something_in() -> None:
-    turn = replace(TURN, tools=(PAGE, LIGHT), limits=Limits(deadline=0.05))
+    turn = replace(TURN, tools=(PAGE, LIGHT), limits=Limits(deadline=0.5))
     provider = ScriptedProvider(call(READ, A), say("Done."))
     events = await collect(AgenticLoop(provider, ScriptedDispatcher({"web_page": never})), turn)
     assert [(result.content.split(":")[0], result.open_world) for result in results(events)] == [

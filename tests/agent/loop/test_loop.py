@@ -40,7 +40,7 @@ YES, NO = Answer(approved=True), Answer(approved=False)
 THINK = [INFER, DECIDE]
 ACT = [EXECUTE, AGGREGATE]
 ANSWER = [COMPOSE, OUTPUT]
-NEVER = Limits(deadline=0.02)
+NEVER = Limits(deadline=0.5)
 
 
 def answer_to(decision: Answer, *, expires_in: float = 60) -> PendingApproval:

@@ -192,7 +192,7 @@ async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pyt
 
     provider = ScriptedProvider([TextDelta("It is"), stubborn])
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.02)))
+    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.5)))
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert "provider ignores its cancellation" in caplog.text
@@ -259,7 +259,7 @@ class Reader(Hooks):
 async def test_words_that_are_there_at_the_deadline_are_still_read_and_spoken() -> None:
     loop = AgenticLoop(ScriptedProvider([TextDelta("It is dark."), never]), ScriptedDispatcher(), hooks=[Reader()])
 
-    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02)))
+    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.5)))
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert spoken(events).startswith("It is dark. ")
