@@ -54,7 +54,6 @@ export interface WaitingQuestion {
   /** The request that led to it. */
   words: string;
   expires_at: number;
-  asked_at: number | null;
   needs_pin: boolean;
   /** Whether it asks which one is meant, so that it can only be denied here. */
   is_choice: boolean;

@@ -17,13 +17,13 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from custom_components.chatterbox.const import CONF_HISTORY_ADDRESS, REDACTED_PIN
+from custom_components.chatterbox.const import CONF_HISTORY_ADDRESS, CONF_KEEP_HISTORY, REDACTED_PIN
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.records import StoredTurn
 from custom_components.chatterbox.history.stores import async_get_histories
 from tests.history.store.records import MORNING, audit, response, turn
 from tests.panel.conftest import OpenPage
-from tests.support.config_entries import offline_entry, set_up
+from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.talk import say
 
@@ -293,6 +293,22 @@ async def test_a_page_is_told_of_each_turn_that_its_user_sees(
 
     await say(hass, "Hello", "bens-talk", context=Context(user_id=hass_read_only_user.id))
     assert await ben.event() == await page.event() != theirs
+
+
+@pytest.mark.usefixtures("shared")
+async def test_a_page_is_not_told_of_a_turn_that_its_agent_does_not_keep(
+    hass: HomeAssistant, page: OpenPage, entry: MockConfigEntry
+) -> None:
+    await page.ask("turns/subscribe")
+
+    for keeps in (False, True):
+        data = {**only_agent(entry).data, CONF_KEEP_HISTORY: keeps}
+        hass.config_entries.async_update_subentry(entry, only_agent(entry), data=data)
+        await hass.async_block_till_done()
+        await say(hass, "Hello", f"a-talk-{keeps}")
+
+    kept = await page.event()
+    assert ids(await page.ask("turns/list")) == [kept["turn_id"]]
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 34_716,
+    "lines of code of the product": 34_715,
     "modules of the product": 284,
-    "lines of code of the tests": 65_353,
+    "lines of code of the tests": 65_365,
     "fragments": 5,
 }
 

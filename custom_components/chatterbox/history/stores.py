@@ -221,7 +221,7 @@ class TurnRecording:
     def async_store(self) -> None:
         """Record the turn, also if it was cut off. A second call does nothing."""
         agent = self.subentry.subentry_id
-        if self._is_recorded or not self.is_wanted or not _async_is_kept(self.hass, self.entry, agent):
+        if self._is_recorded or not self.is_wanted or not async_keeps_turns(self.hass, agent):
             return
         self._is_recorded = True
         try:
@@ -237,11 +237,11 @@ class TurnRecording:
             await self._acknowledgement.stored(_TIMEOUT)
 
 
-def _async_is_kept(hass: HomeAssistant, entry: ConfigEntry, agent: str) -> bool:
-    """Return whether an agent keeps a history and still exists: nothing is stored after its records were deleted."""
-    is_there = hass.config_entries.async_get_entry(entry.entry_id) is not None
-    subentry = entry.subentries.get(agent) if is_there else None
-    return subentry is not None and keeps_history(subentry)
+@callback
+def async_keeps_turns(hass: HomeAssistant, agent: str) -> bool:
+    """Return whether the agent of a subentry id keeps a history; false for one whose records were deleted with it."""
+    entries = hass.config_entries.async_entries(DOMAIN)
+    return any(keeps_history(entry.subentries[agent]) for entry in entries if agent in entry.subentries)
 
 
 def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
@@ -249,7 +249,7 @@ def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, reco
 
     Returns None if the store is closed or down, so that waiting is useless.
     """
-    return _async_record(hass, entry, agent, record) if _async_is_kept(hass, entry, agent) else None
+    return _async_record(hass, entry, agent, record) if async_keeps_turns(hass, agent) else None
 
 
 def _async_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
@@ -264,7 +264,7 @@ def _async_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: R
 
 async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> None:
     store = await async_get_histories(hass).async_open(entry)
-    if store is not None and _async_is_kept(hass, entry, agent):
+    if store is not None and async_keeps_turns(hass, agent):
         store.record(record)
 
 

@@ -23,6 +23,7 @@ from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried
 from ..approvals.questions import SIGNAL_QUESTION, Question, QuestionGone, async_get_approvals, async_refusal
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer
 from ..const import DOMAIN, LOGGER, REDACTED_PIN, SUBENTRY_CONVERSATION
+from ..history.stores import async_keeps_turns
 from ..home.entity_matches import tool_name
 from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
 from ..later.schedule import async_get_schedule, edited_plan
@@ -106,7 +107,6 @@ class QuestionNow:
     place: str | None
     words: str
     expires_at: float
-    asked_at: float | None
     needs_pin: bool
     is_choice: bool
     calls: Sequence[Mapping[str, object]]
@@ -114,6 +114,7 @@ class QuestionNow:
     """The translation key of the reason for which the user may not say yes."""
     who: str
     turn_id: object
+    """None if the turn is not stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,16 +249,15 @@ async def _async_question(
 ) -> QuestionNow:
     refusal = await async_refusal(viewer.hass, question, viewer.context, approved=True, has_pin=True)
     entity = er.async_get(viewer.hass).async_get(question.scope.agent_id)
-    agent_id = entity.config_subentry_id if entity else None
+    agent_id = (entity.config_subentry_id if entity else None) or ""
     return QuestionNow(
         id=question.id,
         text=shown_text(question.text),
-        agent=views.agents.get(agent_id or "", ""),
+        agent=views.agents.get(agent_id, ""),
         person=question.speaker.name,
         place=views.place(question.scope.device_id, question.scope.satellite_id),
         words="" if question.request == REDACTED_PIN else shown_text(question.request),
         expires_at=question.pending.expires_at,
-        asked_at=None,
         needs_pin=question.needs_pin,
         is_choice=bool(question.options),
         calls=[
@@ -266,7 +266,7 @@ async def _async_question(
         ],
         may_answer=f"question_{refusal}" if refusal else None,
         who="control" if question.is_foreseen else "admin",
-        turn_id=question.origin.get("turn_id"),
+        turn_id=question.origin.get("turn_id") if async_keeps_turns(viewer.hass, agent_id) else None,
     )
 
 

@@ -21,7 +21,7 @@ from ..agent.events import StopReason
 from ..const import DOMAIN
 from ..history.store.query import FoundTurn, ListedTurn, TurnList
 from ..history.store.records import StoreUnavailable
-from ..history.stores import async_get_histories
+from ..history.stores import async_get_histories, async_keeps_turns
 from ..records.turn_record import SIGNAL_TURN, TurnRecord
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
@@ -205,13 +205,14 @@ async def _async_delete(viewer: Viewer, data: Mapping[str, Any]) -> object:
 
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
-    """Tell of each turn that is over and that the user sees."""
+    """Tell of each turn that is stored and that the user sees."""
     number, connection = data["id"], viewer.connection
 
     @callback
     def tell(record: TurnRecord) -> None:
         person_id = record.origin.get("person_id")
-        if record.is_stored and viewer.is_allowed and viewer.sees(person_id if isinstance(person_id, str) else None):
+        is_stored = record.is_stored and async_keeps_turns(viewer.hass, record.agent)
+        if is_stored and viewer.is_allowed and viewer.sees(person_id if isinstance(person_id, str) else None):
             connection.send_event(number, {"turn_id": record.origin["turn_id"]})
 
     connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_TURN, tell)

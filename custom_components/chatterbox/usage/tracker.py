@@ -24,6 +24,7 @@ from ..agent.events import StopReason
 from ..agent.messages import JsonObject, Usage
 from ..const import DOMAIN, LOGGER
 from ..data import singleton
+from ..history.stores import async_keeps_turns
 from ..records.turn_record import (
     SIGNAL_REQUEST,
     SIGNAL_TURN,
@@ -365,7 +366,7 @@ class UsageTracker:
         before = self._last_turns.get(record.agent)
         began = (one.first_token for one in facts.inferences if one.first_token is not None)
         first_token = next(began, before.first_token if before else None)
-        stored_id = turn_id if record.is_stored else None
+        stored_id = turn_id if record.is_stored and async_keeps_turns(self._hass, record.agent) else None
         self._last_turns[record.agent] = LastTurn(facts.duration, first_token, stored_id)
         usages = defaultdict[str, Usage](Usage)  # of each model that has answered
         for one in facts.inferences:
