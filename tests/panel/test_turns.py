@@ -307,8 +307,8 @@ async def test_a_page_is_not_told_of_a_turn_that_its_agent_does_not_keep(
         await hass.async_block_till_done()
         await say(hass, "Hello", f"a-talk-{keeps}")
 
-    kept = await page.event()
-    assert ids(await page.ask("turns/list")) == [kept["turn_id"]]
+    event = await page.event()
+    assert ids(await page.ask("turns/list")) == [event["turn_id"]]
 
 
 @pytest.mark.parametrize(
