@@ -5,6 +5,7 @@ The import contracts cannot hold that, because they see Home Assistant as one mo
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +14,7 @@ import custom_components.chatterbox
 PRODUCT = Path(custom_components.chatterbox.__file__).parent
 PUBLIC = re.compile(r"homeassistant\.components(\.\w+(\.const)?)?")
 INSIDE = re.compile(r"homeassistant\.components\.\w+")
-KEPT_BY_US = {"data.py"}
-"""The module that may use `hass.data`."""
+KEY = re.compile(r'HassKey\[.+?\]\(\s*f"\{(?:const\.)?DOMAIN\}(\w+)"')
 
 
 def for_types(tree: ast.Module) -> set[ast.AST]:
@@ -71,10 +71,17 @@ def test_the_inside_of_home_assistant_has_one_address() -> None:
     found = {
         f"{path.relative_to(PRODUCT)}: {name}"
         for path in modules
-        if path.name not in KEPT_BY_US and "agent" not in path.relative_to(PRODUCT).parts
+        if "agent" not in path.relative_to(PRODUCT).parts
         for name in found_in(path.read_text(encoding="utf-8"))
     }
     assert found == set()
+
+
+def test_no_two_values_of_a_home_share_a_key() -> None:
+    keys = Counter(key for path in PRODUCT.rglob("*.py") for key in KEY.findall(path.read_text(encoding="utf-8")))
+    assert keys["_plans"] == 1
+    assert keys.total() > 30
+    assert keys.most_common(1)[0][1] == 1
 
 
 def test_every_way_inside_is_noticed() -> None:

@@ -24,8 +24,8 @@ LINES_OF_A_FRAGMENT: Final = 60
 
 CEILINGS: Final = {
     "lines of code of the product": 34_715,
-    "modules of the product": 284,
-    "lines of code of the tests": 65_365,
+    "modules of the product": 283,
+    "lines of code of the tests": 65_374,
     "fragments": 5,
 }
 

@@ -27,12 +27,12 @@ from custom_components.chatterbox.const import (
     SUBENTRY_CONVERSATION,
     ServiceKind,
 )
-from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.records.turn_record import SIGNAL_REQUEST, RequestRecord
 from custom_components.chatterbox.usage.tracker import UsageTotals, UsageTracker, async_get_usage_tracker
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
+from tests.support.singletons import forget
 from tests.support.talk import LIGHT_ON, move_into_the_demo_home, say, speech
 from tests.support.tasks import have_done, working
 from tests.support.usage import counted
@@ -134,7 +134,7 @@ def stored(storage: Storage) -> UsageTotals:
 
 async def restarted(hass: HomeAssistant) -> UsageTracker:
     """Return what another start of Home Assistant would have, in place of what there was."""
-    hass.data[DATA].pop(async_get_usage_tracker, None)
+    forget(hass, async_get_usage_tracker)
     tracker = async_get_usage_tracker(hass)
     await tracker.async_start()
     return tracker

@@ -8,12 +8,13 @@ from typing import Final
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, LOGGER
-from ..data import singleton
 from ..settings.pin_hash import PinHash
 from .pin.pin_guard import Allowed, Locked, PinGuard
 
@@ -105,5 +106,5 @@ class PinTries:
             await self._store.async_save(guard.as_json())
 
 
-async_get_pin_tries: Final = singleton(PinTries)
+async_get_pin_tries: Final = singleton(HassKey[PinTries](f"{DOMAIN}_pin_tries"))(PinTries)
 """Returns the stored tries."""

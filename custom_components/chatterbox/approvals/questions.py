@@ -16,13 +16,14 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
+from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 
 from ..agent.events import Answer, PendingApproval, PendingCall
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
-from ..data import singleton
 from ..effects.effect import actions_of
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import shown_call, shown_text
@@ -325,7 +326,7 @@ class Approvals:
         self._hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, _event_data(question), context=context)
 
 
-async_get_approvals: Final = singleton(Approvals)
+async_get_approvals: Final = singleton(HassKey[Approvals](f"{DOMAIN}_approvals"))(Approvals)
 """Returns the questions of all agents."""
 
 

@@ -7,13 +7,14 @@ from typing import Final
 
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.messages import JsonObject, JsonValue, Usage
 from ..const import DOMAIN
-from ..data import singleton
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, Speaker
 from ..records.turn_record import shown_call, shown_text
@@ -179,7 +180,7 @@ class Trials:
             listener()
 
 
-async_get_trials: Final = singleton(Trials)
+async_get_trials: Final = singleton(HassKey[Trials](f"{DOMAIN}_trials"))(Trials)
 """Returns the trials."""
 
 

@@ -25,9 +25,11 @@ from homeassistant.helpers import (
     floor_registry as fr,
     intent,
 )
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.text import compared_names, words_of_names
-from ..data import singleton
+from ..const import DOMAIN
 from ..internals.homeassistant import listen_exposure
 from .entity_matches import exposed_states
 
@@ -68,7 +70,7 @@ class _KnownHomes:
                 self.version += 1  # it may have changed
 
 
-@singleton
+@singleton(HassKey[_KnownHomes](f"{DOMAIN}_known_homes"))
 def _known_homes(hass: HomeAssistant) -> _KnownHomes:
     known = _KnownHomes()
     for kind in _EVENTS:

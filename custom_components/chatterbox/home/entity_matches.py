@@ -20,9 +20,11 @@ from homeassistant.helpers import (
     floor_registry as fr,
     intent,
 )
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.text import compared, compared_names, contains_phrase, heard_words
-from ..data import singleton
+from ..const import DOMAIN
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
 
@@ -57,7 +59,7 @@ class _Index:
         return index
 
 
-_indexes: Final = singleton(lambda _: list[_Index]())
+_indexes: Final = singleton(HassKey[list[_Index]](f"{DOMAIN}_entity_matches"))(lambda _: [])
 """Returns the latest index, if there is one."""
 
 

@@ -12,9 +12,11 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN,
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util.hass_dict import HassKey
 
-from ..data import singleton
+from ..const import DOMAIN
 from ..records.turn_record import entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
@@ -33,7 +35,7 @@ _MOST_READ: Final = 1_000
 _HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
 
 
-_indexes: Final = singleton(lambda _: dict[str, EntityIndex]())
+_indexes: Final = singleton(HassKey[dict[str, EntityIndex]](f"{DOMAIN}_search_indexes"))(lambda _: {})
 """Returns the indexes of the current home by language, the newest last."""
 
 

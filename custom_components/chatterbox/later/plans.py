@@ -16,13 +16,14 @@ from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT, STATE_UNAVAILABLE, STA
 from homeassistant.core import HomeAssistant, State, StateMachine
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
 from ..const import DOMAIN, LOGGER
-from ..data import singleton
 from ..people.speakers import Asking, Speaker
 from .when import Repetition
 
@@ -286,7 +287,7 @@ class Stored:
         return replace(self, news=(*self.news, *news)[-MOST_NEWS:])
 
 
-waiting_news: Final = singleton(lambda _: list[News]())
+waiting_news: Final = singleton(HassKey[list[News]](f"{DOMAIN}_waiting_news"))(lambda _: [])
 """Returns the news that wait until somebody speaks, which each turn looks at."""
 
 SIGNAL_PLANS: Final[SignalType[()]] = SignalType(f"{DOMAIN}_plans")
@@ -377,5 +378,5 @@ def plans_of(plans: Sequence[FuturePlan], person_id: str | None) -> list[FutureP
     return [plan for plan in plans if plan.asker.person_id in {None, person_id}]
 
 
-async_get_plans: Final = singleton(Plans)
+async_get_plans: Final = singleton(HassKey[Plans](f"{DOMAIN}_plans"))(Plans)
 """Returns the plans of the home."""

@@ -19,13 +19,14 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.event import async_call_later, async_track_point_in_time, async_track_state_change_event
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 
 from ..approvals.notifications import CLEAR, EVENT_TAP, phones_of
 from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER
-from ..data import singleton
 from ..people.speakers import Asking, Speaker
 from ..repairs import async_report_plans
 from ..settings.rules import async_get_home_rules
@@ -574,5 +575,5 @@ def _when_it_holds(hass: HomeAssistant, plan: FuturePlan, condition: Condition, 
     return end
 
 
-async_get_schedule: Final = singleton(Schedule)
+async_get_schedule: Final = singleton(HassKey[Schedule](f"{DOMAIN}_schedule"))(Schedule)
 """Returns the schedule of the home."""

@@ -13,14 +13,15 @@ from typing import Any, Final
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.text import plain_name
 from ..const import DOMAIN, LOGGER
-from ..data import singleton
 
 MOST_FACTS: Final = 100
 """Of one person with one agent."""
@@ -243,5 +244,5 @@ def _new_id(facts: Sequence[Fact]) -> str:
     return fact_id
 
 
-async_get_memories: Final = singleton(Memories)
+async_get_memories: Final = singleton(HassKey[Memories](f"{DOMAIN}_memories"))(Memories)
 """Returns the facts of the home."""

@@ -15,8 +15,10 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, intent
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
-from ..data import singleton
+from ..const import DOMAIN
 from ..internals.conversation import async_recognized, gazetteer, previous_targets
 
 type Converse = Callable[[ConversationInput], Awaitable[intent.IntentResponse]]
@@ -125,7 +127,7 @@ def _not_understood(response: intent.IntentResponse) -> bool:
     return response.error_code is intent.IntentResponseErrorCode.NO_INTENT_MATCH
 
 
-_threads: Final = singleton(lambda _: dict[str, _Thread]())
+_threads: Final = singleton(HassKey[dict[str, _Thread]](f"{DOMAIN}_offline_threads"))(lambda _: {})
 """Returns the state of conversations by their ids."""
 
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.conversation.own_words import NO_MODEL
 from ..agent.errors import ProviderError
@@ -24,7 +26,7 @@ from ..agent.messages import (
 )
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools, since_last_user_message
-from ..data import singleton
+from ..const import DOMAIN
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import Statement, answer_content, asks_back
@@ -42,7 +44,7 @@ type Recognizer = Callable[
 ]
 """Returns a request by its words and the messages before them, given what Home Assistant has recognized in them."""
 
-recognizers: Final = singleton(lambda _: dict[str, Recognizer]())
+recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(lambda _: {})
 """Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
 _GIVES_NO_REASON: Final = frozenset({Statement.DONE, Statement.STATE, Statement.CANNOT})
 

@@ -17,10 +17,11 @@ from homeassistant.components.conversation.const import SERVICE_PROCESS
 from homeassistant.const import ATTR_DOMAIN, ATTR_ENTITY_ID, ATTR_ID, ATTR_SERVICE, EVENT_CALL_SERVICE
 from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
-from ..data import singleton
 from ..settings.rules import async_get_home_rules
 
 # Importing them from their integrations would set those up before us, and we would miss their first events.
@@ -171,7 +172,7 @@ def _is_asking(data: Mapping[str, Any]) -> bool:
     return (data[ATTR_DOMAIN], data[ATTR_SERVICE]) in _ASKING_ACTIONS
 
 
-async_get_context_watch: Final = singleton(ContextWatch)
+async_get_context_watch: Final = singleton(HassKey[ContextWatch](f"{DOMAIN}_context_watch"))(ContextWatch)
 """Returns the watch, which starts with the first call."""
 
 

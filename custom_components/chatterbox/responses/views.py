@@ -18,10 +18,11 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 from homeassistant.helpers.importlib import async_import_module
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonObject
 from ..const import BASE_PATH, CONF_REQUEST_MEGABYTES, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
-from ..data import singleton
 from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
 from .protocol.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
@@ -56,7 +57,7 @@ class _Loaded:
     """None until a service has the API enabled."""
 
 
-_loaded: Final = singleton(lambda _: _Loaded())
+_loaded: Final = singleton(HassKey[_Loaded](f"{DOMAIN}_responses_api"))(lambda _: _Loaded())
 """Returns what answers requests."""
 
 

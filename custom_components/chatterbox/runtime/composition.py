@@ -14,6 +14,8 @@ from homeassistant.const import CONF_API_KEY, MATCH_ALL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter
 from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
@@ -37,7 +39,6 @@ from ..const import (
     SUBENTRY_AI_TASK,
     ServiceKind,
 )
-from ..data import singleton
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
 from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
@@ -63,7 +64,9 @@ _PROVIDERS: Final[Mapping[ServiceKind, type[HTTPProvider]]] = {
     ServiceKind.OLLAMA_CHAT: OllamaChatProvider,
 }
 SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
-_read_aheads: Final = singleton(lambda _: WeakValueDictionary[tuple[str, int | None], ReadAhead]())
+_read_aheads: Final = singleton(
+    HassKey[WeakValueDictionary[tuple[str, int | None], ReadAhead]](f"{DOMAIN}_read_aheads")
+)(lambda _: WeakValueDictionary())
 """Returns what servers read ahead, by host and port: several entries may have the same server."""
 
 

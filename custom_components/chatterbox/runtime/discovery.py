@@ -15,6 +15,8 @@ import orjson
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.hassio import is_hassio
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 from yarl import URL
 
 from ..agent.errors import ProviderError
@@ -22,8 +24,7 @@ from ..agent.messages import JsonValue
 from ..agent.providers.profiles import LLAMA_CPP, LM_STUDIO, LOCALAI, OLLAMA, VLLM, ServerProfile, profile_at
 from ..agent.providers.service_client import server_root
 from ..agent.wire.model_lists import ChatModel
-from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
-from ..data import singleton
+from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, ServiceKind
 from .composition import model_server
 
 _LONGEST_LOOK: Final = 0.5
@@ -53,7 +54,7 @@ class FoundServer:
         return {CONF_KIND: kind.value, CONF_SERVER: self.profile.id, CONF_BASE_URL: self.base_url}
 
 
-@singleton
+@singleton(HassKey[list[str]](f"{DOMAIN}_usual_addresses"))
 def usual_addresses(_hass: HomeAssistant) -> list[str]:
     """Return the addresses on this machine that are looked at; whoever knows of another one may add it."""
     return list(dict.fromkeys(profile.base_url for profile in _USUAL))

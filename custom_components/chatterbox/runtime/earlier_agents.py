@@ -17,13 +17,14 @@ from homeassistant.components.conversation import (
 from homeassistant.core import Event, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.collection import CHANGE_REMOVED, CollectionChange
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.setup import async_when_setup
+from homeassistant.util.hass_dict import HassKey
 from pydantic import TypeAdapter
 
 from ..agent.messages import JsonObject
 from ..const import DOMAIN, LOGGER
-from ..data import singleton
 from ..internals.assist_pipeline import ASSIST_PIPELINE, assistants
 from ..repairs import async_report_disabled_agents
 
@@ -251,5 +252,5 @@ def _others(pipeline: Pipeline) -> JsonObject:
     return {key: value for key, value in _settings(pipeline).items() if key not in {_ENGINE, _PREFERS_LOCAL}}
 
 
-async_get_earlier_agents: Final = singleton(EarlierAgents)
+async_get_earlier_agents: Final = singleton(HassKey[EarlierAgents](f"{DOMAIN}_earlier_agents"))(EarlierAgents)
 """Returns the earlier agents."""

@@ -12,8 +12,10 @@ from typing import Final, override
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 
 from ..agent.errors import (
@@ -27,7 +29,6 @@ from ..agent.errors import (
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import BreakerState
 from ..const import CONF_BASE_URL, DOMAIN, LOGGER
-from ..data import singleton
 from ..records.turn_record import SIGNAL_USAGE
 from ..repairs import (
     async_report_model_gone,
@@ -228,5 +229,5 @@ def async_check_health(hass: HomeAssistant) -> None:
         async_dispatcher_send(hass, SIGNAL_HEALTH)
 
 
-_monitors: Final = singleton(lambda _: set[HealthMonitor]())
+_monitors: Final = singleton(HassKey[set[HealthMonitor]](f"{DOMAIN}_monitors"))(lambda _: set())
 """Returns the monitors of all loaded entries."""

@@ -12,12 +12,13 @@ from typing import Final
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.json.text import objects_in
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_DIAGNOSE_WORDS, DOMAIN
-from ..data import singleton
 from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRecord
 
 MOST_TURNS: Final = 20
@@ -114,5 +115,5 @@ def _answer(inference: InferenceFacts, models: Mapping[str, str]) -> JsonObject:
     return {"answered_by": models.get(by, by or "Home Assistant"), "cache_hit_percent": percent}
 
 
-async_get_recent_turns: Final = singleton(RecentTurns)
+async_get_recent_turns: Final = singleton(HassKey[RecentTurns](f"{DOMAIN}_recent_turns"))(RecentTurns)
 """Returns the last turns, which are kept from the first call on."""

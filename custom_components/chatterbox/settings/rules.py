@@ -17,8 +17,10 @@ from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntr
 from homeassistant.core import HomeAssistant, callback, valid_entity_id
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.llm import LLM_API_ASSIST
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import load_json_object
 from homeassistant.util.signal_type import SignalType
 from pydantic import (
@@ -34,7 +36,6 @@ from pydantic import (
 
 from .. import const
 from ..agent.messages import JsonObject, JsonValue
-from ..data import singleton
 from ..repairs import async_report_home_rules
 from .pin_hash import PinHash
 
@@ -511,5 +512,5 @@ def _check_file(path: Path) -> None:
         raise ValueError("nothing is stored")
 
 
-async_get_home_rules: Final = singleton(HomeRulesStore)
+async_get_home_rules: Final = singleton(HassKey[HomeRulesStore](f"{const.DOMAIN}_home_rules"))(HomeRulesStore)
 """Returns the rules of the home."""

@@ -21,9 +21,11 @@ from aiohttp import ClientConnectorCertificateError, ClientSSLError
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady, HomeAssistantError, IntegrationError
 from homeassistant.helpers import intent
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integration
 from homeassistant.util import language as language_util
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.errors import (
     AgentError,
@@ -49,7 +51,6 @@ from ..agent.errors import (
 from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN
-from ..data import singleton
 from ..records.turn_record import (
     SCRIPT_ENDS,
     UNREACHABLE,
@@ -284,7 +285,9 @@ async def async_get_composer(
     return TranslatedComposer(await async_get_sentences(hass, language), tools, confirmation, done_keys)
 
 
-_sentences: Final = singleton(lambda _: dict[tuple[str, str | None], Mapping[str, str]]())
+_sentences: Final = singleton(HassKey[dict[tuple[str, str | None], Mapping[str, str]]](f"{DOMAIN}_sentences"))(
+    lambda _: {}
+)
 """Returns loaded sentences by the requested language and the country of the home."""
 
 

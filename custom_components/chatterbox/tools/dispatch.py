@@ -26,11 +26,12 @@ from homeassistant.const import CONF_ACTION
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, config_validation as cv, floor_registry as fr, intent, llm
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..agent.text import fold
-from ..const import LOGGER
-from ..data import singleton
+from ..const import DOMAIN, LOGGER
 from ..effects.actions import ActionReader, controlled_by
 from ..effects.effect import (
     NOTHING,
@@ -378,7 +379,7 @@ def _with_targets(
     return reported
 
 
-_logged: Final = singleton(lambda _: set[tuple[str, str]]())
+_logged: Final = singleton(HassKey[set[tuple[str, str]]](f"{DOMAIN}_logged_tool_failures"))(lambda _: set())
 """Returns the tools with the kinds of failures that were logged as warnings."""
 
 

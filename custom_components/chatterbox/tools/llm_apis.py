@@ -27,12 +27,13 @@ from homeassistant.components.media_player.const import (
 )
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr, intent, llm
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..agent.messages import ToolDefinition
 from ..agent.timeouts import read_aside
 from ..const import DOMAIN, INTEGRATION, LOGGER
-from ..data import singleton
 from ..home.description import GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS, describe_home
 from ..home.entities import Distinctions, async_get_home, async_home_version
 from ..home.states import short_states
@@ -217,7 +218,7 @@ def _ask_platform(
     return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)
 
 
-_tool_cache: Final = singleton(lambda _: dict[tuple[object, ...], LLMTools]())
+_tool_cache: Final = singleton(HassKey[dict[tuple[object, ...], LLMTools]](f"{DOMAIN}_tool_cache"))(lambda _: {})
 """Returns what platforms have offered to devices, as long as the home stays the same."""
 
 
@@ -256,7 +257,9 @@ def _timer_tools_elsewhere(
     return [UnavailableTool(tool) for tool in there.tools if tool.name not in names]
 
 
-_first_prompts: Final = singleton(lambda _: dict[str, tuple[object, str | None]]())
+_first_prompts: Final = singleton(HassKey[dict[str, tuple[object, str | None]]](f"{DOMAIN}_first_prompts"))(
+    lambda _: {}
+)
 """Returns for each API or platform the object that was asked, and its first prompt, or None once it has changed."""
 
 
@@ -281,7 +284,7 @@ REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS,
 """Intents that take one step: two calls in one turn mean two steps."""
 
 
-_schema_cache: Final = singleton(lambda _: SchemaCache())
+_schema_cache: Final = singleton(HassKey[SchemaCache](f"{DOMAIN}_schema_cache"))(lambda _: SchemaCache())
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,11 +15,12 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER
-from ..data import singleton
 from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS
 from ..home.entities import Home, async_get_home
@@ -53,7 +54,7 @@ class _Mark(NamedTuple):
     trial: asyncio.Task[None]
 
 
-_marks: Final = singleton(lambda _: dict[str, _Mark]())
+_marks: Final = singleton(HassKey[dict[str, _Mark]](f"{DOMAIN}_turn_tools"))(lambda _: {})
 """Returns the marks by the ids of the APIs."""
 
 
@@ -223,7 +224,7 @@ async def _async_ask(
         question.cancel()
 
 
-_logged_problems: Final = singleton(lambda _: set[str]())
+_logged_problems: Final = singleton(HassKey[set[str]](f"{DOMAIN}_logged_problems"))(lambda _: set())
 """Returns the subjects of the problems that still hold, so that each is logged once."""
 
 

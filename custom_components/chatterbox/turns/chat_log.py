@@ -35,6 +35,8 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import json_loads_object
 
 from ..agent.events import (
@@ -57,7 +59,6 @@ from ..agent.messages import (
     canonical_json,
 )
 from ..const import DOMAIN
-from ..data import singleton
 from ..home.entities import Home, async_get_home
 from ..internals.conversation import keep_session, stored_chat_logs
 from ..records.turn_record import TurnRecord, result_content, shown_arguments
@@ -168,7 +169,9 @@ class SpokenContent(UserContent):
     """The context that earlier messages hold."""
 
 
-_messages: Final = singleton(lambda _: dict[int, tuple[weakref.ref[SaidContent], Message]]())
+_messages: Final = singleton(
+    HassKey[dict[int, tuple[weakref.ref[SaidContent], Message]]](f"{DOMAIN}_chat_log_messages")
+)(lambda _: {})
 """Returns messages by the `id` of their content, for as long as the content is referenced."""
 
 

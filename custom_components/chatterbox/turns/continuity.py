@@ -12,12 +12,13 @@ from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
+from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..agent.transcript import repair
-from ..const import LOGGER
-from ..data import singleton
+from ..const import DOMAIN, LOGGER
 from ..history.store.query import Selection
 from ..history.store.records import StoredTurn, StoreUnavailable
 from ..history.stores import async_get_histories
@@ -52,7 +53,7 @@ class Thread:
     """
 
 
-@singleton
+@singleton(HassKey[OrderedDict[tuple[str, str], Thread]](f"{DOMAIN}_threads"))
 def _threads(_hass: HomeAssistant) -> OrderedDict[tuple[str, str], Thread]:
     """Return recent conversations by agent and by Home Assistant's conversation id.
 

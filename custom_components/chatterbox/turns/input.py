@@ -14,7 +14,9 @@ from typing import Final, assert_never
 from homeassistant.components.conversation import AssistantContent, ChatLog, ConversationInput, UserContent
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.events import PendingCall
 from ..agent.text import contains_phrase, heard_answer, heard_request, heard_words
@@ -40,8 +42,7 @@ from ..approvals.questions import (
     async_get_approvals,
 )
 from ..approvals.review import ApprovalWay, CallOption, GivenAnswer
-from ..const import REDACTED_PIN
-from ..data import singleton
+from ..const import DOMAIN, REDACTED_PIN
 from ..effects.recognition import async_is_request
 from ..home.name_index import names_in
 from ..internals.assist_pipeline import debug_runs
@@ -157,7 +158,7 @@ def _places(scope: ApprovalScope) -> tuple[str, ...]:
 
 
 @callback
-@singleton
+@singleton(HassKey[dict[str, datetime]](f"{DOMAIN}_pin_questions"))
 def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
     """Return until when a PIN may be spoken, by the ids of conversations and devices in which it was requested.
 

@@ -18,12 +18,14 @@ from homeassistant.components.conversation import ChatLog, SystemContent
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr, llm
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 
 from ..agent.loop.turn import Turn
 from ..agent.messages import ToolDefinition, Transcript, UserMessage
-from ..data import singleton
+from ..const import DOMAIN
 from ..home.description import ON_CHANGES, home_changes, home_list, quoted
 from ..home.entities import Home
 from ..home.search import async_describe_matches, async_entity_query
@@ -138,7 +140,7 @@ def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object
 _MOST_TEMPLATES: Final = 16
 
 
-@singleton
+@singleton(HassKey[Callable[[str], Template]](f"{DOMAIN}_templates"))
 def _templates(hass: HomeAssistant) -> Callable[[str], Template]:
     """Return a function that creates templates and keeps the latest: compiling one takes longer than rendering it."""
     return lru_cache(_MOST_TEMPLATES)(partial(Template, hass=hass))

@@ -15,15 +15,16 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_track_time_change
+from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
 from pydantic import TypeAdapter
 
 from ..agent.errors import BudgetPeriod, BudgetSpent
 from ..agent.events import StopReason
 from ..agent.messages import JsonObject, Usage
 from ..const import DOMAIN, LOGGER
-from ..data import singleton
 from ..history.stores import async_keeps_turns
 from ..records.turn_record import (
     SIGNAL_REQUEST,
@@ -414,5 +415,5 @@ class UsageTracker:
         async_dispatcher_send(self._hass, SIGNAL_USAGE, None)
 
 
-async_get_usage_tracker: Final = singleton(UsageTracker)
+async_get_usage_tracker: Final = singleton(HassKey[UsageTracker](f"{DOMAIN}_usage_tracker"))(UsageTracker)
 """Returns the usage tracker."""

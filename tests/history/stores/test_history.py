@@ -27,7 +27,6 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     EVENT_CHANGE,
 )
-from custom_components.chatterbox.data import DATA
 from custom_components.chatterbox.history.store.query import Selection
 from custom_components.chatterbox.history.store.records import StoredTurn, StoreState, Trouble
 from custom_components.chatterbox.history.stores import async_get_histories, async_report
@@ -36,6 +35,7 @@ from tests.support.listening_agent import a_user, add_person
 from tests.support.listening_room import WholeVoice, furnish
 from tests.support.llm_apis import satellite
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedUsage
+from tests.support.singletons import forget
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, type_in_dialog
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -99,7 +99,7 @@ class Restart:
             session.async_cleanup()
         hass.data[chat_session.DATA_CHAT_SESSION].clear()
         await asyncio.gather(*(store.close() for store in async_get_histories(hass).all))
-        del hass.data[DATA][async_get_histories]
+        forget(hass, async_get_histories)
         assert await hass.config_entries.async_setup(the_entry(hass).entry_id)
         await hass.async_block_till_done(wait_background_tasks=True)
 

@@ -6,11 +6,12 @@ from typing import Final, override
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 from probatio import from_openapi
 
 from ...agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ...const import DOMAIN
-from ...data import singleton
 from ...effects.effect import Effects
 from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import result_content
@@ -23,7 +24,9 @@ from .search_history import SEARCH_HISTORY
 
 _NO_SETTINGS: Final = AgentSettings()
 
-own_tools: Final = singleton(lambda _: [FIND, GET_FORECAST, GET_PAST, SEARCH_HISTORY])
+own_tools: Final = singleton(HassKey[list[OwnTool]](f"{DOMAIN}_own_tools"))(
+    lambda _: [FIND, GET_FORECAST, GET_PAST, SEARCH_HISTORY]
+)
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
 
