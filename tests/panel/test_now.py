@@ -20,7 +20,7 @@ from custom_components.chatterbox.agent.errors import (
 from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.approvals.questions import Question, async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, CallOption
-from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.const import CONF_KEEP_HISTORY, REDACTED_PIN
 from custom_components.chatterbox.effects.effect import Annotated
 from custom_components.chatterbox.later.plans import Asker, Condition, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
@@ -139,6 +139,18 @@ async def test_a_question_is_shown_until_it_is_answered(hass: HomeAssistant, pag
     assert (answer.approved, answer.way, answer.channel) == (True, ApprovalWay.PAGE, ApprovalWay.PAGE)
     assert await page.error("question/answer", question_id=pending.id, approved=False) == "gone"
     assert agent
+
+
+async def test_a_question_leads_to_no_turn_if_its_agent_keeps_none(
+    hass: HomeAssistant, page: OpenPage, entry: MockConfigEntry
+) -> None:
+    data = {**only_agent(entry).data, CONF_KEEP_HISTORY: False}
+    hass.config_entries.async_update_subentry(entry, only_agent(entry), data=data)
+    await hass.async_block_till_done()
+    ask(hass, question())
+
+    (row,) = (await now(page))["questions"]
+    assert row["turn_id"] is None
 
 
 async def test_a_pin_is_not_shown_as_the_words_that_led_to_a_question(hass: HomeAssistant, page: OpenPage) -> None:

@@ -19,6 +19,7 @@ from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
+    CONF_KEEP_HISTORY,
     CONF_KIND,
     CONF_LOCAL_COMMANDS,
     CONF_SERVER,
@@ -166,7 +167,17 @@ async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freez
     assert [number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")] == [pytest.approx(COST)] * 3
     assert number_of(hass, "cache_hit_ratio") == pytest.approx(100 * 1400 / 2100)
     assert number_of(hass, "turn_time") >= 0 <= number_of(hass, "time_to_first_token")
-    assert state_of(hass, "turn_time").attributes["page"] == f"/chatterbox/turns/{turns[0].data['turn_id']}"
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_an_answer_time_leads_to_a_turn_that_is_kept(hass: HomeAssistant, *, keeps: bool) -> None:
+    turns = async_capture_events(hass, EVENT_TURN_FINISHED)
+    async with serving_script(TALKS) as address:
+        await add_agent(hass, address, **{CONF_KEEP_HISTORY: keeps})
+        await turn(hass)
+
+    page = f"/chatterbox/turns/{turns[0].data['turn_id']}" if keeps else None
+    assert state_of(hass, "turn_time").attributes.get("page") == page
 
 
 async def test_a_cost_right_before_midnight_is_shown_for_its_day(
