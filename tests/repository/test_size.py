@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 34_715,
     "modules of the product": 283,
-    "lines of code of the tests": 65_374,
+    "lines of code of the tests": 65_390,
     "fragments": 5,
 }
 
